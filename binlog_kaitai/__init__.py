@@ -36,7 +36,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.sources import servers
 
 if TYPE_CHECKING:
-    from binlog_kaitai.check.verify_logs import verify
+    from binlog_kaitai.check.damage_scan import verify
     from binlog_kaitai.check.verify_report import Report
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
@@ -49,13 +49,13 @@ if TYPE_CHECKING:
     from binlog_kaitai.sources.keys import Keys
     from binlog_kaitai.sources.source import Source
     from binlog_kaitai.statistics.counting import stats
-    from binlog_kaitai.statistics.model import Stats
+    from binlog_kaitai.statistics.stats_model import Stats
     from binlog_kaitai.values.schema import Column, Schema
     from binlog_kaitai.views.changes_view import read_changes
     from binlog_kaitai.views.ddl_view import read_ddl
     from binlog_kaitai.views.events_view import read_events
     from binlog_kaitai.views.logged_rows import LoggedRow, read_rows
-    from binlog_kaitai.views.transaction_batches import read_transactions
+    from binlog_kaitai.views.transactions_view import read_transactions
 
 __version__ = "0.1.0"
 
@@ -116,16 +116,16 @@ _MODULES = {
     "log.event_rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
     "views.events_view": ("read_events",),
-    "check.verify_logs": ("verify",),
+    "check.damage_scan": ("verify",),
     "check.verify_report": ("Report",),
     "views.changes_view": ("read_changes",),
     "views.ddl_view": ("read_ddl",),
     "views.logged_rows": ("LoggedRow", "read_rows"),
-    "views.transaction_batches": ("read_transactions",),
+    "views.transactions_view": ("read_transactions",),
     "following.events": ("EventFollower", "RowFollower", "follow", "follow_rows"),
     "render.sql.sql_script": ("sql_script",),
     "statistics.counting": ("stats",),
-    "statistics.model": ("Stats",),
+    "statistics.stats_model": ("Stats",),
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for name in names}
 
@@ -138,15 +138,15 @@ def __getattr__(name: str) -> Any:
 
 
 def _logs_of_server(url: str) -> list[Source]:
-    from binlog_kaitai.live.source import resolve
+    from binlog_kaitai.live.server_logs import resolve
 
     return resolve(url)
 
 
 def _feed_of_server(url: str, start: Start, is_bounded: bool) -> Feed:
-    from binlog_kaitai.live.direct import Direct
+    from binlog_kaitai.live.log_spool import TemporarySpool
 
-    return Direct(url, start, is_bounded=is_bounded)
+    return TemporarySpool(url, start, is_bounded=is_bounded)
 
 
 servers.register(("mysql", "mariadb"), servers.Servers(_logs_of_server, _feed_of_server))

@@ -1,4 +1,4 @@
-"""Writes the tables of binlog_kaitai/values/charsets from real servers: `python -m tools.charsets`.
+"""Writes the tables of binlog_kaitai/values from real servers: `python -m tools.charsets`.
 
 `collations.json` has the names of collations and the maximum length of their characters.
 
@@ -15,10 +15,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from binlog_kaitai.values.charsets.tables import NO_CHARACTER
+from binlog_kaitai.values.charsets import NO_CHARACTER
 from tools.servers import Server
 
-TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "values" / "charsets" / "charsets.json"
+TARGET = Path(__file__).resolve().parent.parent / "binlog_kaitai" / "values" / "charsets.json"
 NAMES = TARGET.with_name("collations.json")
 SERVERS = ("mysql-9.7", "mariadb-11.8")
 #: A run of consecutive characters of at least this length is written as its two ends.

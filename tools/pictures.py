@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.text import Text
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.explain import Explained
-from binlog_kaitai.render.html import page
+from binlog_kaitai.render.explanation import Explained
+from binlog_kaitai.render.stats_page import page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

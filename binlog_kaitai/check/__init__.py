@@ -3,8 +3,3 @@
 Repair and slice only select; events are copied unchanged. If an event moves, the `log_writer` updates the
 position in its header, and its checksum.
 """
-
-from binlog_kaitai.check.repair import Dropped, Repair, repair
-from binlog_kaitai.check.slices import Slice, slice_log
-
-__all__ = ["Dropped", "Repair", "Slice", "repair", "slice_log"]

@@ -8,32 +8,31 @@ header, it continues at the next complete event, if the file is seekable.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.check.damaged_bodies import Bodies
-from binlog_kaitai.check.damaged_images import RowImages
+from binlog_kaitai.check.damaged_bodies import Bodies, RowImages
 from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, find_drifts
 from binlog_kaitai.log.boundaries import Boundaries
-from binlog_kaitai.log.frame_kernels import find_drifts
 from binlog_kaitai.log.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
@@ -77,7 +76,7 @@ def scan(
     start
         Replaces the damaged start of the log, which must be seekable.
     threads
-        Number of threads that compute checksums, see `columns.threads.thread_count`.
+        Number of threads that compute checksums, see `thread_count`.
 
     Raises
     ------
@@ -352,3 +351,80 @@ def _end_of(block: Block, error: BinlogError) -> int | None:
 
 def _row_of(block: Block, error: BinlogError) -> int:
     return int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
+
+
+class Coverage:
+    """The GTIDs covered by the logs so far, for finding GTIDs missing before the next one."""
+
+    def __init__(self) -> None:
+        self._gtids: GtidSet | None = None
+
+    def take(self, report: Report) -> None:
+        """Process the report of the next log and set its `missing_before`."""
+        if report.previous_gtids is None:
+            return
+        if self._gtids is not None:
+            report.missing_before = report.previous_gtids.without(self._gtids)
+        self._gtids = self._gtids or GtidSet()
+        self._gtids.update(report.previous_gtids)
+        self._gtids.update(report.gtids)
+
+
+def verify(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    thorough: bool = False,
+    ddl: str | None = None,
+    keys: Keys | None = None,
+    threads: int | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+) -> Iterator[Report]:
+    """Check logs for damage, like the command ``verify``.
+
+    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Damage does not raise an
+    error; it is part of the report.
+
+    Parameters
+    ----------
+    source
+        Any source that :func:`binlog_kaitai.open` accepts.
+    thorough
+        Check all bodies and rows, also of events whose checksums match.
+    ddl
+        Text of CREATE TABLE statements, such as mysqldump writes, for values whose length logs do not state.
+    keys
+        Where to look for the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one. The result does not depend on it.
+    progress
+        Called periodically with the source and the offset reached in it.
+
+    Returns
+    -------
+    iterator of Report
+        One per log, after it has been read.
+
+    Raises
+    ------
+    SourceError
+        Immediately: no log was found.
+    """
+    return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress, threads)
+
+
+def _reports(
+    sources: list[Source],
+    thorough: bool,
+    definitions: SeriesDefinitions,
+    progress: Callable[[Source, int], object],
+    threads: int | None,
+) -> Iterator[Report]:
+    coverage = Coverage()
+    for source in sources:
+
+        def advance(position: int, source: Source = source) -> None:
+            progress(source, position)
+
+        report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=threads)
+        coverage.take(report)
+        yield report

@@ -77,7 +77,7 @@ class Rebuilt(NamedTuple):
     doubtful: list[str]
 
 
-class Found(NamedTuple):
+class RebuiltFormat(NamedTuple):
     """A rebuilt event, the position of the next one in the damaged log, and the lost part between them."""
 
     event: bytes
@@ -107,7 +107,7 @@ class _Following:
         return begin if begin >= len(MAGIC) else None
 
 
-def rebuild(stream: BinaryIO) -> Found | None:
+def rebuild(stream: BinaryIO) -> RebuiltFormat | None:
     """Rebuild the damaged format description event of a log; None if none can be proven.
 
     The stream must be seekable; its position changes.
@@ -234,7 +234,7 @@ class _Draft:
                 yield made[len(MAGIC) :], end
 
 
-def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
+def _proven(known: KnownFormat, following: _Following) -> Iterator[RebuiltFormat]:
     """The events with this table whose checksum equals that of the damaged one."""
     if not known.has_algorithm:
         return
@@ -253,7 +253,7 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[Found]:
             version = _version(draft.field(made, "server_version"))
             if made[-CHECKSUM_SIZE:] == stored and version is not None:
                 how = Rebuilt(version, is_proven=True, doubtful=[])
-                yield Found(made, following.position, _lost(draft, following, end), how)
+                yield RebuiltFormat(made, following.position, _lost(draft, following, end), how)
 
 
 def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
@@ -276,7 +276,7 @@ def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> It
             yield (*one, start)
 
 
-def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found | None:
+def _likeliest(fitting: list[KnownFormat], following: _Following) -> RebuiltFormat | None:
     """The event whose table, then other bytes, are closest to the damaged ones; None if no bytes are left."""
 
     def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
@@ -293,7 +293,7 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> Found | Non
     made = draft.summed(draft.completed(data, fields))
     version = _version(draft.field(made, "server_version")) or ""
     how = Rebuilt(version, is_proven=False, doubtful=doubtful)
-    return Found(made, following.position, _lost(draft, following, end), how)
+    return RebuiltFormat(made, following.position, _lost(draft, following, end), how)
 
 
 def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, bytes], list[str]]:

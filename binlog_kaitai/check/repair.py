@@ -7,7 +7,9 @@ The result is verified before it gets its final name.
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, BinaryIO, NamedTuple
@@ -15,16 +17,9 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from binlog_kaitai.check.damage_scan import Start, scan
-from binlog_kaitai.check.division import (
-    Open,
-    open_pieces,
-    orphans,
-    rows_without_tables,
-    sure_or_defining,
-)
 from binlog_kaitai.check.format_search import Rebuilt
+from binlog_kaitai.check.log_start import CorrectedStart, find_log_start, read_log_start, replaced
 from binlog_kaitai.check.log_writer import LogWriter, writing
-from binlog_kaitai.check.rewritten_headers import LogHeader, find_log_header, read_log_header, replaced
 from binlog_kaitai.check.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.core.grammar import EventType, Format
@@ -33,17 +28,153 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import (
     BinlogError,
     DamagedError,
+    DefinitionWarning,
     NotABinlogError,
     UsageError,
     reading,
 )
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.boundaries import Boundaries, Role, Roles, Segments, roles_of
+from binlog_kaitai.log.boundaries import (
+    Boundaries,
+    Outcome,
+    Phase,
+    Role,
+    Roles,
+    Segments,
+    first_true,
+    is_of_temporary_table,
+    roles_of,
+    sure_beginning,
+)
 from binlog_kaitai.log.gaps import AroundDamage, Gap
-from binlog_kaitai.rows.tables import Tables
-from binlog_kaitai.sources.outputs import refuse_inputs
+from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.rows.row_images import Images
+from binlog_kaitai.rows.table_maps import Tables
+from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import MAGIC, Source
+
+_PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
+
+
+@dataclass
+class Open:
+    """A transaction that may have more events.
+
+    Attributes
+    ----------
+    position, target : int
+        Start position in the input log, and in the output log.
+    gtid : str or None
+        Its GTID.
+    length : int or None
+        Total length in bytes, if its GTID event states it.
+    size, events : int
+        Size and number of its events so far.
+    """
+
+    position: int
+    target: int
+    gtid: str | None = None
+    length: int | None = None
+    size: int = 0
+    events: int = 0
+    is_ended: bool = False
+
+    @classmethod
+    def at(cls, block: Block, row: int, target: int) -> Open:
+        """The transaction that begins with an event of a block."""
+        found = cls(int(block.positions[row]), target)
+        if block.types[row] in GTID_TYPES:
+            event = block.event(row)
+            found.gtid = event.stated_gtid
+            found.length = getattr(event.body, "len_transaction", None)
+        return found
+
+    def go_on(self, block: Block, rows: Any, roles: Any, phases: Any) -> None:
+        """Add more events, for which the state machine returned this."""
+        self.size += int(block.sizes[rows].sum())
+        self.events += len(rows)
+        # An incident may follow the end.
+        self.is_ended |= bool((roles == Role.END).any() or phases[-1] & Phase.ENDS)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing of it is missing at its end."""
+        length = self.length or 0
+        return self.size == length or (self.is_ended and self.size > length)
+
+
+def sure_or_defining(block: Block, found: Roles, *, has_gtids: bool) -> int:
+    """`sure_beginning`, or DDL before that, which cannot occur inside a transaction without a GTID."""
+    first = sure_beginning(found.roles, has_gtids=has_gtids)
+    defines = (found.roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL)
+    for row in [] if has_gtids else np.flatnonzero(defines[:first]).tolist():
+        if not is_of_temporary_table(block.event(row).body.query):
+            return row
+    return first
+
+
+def orphans(block: Block) -> int:
+    """How many pieces of a rows event come first, after a gap that contains its first piece."""
+    rows = block.rows_of(_PIECE)
+    is_one = (rows == np.arange(len(rows))) & (block.body(_PIECE).numbers("fragment_number") != 1)
+    return first_true(~is_one)
+
+
+def rows_without_tables(block: Block, tables: Tables) -> Any:
+    """Which events are rows, or pieces of rows, without their table map (a bool array).
+
+    Parameters
+    ----------
+    tables
+        The table maps before the block; its own are added.
+    """
+    is_lost = np.zeros(len(block), dtype=np.bool_)
+    # A payload that cannot be opened has its own table maps; a definition that does not match is not damage.
+    with suppress(BinlogError), warnings.catch_warnings():
+        warnings.simplefilter("ignore", DefinitionWarning)
+        for part in expand(block):
+            images = Images(part, tables)
+            for row in images.rows[images.table_of < 0].tolist():
+                at = int(np.searchsorted(block.positions, part.positions[row]))
+                if block.types[at] != _PAYLOAD:
+                    is_lost[_first_piece(block, at) : at + 1] = True
+    return is_lost
+
+
+def _first_piece(block: Block, row: int) -> int:
+    """The first of a block's consecutive pieces that end with an event; the event itself if it is not a
+    piece.
+    """
+    while row and block.types[row] == _PIECE and block.event(row).body.fragment_number > 1:
+        row -= 1
+    return row
+
+
+def open_pieces(block: Block, first: int, target: int, before: Open | None) -> Open | None:
+    """The pieces of an incomplete rows event at the end of a block.
+
+    Parameters
+    ----------
+    first, target
+        The first event of the block to be written, and its output position.
+    before
+        The result for the previous block.
+    """
+    rows, body = block.rows_of(_PIECE), block.body(_PIECE)
+    numbers, totals = body.numbers("fragment_number"), body.numbers("num_fragments")
+    if not len(rows) or rows[-1] != len(block) - 1 or numbers[-1] == totals[-1]:
+        return None
+    begins = np.flatnonzero(numbers == 1)
+    at = first
+    if before is None or len(begins):
+        at = int(rows[begins[-1]]) if len(begins) else first
+        before = Open(int(block.positions[at]), target + int(block.positions[at] - block.positions[first]))
+    before.size += int(block.sizes[at:].sum())
+    before.events += len(block) - at
+    return before
+
 
 #: If one of these events occurs, every transaction begins with a GTID event.
 _HAVE_GTIDS = {*GTID_TYPES, EventType.previous_gtids_log_event, EventType.gtid_list_event}
@@ -185,13 +316,13 @@ def repair(
     return done
 
 
-def _header_of(stream: BinaryIO, format_from: Source | None) -> LogHeader:
+def _header_of(stream: BinaryIO, format_from: Source | None) -> CorrectedStart:
     """The start of a log, corrected, or that of another log with the same format."""
     if format_from is not None:
         with reading(format_from.name), format_from.open() as other:
-            return replaced(stream, read_log_header(other))
+            return replaced(stream, read_log_start(other))
     try:
-        return find_log_header(stream)
+        return find_log_start(stream)
     except BinlogError as error:
         if isinstance(error, NotABinlogError) and not isinstance(error, DamagedError):
             raise
@@ -212,7 +343,7 @@ def _writes_gtids(layout: Format) -> bool:
 
 
 class _Rebuild:
-    def __init__(self, writer: LogWriter, done: Repair, head: LogHeader, *, keep_partial: bool) -> None:
+    def __init__(self, writer: LogWriter, done: Repair, head: CorrectedStart, *, keep_partial: bool) -> None:
         self._writer = writer
         self._done = done
         self._header = head

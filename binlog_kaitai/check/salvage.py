@@ -1,6 +1,6 @@
 """Finds the intact events of a damaged log.
 
-One pass over the log (`columns.verify`) reports what is unusable. A header with a wrong event size takes
+One pass over the log (`damage_scan`) reports what is unusable. A header with a wrong event size takes
 intact events with it; every lost range is therefore searched again, from its second byte on.
 """
 
@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.check.damaged_bodies import check_body
-from binlog_kaitai.check.rewritten_headers import LogHeader
+from binlog_kaitai.check.log_start import CorrectedStart
 from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
@@ -27,13 +27,13 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.core.payload import read_payload
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gaps import TO_THE_END, Gap, add_gap
-from binlog_kaitai.log.part_reader import Limited, context_of
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import Part
+from binlog_kaitai.log.span_reader import Limited
 
 #: Shorter events are read to check whether they are intact, in bytes.
 _SHORT = 64 << 10
@@ -47,7 +47,7 @@ class Doubtful(NamedTuple):
     reason: str
 
 
-def lost_in(stream: BinaryIO, report: Report, head: LogHeader) -> tuple[list[Gap], list[Doubtful]]:
+def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[list[Gap], list[Doubtful]]:
     """The unusable ranges of a log, sorted and non-adjacent, and its doubtful events.
 
     Parameters
@@ -84,11 +84,13 @@ def lost_in(stream: BinaryIO, report: Report, head: LogHeader) -> tuple[list[Gap
 class _Contexts:
     """The context at an offset of a log: a later format description may differ from the first."""
 
-    def __init__(self, head: LogHeader, report: Report) -> None:
+    def __init__(self, head: CorrectedStart, report: Report) -> None:
         self._positions = [position for position, _ in report.formats]
         first, version = head.event, head.context.layout.binlog_version
         self._found = [head.context]
-        self._found += [context_of(Part((), version, (first, raw))) for _, raw in report.formats]
+        self._found += [
+            Span(binlog_version=version, formats=(first, raw)).context() for _, raw in report.formats
+        ]
 
     def at(self, position: int) -> Context:
         return self._found[bisect_left(self._positions, position)]
@@ -128,7 +130,7 @@ def _with_shifted(
 
 
 def _after_damage(
-    stream: BinaryIO, lost: list[Gap], head: LogHeader, contexts: _Contexts, *, has_gtids: bool
+    stream: BinaryIO, lost: list[Gap], head: CorrectedStart, contexts: _Contexts, *, has_gtids: bool
 ) -> Iterator[Doubtful]:
     """The first events after damage, if neither they nor the preceding ones are proven."""
     size = stream.seek(0, io.SEEK_END)
@@ -249,12 +251,12 @@ def _shift(frame: Frame) -> int | None:
 
 def _is_whole(frame: Frame, context: Context) -> bool:
     """Whether `verify` finds no damage in an event or in the events inside it."""
-    layout, event = context.layout, Event("", frame, context.layout, None)
+    layout, event = context.layout, ParsedEvent("", frame, context.layout, None)
     try:
         check_body(event)
         if isinstance(event.body, TransactionPayloadEvent):
             for inner in read_payload(event.body, layout):
-                check_body(Event("", inner, layout.without_checksums(), None))
+                check_body(ParsedEvent("", inner, layout.without_checksums(), None))
         return checksum_status(frame.raw, frame.header, layout) != "bad"
     except BinlogError:
         return False

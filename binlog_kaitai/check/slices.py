@@ -19,9 +19,9 @@ from binlog_kaitai.errors import reading
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.sources.outputs import refuse_inputs
+from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import read_transactions
 
 
 @dataclass

@@ -16,7 +16,7 @@ from typing import NoReturn
 import click
 
 import binlog_kaitai
-from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.cli.console import say, warn
 from binlog_kaitai.errors import (
     BinlogError,
     DamagedError,
@@ -26,7 +26,7 @@ from binlog_kaitai.errors import (
     UsageError,
     out_of_memory,
 )
-from binlog_kaitai.render.json_text import ENCODING_ERRORS
+from binlog_kaitai.render.output_text import ENCODING_ERRORS
 
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
@@ -49,6 +49,11 @@ _COMMANDS = {
     "transactions": "List transactions, one per line.",
     "verify": "Check logs for damage.",
 }
+
+
+#: The modules of several commands.
+_MODULES = dict.fromkeys(("events", "rows", "transactions"), "listing_commands")
+_MODULES |= dict.fromkeys(("repair", "slice", "verify"), "check_commands")
 
 
 class _Commands(click.Group):
@@ -74,7 +79,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        command: click.Command = import_module(f"binlog_kaitai.cli.{name}").command
+        module = import_module(f"binlog_kaitai.cli.{_MODULES.get(name, f'{name}_command')}")
+        command: click.Command = getattr(module, name)
         return command
 
 

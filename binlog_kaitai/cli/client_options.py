@@ -8,10 +8,12 @@ abbreviated, and numbers may end in K, M, G, T, P or E.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
+
+from binlog_kaitai.cli.shared_options import Command
 
 if TYPE_CHECKING:
     _Choice = click.Choice[str]
@@ -20,7 +22,6 @@ else:  # not generic in all versions of click that are allowed
     _Choice = click.Choice
     _AnyType = click.ParamType
 
-_Command = TypeVar("_Command", bound=Callable[..., Any])
 
 _ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
 _SUFFIXES = "kmgtpe"
@@ -41,35 +42,38 @@ _OF_SERVERS = (
 )
 _FLAGS_OF_SERVERS = (("-R", "--read-from-remote-server"), ("--stop-never",), ("--raw",))
 #: Options that tune a connection or the client's memory, without effect on reading files.
-_WITHOUT_EFFECT = (
-    "--binlog-row-event-max-size",
-    "--character-sets-dir",
-    "--compression-algorithms",
-    "--default-auth",
-    "--open-files-limit",
-    "--plugin-dir",
-    "--server-public-key-path",
-    "--ssl-ca",
-    "--ssl-capath",
-    "--ssl-cert",
-    "--ssl-cipher",
-    "--ssl-crl",
-    "--ssl-crlpath",
-    "--ssl-fips-mode",
-    "--ssl-fp",
-    "--ssl-fplist",
-    "--ssl-key",
-    "--ssl-mode",
-    "--ssl-session-data",
-    "--tls-ciphersuites",
-    "--tls-sni-servername",
-    "--tls-version",
-    "--zstd-compression-level",
-    "--defaults-file",
-    "--defaults-extra-file",
-    "--defaults-group-suffix",
-    "--login-path",
-)
+_WITHOUT_EFFECT = [
+    f"--{name}"
+    for name in [
+        "binlog-row-event-max-size",
+        "character-sets-dir",
+        "compression-algorithms",
+        "default-auth",
+        "open-files-limit",
+        "plugin-dir",
+        "server-public-key-path",
+        "ssl-ca",
+        "ssl-capath",
+        "ssl-cert",
+        "ssl-cipher",
+        "ssl-crl",
+        "ssl-crlpath",
+        "ssl-fips-mode",
+        "ssl-fp",
+        "ssl-fplist",
+        "ssl-key",
+        "ssl-mode",
+        "ssl-session-data",
+        "tls-ciphersuites",
+        "tls-sni-servername",
+        "tls-version",
+        "zstd-compression-level",
+        "defaults-file",
+        "defaults-extra-file",
+        "defaults-group-suffix",
+        "login-path",
+    ]
+]
 _FLAGS_WITHOUT_EFFECT = (
     ("-C", "--compress"),
     ("--get-server-public-key",),
@@ -93,12 +97,12 @@ _REFUSED = {
 class ClientFlag(click.Option):
     """A flag that `--skip-NAME` turns off; the help does not list that name."""
 
-    def __init__(self, names: Sequence[str], **given: Any) -> None:
+    def __init__(self, names: Sequence[str], **settings: Any) -> None:
         declared = [name for name in names if name.startswith("-")]
         rest = [name for name in names if not name.startswith("-")]
         long = max(declared, key=len)
         off = [f"{name}/--skip-{long[2:]}" if name == long else name for name in declared]
-        super().__init__([*off, *rest], **{"default": False, **given})
+        super().__init__([*off, *rest], **{"default": False, **settings})
 
     def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
         shown, self.secondary_opts = self.secondary_opts, []
@@ -113,10 +117,10 @@ class ClientChoice(_Choice):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = str(value).rstrip(" ").lower()
-        found = [one for one in self.choices if one == word] or [
-            one for one in self.choices if word and one.startswith(word)
-        ]
-        return found[0] if len(found) == 1 else str(super().convert(value, param, ctx))
+        if word in self.choices:
+            return word
+        longer = [choice for choice in self.choices if word and choice.startswith(word)]
+        return longer[0] if len(longer) == 1 else str(super().convert(value, param, ctx))
 
 
 class ClientNumber(_AnyType):
@@ -141,7 +145,9 @@ class ClientNumbers(_AnyType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[int]:
         if isinstance(value, frozenset):
             return value  # the default
-        return frozenset(ClientNumber().convert(one.strip(), param, ctx) for one in str(value).split(","))
+        return frozenset(
+            ClientNumber().convert(number.strip(), param, ctx) for number in str(value).split(",")
+        )
 
 
 class ClientPosition(ClientNumber):
@@ -150,14 +156,14 @@ class ClientPosition(ClientNumber):
     name = "position"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        gtids = [one.strip() for one in str(value).split(",")]
-        if not all(_GTID.fullmatch(one) for one in gtids):
+        gtids = [gtid.strip() for gtid in str(value).split(",")]
+        if not all(_GTID.fullmatch(gtid) for gtid in gtids):
             return super().convert(value, param, ctx)
-        parts = [[int(part) for part in one.split("-")] for one in gtids]
-        found = {domain: number for domain, _, number in parts}
-        if len(found) < len(parts):
+        parts = [[int(part) for part in gtid.split("-")] for gtid in gtids]
+        numbers = {domain: number for domain, _, number in parts}
+        if len(numbers) < len(parts):
             self.fail(f"{value} has two GTIDs of the same domain; give one per domain")
-        return found
+        return numbers
 
 
 class ClientCommand(click.Command):
@@ -167,9 +173,14 @@ class ClientCommand(click.Command):
         return super().parse_args(ctx, list(self._as_click_has_them(args)))
 
     def _as_click_has_them(self, args: list[str]) -> Iterator[str]:
-        options = [one for one in self.params if isinstance(one, click.Option)]
-        known = {name for one in options for name in one.opts} | {"--help"}
-        off = {name: one.secondary_opts[0] for one in options if one.secondary_opts for name in one.opts}
+        options = [option for option in self.params if isinstance(option, click.Option)]
+        known = {name for option in options for name in option.opts} | {"--help"}
+        off = {
+            name: option.secondary_opts[0]
+            for option in options
+            if option.secondary_opts
+            for name in option.opts
+        }
         rest = iter(args)
         for arg in rest:
             if arg == "--":
@@ -211,7 +222,7 @@ def _refuse(context: click.Context, parameter: click.Parameter, value: object) -
         raise click.UsageError(f"{name}: {reason}" if name in _REFUSED else f"{name} {reason}")
 
 
-def options_without_meaning(command: _Command) -> _Command:
+def options_without_meaning(command: Command) -> Command:
     """Add the clients' options that do not apply to files: they are rejected, or have no effect."""
     hidden: dict[str, Any] = {"hidden": True, "expose_value": False}
     for names in _OF_SERVERS:

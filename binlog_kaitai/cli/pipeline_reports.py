@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from binlog_kaitai.cli.messages import say, warn
+from binlog_kaitai.cli.console import say, warn
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.lake.batches import Lake

@@ -23,7 +23,7 @@ from binlog_kaitai.core.grammar import (
     read_header,
     rows_table_id,
 )
-from binlog_kaitai.core.row_pieces import Pieces
+from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import EncryptedError
 

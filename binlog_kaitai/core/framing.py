@@ -132,6 +132,13 @@ class Framer:
         while (frame := self._next()) is not None:
             yield frame
 
+    def peek(self) -> Header | None:
+        """The header of the next event, unchecked, before its body is read; None if it is incomplete."""
+        length = header_length(self.binlog_version)
+        head = self._read(length)
+        self._peeked = head + self._peeked
+        return read_header(head, self.binlog_version) if len(head) == length else None
+
     def skip_to(self, position: int) -> None:
         """Continue at a later offset, which must be the start of an event."""
         distance = position - self.position - len(self._peeked)
@@ -199,19 +206,21 @@ def not_at_an_event(stream: BinaryIO, position: int) -> str | None:
     The stream must be seekable and at the first byte of the log. Only headers are read.
     """
     version, _ = read_start(stream)
-    length, size, at = header_length(version), stream.seek(0, io.SEEK_END), len(MAGIC)
+    length, size, offset = header_length(version), stream.seek(0, io.SEEK_END), len(MAGIC)
     before = None
-    while at < position and at + length <= size:
-        stream.seek(at)
+    while offset < position and offset + length <= size:
+        stream.seek(offset)
         event_size = read_header(read_up_to(stream, length), version).len_event
         if event_size < length:
             break
-        before, at = at, at + event_size
-    if at == position:
+        before, offset = offset, offset + event_size
+    if offset == position:
         return None
-    if at < position:
+    if offset < position:
         return f"no event begins at {position}; the last one before it begins at {before}" if before else None
-    return nearest_events(position, *(place for place in (before, at) if place is not None and place < size))
+    return nearest_events(
+        position, *(place for place in (before, offset) if place is not None and place < size)
+    )
 
 
 def nearest_events(position: int, *nearest: int) -> str:
@@ -343,13 +352,13 @@ def holds_events(data: bytes) -> bool:
     """Whether the start of a file contains two consecutive events, judging by their headers."""
     read, length = header_struct(4), header_length(4)
     last = len(data) - 2 * length
-    for at in range(last + 1):
-        if data[at + header_offset("type_code")] not in KNOWN_TYPES:
+    for offset in range(last + 1):
+        if data[offset + header_offset("type_code")] not in KNOWN_TYPES:
             continue
-        first = Header(*read.unpack_from(data, at))
-        if not first.next_position or not length <= first.len_event <= last - at + length:
+        first = Header(*read.unpack_from(data, offset))
+        if not first.next_position or not length <= first.len_event <= last - offset + length:
             continue
-        second = Header(*read.unpack_from(data, at + first.len_event))
+        second = Header(*read.unpack_from(data, offset + first.len_event))
         expected = (first.next_position + second.len_event) & POSITION_MASK
         if (
             second.type_code in KNOWN_TYPES

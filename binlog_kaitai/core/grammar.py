@@ -31,6 +31,7 @@ from binlog_grammar.innodb_log import InnodbLog as InnodbLog
 from binlog_grammar.intvar_event import IntvarEvent as IntvarEvent
 from binlog_grammar.json_binary import JsonBinary as JsonBinary
 from binlog_grammar.json_diff import JsonDiff as JsonDiff
+from binlog_grammar.json_opaque import JsonOpaque as JsonOpaque
 from binlog_grammar.keyring_file import KeyringFile as KeyringFile
 from binlog_grammar.layouts import BODIES as BODIES
 from binlog_grammar.layouts import ENUMS as ENUMS
@@ -39,11 +40,14 @@ from binlog_grammar.layouts import UNKNOWN_BODY as UNKNOWN_BODY
 from binlog_grammar.layouts import Layout as Layout
 from binlog_grammar.layouts import walk_over as walk_over
 from binlog_grammar.log_start import LogStart
+from binlog_grammar.numeric_values import NumericValues as NumericValues
 from binlog_grammar.row_image import RowImage as RowImage
 from binlog_grammar.stream_packet import StreamPacket as StreamPacket
+from binlog_grammar.string_values import StringValues as StringValues
 from binlog_grammar.table_id import TableId
 from binlog_grammar.table_map_event import TableMapEvent as TableMapEvent
 from binlog_grammar.table_map_metadata import TableMapMetadata as TableMapMetadata
+from binlog_grammar.temporal_values import TemporalValues as TemporalValues
 from binlog_grammar.transaction_payload_event import TransactionPayloadEvent as TransactionPayloadEvent
 from binlog_grammar.user_var_event import UserVarEvent as UserVarEvent
 from binlog_grammar.zstd_seek_table import ZstdSeekTable as ZstdSeekTable

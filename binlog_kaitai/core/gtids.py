@@ -70,15 +70,15 @@ class Intervals:
 
     def without(self, other: Intervals) -> Intervals:
         """The numbers in this set that are not in the other."""
-        found = Intervals()
+        rest = Intervals()
         for start, end in zip(self._starts, self._ends, strict=True):
-            at = bisect_right(other._ends, start)
-            while start < end and at < len(other._starts) and other._starts[at] < end:
-                found._append(start, other._starts[at])
-                start = other._ends[at]
-                at += 1
-            found._append(start, end)
-        return found
+            index = bisect_right(other._ends, start)
+            while start < end and index < len(other._starts) and other._starts[index] < end:
+                rest._append(start, other._starts[index])
+                start = other._ends[index]
+                index += 1
+            rest._append(start, end)
+        return rest
 
     def _append(self, start: int, end: int) -> None:
         """Append numbers that are above all others and not adjacent to them."""
@@ -132,12 +132,12 @@ class GtidSet:
         UsageError
             The text is not a GTID set.
         """
-        found = cls()
+        gtids = cls()
         for part in (part.strip() for part in text.replace("\n", "").split(",")):
-            if part and not (found._add_mariadb(part) or found._add_mysql(part)):
+            if part and not (gtids._add_mariadb(part) or gtids._add_mysql(part)):
                 shown = part if len(part) <= _MOST_SHOWN else f"{part[:_MOST_SHOWN]}…"
                 raise UsageError(f"{shown!r} is not a GTID or a set of GTIDs")
-        return found
+        return gtids
 
     def add(self, gtid: str) -> None:
         """Add one GTID, in the form of :attr:`Event.gtid`."""
@@ -160,18 +160,18 @@ class GtidSet:
 
     def without(self, other: GtidSet) -> GtidSet:
         """The GTIDs in this set that are not in the other."""
-        found, nothing = GtidSet(), Intervals()
+        rest, nothing = GtidSet(), Intervals()
         for source, intervals in self.items():
             if left := intervals.without(other._by_source.get(source, nothing)):
-                found._by_source[source] = left
-        return found
+                rest._by_source[source] = left
+        return rest
 
     def __or__(self, other: GtidSet) -> GtidSet:
         """The union of both sets."""
-        found = GtidSet()
-        for one in (self, other):
-            found.update(one)
-        return found
+        union = GtidSet()
+        for gtids in (self, other):
+            union.update(gtids)
+        return union
 
     def __sub__(self, other: GtidSet) -> GtidSet:
         """The GTIDs in this set that are not in the other; same as `without`."""
@@ -206,10 +206,10 @@ class GtidSet:
             if _is_mariadb(source):
                 number = max(end for _, end in intervals)
                 last[domain] = max(last.get(domain, (0, "")), (number, source))
-        found = GtidSet()
+        gtids = GtidSet()
         for number, source in last.values():
-            found.add_range(source, number, number + 1)
-        return found
+            gtids.add_range(source, number, number + 1)
+        return gtids
 
     def up_to_here(self, known: Iterable[GtidSet] = ()) -> GtidSet:
         """MariaDB: the set that a position stands for, which is every GTID of each domain up to its number.
@@ -217,16 +217,16 @@ class GtidSet:
         A position names only one server per domain; servers that occur in the sets of `known` are included
         too.
         """
-        found = GtidSet()
-        found.update(self)
-        sources = {source for one in (self, *known) for source, _ in one.items() if _is_mariadb(source)}
+        complete = GtidSet()
+        complete.update(self)
+        sources = {source for gtids in (self, *known) for source, _ in gtids.items() if _is_mariadb(source)}
         for last, intervals in self.position().items():
             domain = last.partition("-")[0]
             number = max(end for _, end in intervals)
             for source in sources:
                 if source.startswith(f"{domain}-"):
-                    found.add_range(source, 1, number + 1)
-        return found
+                    complete.add_range(source, 1, number + 1)
+        return complete
 
     def up_to_last(self) -> GtidSet:
         """MariaDB: the set that a binlog state stands for, which is every GTID of each source up to its last.
@@ -234,12 +234,12 @@ class GtidSet:
         Unlike a position, a state, such as GTID_LIST_EVENT or `gtid_binlog_state`, names every server of a
         domain.
         """
-        found = GtidSet()
-        found.update(self)
+        complete = GtidSet()
+        complete.update(self)
         for source, intervals in self.items():
             if _is_mariadb(source):
-                found.add_range(source, 1, max(end for _, end in intervals) + 1)
-        return found
+                complete.add_range(source, 1, max(end for _, end in intervals) + 1)
+        return complete
 
     def items(self) -> Iterable[tuple[str, Intervals]]:
         """Each source with its numbers, sorted by text."""
@@ -272,8 +272,8 @@ class GtidSet:
                 source = f"{uuid}:{piece.lower()}"
             else:
                 return False
-        for one, found in ranges.items():
-            self.add_ranges(one, found)
+        for name, intervals in ranges.items():
+            self.add_ranges(name, intervals)
         return True
 
 

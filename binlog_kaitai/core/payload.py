@@ -18,6 +18,7 @@ from binlog_kaitai.core.context import FORMAT_TYPES
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, Framer, TailKind
 from binlog_kaitai.core.grammar import Format, TransactionPayloadEvent
+from binlog_kaitai.core.zstd_frames import MAX_WINDOW, ZstdFrames
 from binlog_kaitai.errors import FramingError, GrammarError
 
 Compression = TransactionPayloadEvent.CompressionAlgorithm
@@ -31,9 +32,6 @@ MAX_EVENT_SIZE = 1 << 30
 #: repeated byte.
 _UNSUSPICIOUS = 256 << 20
 _MOST_RATIO = 1 << 10
-
-#: The largest window of zstd level 22, the highest level a server can be set to, in bytes.
-_MAX_WINDOW = 1 << 27
 
 _FIELD = "body.content.payload"
 
@@ -108,21 +106,28 @@ class _Unpacked(io.RawIOBase):
     def __init__(self, packed: bytes, size: int) -> None:
         import zstandard
 
-        self._left = size
-
         self._error = zstandard.ZstdError
-        decompressor = zstandard.ZstdDecompressor(max_window_size=_MAX_WINDOW)
-        self._stream = decompressor.stream_reader(io.BytesIO(packed), read_across_frames=True)
+        self._frames = ZstdFrames(io.BytesIO(packed))
+        self._unread = memoryview(b"")
+        self._left = size
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, room: Any) -> int:
         room = memoryview(room)[: self._left]
+        if len(room) and not self._unread:
+            self._unread = memoryview(self._next())
+        count = min(len(room), len(self._unread))
+        room[:count], self._unread = self._unread[:count], self._unread[count:]
+        self._left -= count
+        return count
+
+    def _next(self) -> bytes:
         try:
-            count = self._stream.readinto(room) if len(room) else 0
-            self._left -= count
-            return int(count)
+            return self._frames.read(1)
+        except EOFError:
+            raise GrammarError("its last zstd frame is truncated", field=_FIELD) from None
         except self._error as error:
             raise GrammarError(f"does not decompress: {error}", field=_FIELD) from error
 
@@ -144,7 +149,7 @@ class SmallPayloads:
         """
         try:
             stated = self._describe(packed)
-            if stated.window_size > _MAX_WINDOW or stated.content_size not in (self._unknown, len(room)):
+            if stated.window_size > MAX_WINDOW or stated.content_size not in (self._unknown, len(room)):
                 return False
             data = self._decompress(packed, max_output_size=len(room), allow_extra_data=False)
         except self._errors:

@@ -5,9 +5,9 @@ follows CREATE, ALTER, RENAME and DROP in log order, so that each column has the
 event.
 """
 
+from binlog_kaitai.ddl.definition_match import DefinitionMismatch
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.match import DefinitionMismatch
 from binlog_kaitai.ddl.store import Session
-from binlog_kaitai.values.definition import Charset, ColumnDefinition, TableDefinition
+from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, TableDefinition
 
 __all__ = ["Charset", "ColumnDefinition", "DefinitionMismatch", "Definitions", "Session", "TableDefinition"]

@@ -11,12 +11,18 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from binlog_kaitai.ddl.charset_change import CharsetChange
-from binlog_kaitai.ddl.charset_options import read_charset
-from binlog_kaitai.ddl.elements import is_column, read_column, read_key
-from binlog_kaitai.ddl.hidden import hidden_columns_of, parted, with_period, without_period
-from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError, split
-from binlog_kaitai.values.definition import ColumnDefinition, HiddenColumn, TableDefinition
+from binlog_kaitai.ddl.column_charsets import CharsetChange, read_charset
+from binlog_kaitai.ddl.elements import (
+    hidden_columns_of,
+    is_column,
+    parted,
+    read_column,
+    read_key,
+    with_period,
+    without_period,
+)
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, split
+from binlog_kaitai.values.table_definition import ColumnDefinition, HiddenColumn, TableDefinition
 
 _AT_END = None
 _FIRST = ""
@@ -61,7 +67,7 @@ class Alteration:
         # With the hidden columns, which keep their places among the others.
         self._table = replace(table, columns=table.all_columns, hidden_columns=())
         self._sql_mode, self._charsets = sql_mode, charsets
-        self._hidden = {one.name: one for one in table.hidden_columns}
+        self._hidden = {hidden.name: hidden for hidden in table.hidden_columns}
         self._new_hidden: list[HiddenColumn] = []
         self._replaced: dict[int, ColumnDefinition | None] = {}
         self._redefined: set[int] = set()
@@ -73,7 +79,7 @@ class Alteration:
         self._versioning: bool | None = None
         self._is_in_list = False
         for clause in clauses:
-            self._read(Cursor(clause))
+            self._read(TokenCursor(clause))
 
     def result(self) -> TableDefinition:
         """The table after the statement."""
@@ -112,15 +118,12 @@ class Alteration:
     def _dropped(self, name: str) -> ColumnDefinition | None:
         """The dropped column of a name; a new one of the name takes its place in the primary key."""
         number = self._table.find(name)
-        return (
-            None
-            if number is None or self._replaced.get(number, "") is not None
-            else self._table.columns[number]
-        )
+        is_dropped = number in self._replaced and self._replaced[number] is None
+        return self._table.columns[number] if number is not None and is_dropped else None
 
     # Clauses ------------------------------------------------------------------------------------------
 
-    def _read(self, cursor: Cursor) -> None:
+    def _read(self, cursor: TokenCursor) -> None:
         word = cursor.keyword()
         reader = {
             "ADD": self._add,
@@ -137,7 +140,7 @@ class Alteration:
         else:
             self._options(cursor)
 
-    def _options(self, cursor: Cursor) -> None:
+    def _options(self, cursor: TokenCursor) -> None:
         """Skip table options, with or without commas between them, and clauses that change no column."""
         while cursor:
             if charset := read_charset(cursor):
@@ -157,7 +160,7 @@ class Alteration:
             while cursor and cursor.keyword() not in _HARMLESS and not _is_charset(cursor):
                 cursor.next()
 
-    def _add(self, cursor: Cursor) -> None:
+    def _add(self, cursor: TokenCursor) -> None:
         if cursor.skip("SYSTEM", "VERSIONING"):
             self._versioning = not any(column.is_row_period for column in self._table.columns)
             return
@@ -171,14 +174,13 @@ class Alteration:
         if cursor.mark() != "(":
             self._add_column(cursor, only_if_new)
             return
-        for part in split(cursor.group()):
-            inner = Cursor(part)
-            if is_column(inner):
-                self._add_column(inner, only_if_new)
+        for element in map(TokenCursor, split(cursor.group())):
+            if is_column(element):
+                self._add_column(element, only_if_new)
             else:
-                self._add_key(inner)
+                self._add_key(element)
 
-    def _add_key(self, cursor: Cursor) -> None:
+    def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
         has_key = any(column.is_primary_key is not False for column in self._table.columns)
         if key.primary != () and not (key.only_if_new and has_key):
@@ -193,7 +195,7 @@ class Alteration:
         if not self._has_other_key:  # one that is added in the same statement replaces it
             self._set_key(())
 
-    def _add_column(self, cursor: Cursor, only_if_new: bool) -> None:
+    def _add_column(self, cursor: TokenCursor, only_if_new: bool) -> None:
         column, place = self._column(cursor)
         if only_if_new and self._table.find(column.name) is not None:
             return
@@ -201,7 +203,7 @@ class Alteration:
             self._set_key((column.name,))
         self._placed.append((None, column, place))
 
-    def _column(self, cursor: Cursor) -> tuple[ColumnDefinition, str | None]:
+    def _column(self, cursor: TokenCursor) -> tuple[ColumnDefinition, str | None]:
         column, is_unique = read_column(cursor, self._sql_mode)
         self._unique_keys += is_unique
         place = _AT_END
@@ -212,12 +214,12 @@ class Alteration:
         self._end(cursor)
         return column, place
 
-    def _end(self, cursor: Cursor) -> None:
+    def _end(self, cursor: TokenCursor) -> None:
         """Only table options may follow a clause without a comma."""
         if cursor:
             self._options(cursor)
 
-    def _drop(self, cursor: Cursor) -> None:
+    def _drop(self, cursor: TokenCursor) -> None:
         word = cursor.keyword()
         if cursor.skip("PRIMARY", "KEY"):
             self._drop_key()
@@ -242,36 +244,38 @@ class Alteration:
         if name.upper() == "PRIMARY":
             self._drop_key()
 
-    def _drop_column(self, cursor: Cursor) -> None:
+    def _number_of(self, name: str, *, may_miss: bool) -> int | None:
+        """The number of an existing column; None if there is none and the statement allows that."""
+        number = self._table.find(name)
+        if number is None and not may_miss:
+            raise ContradictionError(f"column {name} not found")
+        return number
+
+    def _drop_column(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         name = cursor.dotted_name()[-1]
-        number = self._table.find(name)
         cursor.skip_one("RESTRICT", "CASCADE")
         self._end(cursor)
-        if number is not None:
+        if (number := self._number_of(name, may_miss=may_miss)) is not None:
             self._replaced[number] = None
-        elif not may_miss:
-            raise ContradictionError(f"column {name} not found")
 
-    def _change(self, cursor: Cursor) -> None:
+    def _change(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         old = cursor.dotted_name()[-1]
         self._replace(old, *self._column(cursor), may_miss=may_miss)
 
-    def _modify(self, cursor: Cursor) -> None:
+    def _modify(self, cursor: TokenCursor) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         column, place = self._column(cursor)
         self._replace(column.name, column, place, may_miss=may_miss)
 
     def _replace(self, old: str, column: ColumnDefinition, place: str | None, *, may_miss: bool) -> None:
-        number = self._table.find(old)
+        number = self._number_of(old, may_miss=may_miss)
         if number is None:
-            if may_miss:
-                return
-            raise ContradictionError(f"column {old} not found")
+            return
         if column.is_primary_key:
             self._set_key((column.name,))
         column = _in_key_like(column, self._table.columns[number])
@@ -281,18 +285,15 @@ class Alteration:
         else:
             self._placed.append((number, column, place))
 
-    def _rename(self, cursor: Cursor) -> None:
+    def _rename(self, cursor: TokenCursor) -> None:
         if cursor.skip("COLUMN"):
             may_miss = cursor.skip("IF", "EXISTS")
             old = cursor.dotted_name()[-1]
             if not cursor.skip("TO"):
                 raise UnreadableError("RENAME COLUMN without TO")
-            number = self._table.find(old)
-            if number is not None:
+            if (number := self._number_of(old, may_miss=may_miss)) is not None:
                 column = self._replaced.get(number) or self._table.columns[number]
                 self._replaced[number] = replace(column, name=cursor.dotted_name()[-1])
-            elif not may_miss:
-                raise ContradictionError(f"column {old} not found")
         elif cursor.skip_one("INDEX", "KEY"):
             cursor.skip("IF", "EXISTS")
             old = cursor.name()
@@ -303,11 +304,11 @@ class Alteration:
 
     def _rename_index(self, old: str, new: str) -> None:
         """Rename an index with its hidden columns, or drop it if there is no new name."""
-        for name, one in self._hidden.items():
-            if one.key_name.casefold() == old.casefold():
-                self._hidden[name] = one._replace(key_name=new)
+        for name, hidden in self._hidden.items():
+            if hidden.key_name.casefold() == old.casefold():
+                self._hidden[name] = hidden._replace(key_name=new)
 
-    def _alter(self, cursor: Cursor) -> None:
+    def _alter(self, cursor: TokenCursor) -> None:
         """ALTER COLUMN changes a default or the visibility of a column; MariaDB takes its new name, too."""
         if cursor.keyword() in ("INDEX", "KEY", "CHECK", "CONSTRAINT"):
             return
@@ -320,7 +321,7 @@ class Alteration:
             column = self._replaced.get(number) or self._table.columns[number]
             self._replaced[number] = replace(column, is_visible=word == "VISIBLE")
 
-    def _convert(self, cursor: Cursor) -> None:
+    def _convert(self, cursor: TokenCursor) -> None:
         if cursor.skip("PARTITION"):
             cursor.name()
             if not cursor.skip("TO", "TABLE"):
@@ -341,11 +342,11 @@ def new_name_in(clause: Sequence[Token]) -> tuple[str, ...] | None:
     UnreadableError
         There is no name.
     """
-    cursor = Cursor(clause)
+    cursor = TokenCursor(clause)
     return _new_name(cursor) if cursor.skip("RENAME") else None
 
 
-def _new_name(cursor: Cursor) -> tuple[str, ...] | None:
+def _new_name(cursor: TokenCursor) -> tuple[str, ...] | None:
     """The table's new name, which follows RENAME; None if columns or indexes are renamed."""
     # These words are reserved: a table with such a name is quoted.
     if cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
@@ -354,7 +355,7 @@ def _new_name(cursor: Cursor) -> tuple[str, ...] | None:
     return cursor.dotted_name()
 
 
-def _is_charset(cursor: Cursor) -> bool:
+def _is_charset(cursor: TokenCursor) -> bool:
     start = 1 if cursor.keyword() == "DEFAULT" else 0
     return cursor.keyword(start) in ("COLLATE", "CHARSET") or cursor.keyword(start + 1) == "SET"
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 
 from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in
-from binlog_kaitai.ddl.charset_change import CharsetChange
-from binlog_kaitai.ddl.charset_options import agreed, finish, with_options
-from binlog_kaitai.ddl.hidden import with_period
+from binlog_kaitai.ddl.column_charsets import CharsetChange, agreed, finish, with_options
+from binlog_kaitai.ddl.elements import with_period
 from binlog_kaitai.ddl.lexer import UnreadableError
-from binlog_kaitai.ddl.query import columns_of
+from binlog_kaitai.ddl.select_columns import columns_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -20,11 +19,11 @@ from binlog_kaitai.ddl.statements import (
     Statement,
     qualified,
 )
-from binlog_kaitai.ddl.store import Key, Session, Store
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, TableDefinition
+from binlog_kaitai.ddl.store import Session, Store, TableKey
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
 
-class Step:
+class DefinitionUpdate:
     """Applies one statement in its session."""
 
     def __init__(self, store: Store, schema_name: str, session: Session) -> None:
@@ -32,7 +31,7 @@ class Step:
         self._schema_name = store.name(schema_name)
         self._session = session
 
-    def take(self, statement: Statement) -> None:
+    def apply(self, statement: Statement) -> None:
         """Update the store with the effect of the statement on the server."""
         match statement:
             case CreateTable():
@@ -48,10 +47,10 @@ class Step:
             case ChangeDatabase():
                 self._database(statement)
 
-    def _key(self, name: Name) -> Key:
+    def _key(self, name: Name) -> TableKey:
         return self._store.key(*qualified(name, self._schema_name))
 
-    def _temporary(self, key: Key) -> tuple[int, Key]:
+    def _temporary(self, key: TableKey) -> tuple[int, TableKey]:
         return (self._session.thread_id, key)
 
     def _create(self, statement: CreateTable) -> None:
@@ -71,7 +70,7 @@ class Step:
         else:
             store.lose(key, "created without columns")
 
-    def _is_new(self, key: Key) -> bool:
+    def _is_new(self, key: TableKey) -> bool:
         """Whether CREATE TABLE IF NOT EXISTS has created the table; if that is unclear, the table is lost."""
         store, has_changed = self._store, self._session.has_changed
         if key in store.tables or key in store.lost:
@@ -82,7 +81,7 @@ class Step:
             store.lose(key, "it may have existed before CREATE TABLE IF NOT EXISTS, with other columns")
         return bool(has_changed)
 
-    def _new_table(self, key: Key, statement: CreateTable) -> TableDefinition:
+    def _new_table(self, key: TableKey, statement: CreateTable) -> TableDefinition:
         if statement.source is not None:
             source = self._known(statement.source)
             if source is None:
@@ -129,42 +128,38 @@ class Step:
         if new_name is not None:
             self._move(key, self._key(new_name))
 
-    def _change(self, key: Key, table: TableDefinition, statement: AlterTable) -> None:
+    def _change(self, key: TableKey, table: TableDefinition, statement: AlterTable) -> None:
         try:
             charsets = self._charset_change(key, table)
             change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
             result = change.result()
         except (UnreadableError, ContradictionError) as error:
-            self._fail(key, table, error)
+            is_file_newer = table.origin == "file" and key not in self._store.tables
+            if not (isinstance(error, ContradictionError) and is_file_newer):  # which has the change already
+                self._store.lose(key, f"a change of it cannot be followed: {error}")
             return
         for name in change.partition_tables:
             self._store.put(self._key(name), result)
         if result != table:
             self._store.put(key, result)
 
-    def _charset_change(self, key: Key, table: TableDefinition) -> CharsetChange:
+    def _charset_change(self, key: TableKey, table: TableDefinition) -> CharsetChange:
         database = self._charset_of_database(key[0])
         session = self._session.database_charset or self._charset_of_database(self._schema_name)
         # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
         return CharsetChange(table.default_charset, database, agreed(database, session))
 
-    def _fail(self, key: Key, table: TableDefinition, error: Exception) -> None:
-        """Record a change that cannot be followed, unless a newer definitions file already contains it."""
-        if isinstance(error, ContradictionError) and table.origin == "file" and key not in self._store.tables:
-            return
-        self._store.lose(key, f"a change of it cannot be followed: {error}")
-
-    def _rename(self, old: Key, new: Key) -> None:
+    def _rename(self, old: TableKey, new: TableKey) -> None:
         if not self._session.is_mysql and self._temporary(old) in self._store.temporary:
             self._rename_temporary(old, new)
         else:
             self._move(old, new)
 
-    def _rename_temporary(self, old: Key, new: Key) -> None:
+    def _rename_temporary(self, old: TableKey, new: TableKey) -> None:
         self._store.temporary.discard(self._temporary(old))
         self._store.temporary.add(self._temporary(new))
 
-    def _move(self, old: Key, new: Key) -> None:
+    def _move(self, old: TableKey, new: TableKey) -> None:
         store = self._store
         table = store.find(old)
         reason = store.lost.get(old)
@@ -180,7 +175,7 @@ class Step:
             store.forget(new)
             store.absent.pop(new, None)
 
-    def _drop(self, key: Key, statement: DropTables) -> None:
+    def _drop(self, key: TableKey, statement: DropTables) -> None:
         temporary = self._temporary(key)
         if statement.drops_real(temporary in self._store.temporary):
             self._store.drop(key)
@@ -215,8 +210,8 @@ class Step:
 
 def _new_name(statement: AlterTable) -> Name | None:
     """The new name that a statement gives to its table: the last one."""
-    found: Name | None = None
+    name: Name | None = None
     for clause in statement.clauses:
         with suppress(UnreadableError):
-            found = new_name_in(clause) or found
-    return found
+            name = new_name_in(clause) or name
+    return name

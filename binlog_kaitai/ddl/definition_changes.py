@@ -6,13 +6,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.first_words import may_affect_tables
-from binlog_kaitai.ddl.lexer import Cursor, Token, UnreadableError
-from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -22,15 +20,21 @@ from binlog_kaitai.ddl.statements import (
     RenameTables,
     Statement,
     TruncateTable,
+    is_half_done,
     qualified,
     read_statement,
+    session_of,
+    text_of,
 )
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.values.definition import TableDefinition
+from binlog_kaitai.values.table_definition import TableDefinition
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
 
 
-class Kind(StrEnum):
+class DdlKind(StrEnum):
     """What a statement does. One that cannot be parsed is ``unreadable``."""
 
     CREATE_TABLE = "create_table"
@@ -60,7 +64,7 @@ class DefinitionChange:
         Columns that have other names after it: the old and the new one of each.
     """
 
-    kind: Kind
+    kind: DdlKind
     schema_name: str
     table_name: str | None
     new_schema_name: str | None = None
@@ -70,18 +74,17 @@ class DefinitionChange:
     renamed: tuple[tuple[str, str], ...] = ()
 
 
-def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
+def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[DefinitionChange]:
     """What the statement of an event does, by the event's body; the definitions are brought up to date.
 
     Temporary tables and statements that find the table there already (IF NOT EXISTS) change nothing.
     """
     if isinstance(body, BinlogError):
         definitions.observe_query(body)
-        return [DefinitionChange(Kind.UNREADABLE, "", None)]
-    schema: str = body.schema_name
+        return [DefinitionChange(DdlKind.UNREADABLE, "", None)]
+    schema = body.schema_name
     try:
-        query: bytes = body.query
-        if not may_affect_tables(query) or is_half_done(body):
+        if not may_affect_tables(body.query) or is_half_done(body):
             return []
         session, text = session_of(body), text_of(body)
         statement = None if text is None else read_statement(text, session)
@@ -91,19 +94,19 @@ def changes_of(body: Any, definitions: Definitions) -> list[DefinitionChange]:
         session, statement = Session(), None
     if statement is None:
         definitions.observe_query(body)
-        return [DefinitionChange(Kind.UNREADABLE, schema, None)]
+        return [DefinitionChange(DdlKind.UNREADABLE, schema, None)]
     definitions.of("", "")  # those of a log's part are found when they are asked for
-    found = list(_planned(statement, schema, session, definitions))
+    changes = list(_planned(statement, schema, session, definitions))
     definitions.observe_query(body)
-    return [_with_result(one, definitions) for one in found]
+    return [_with_result(change, definitions) for change in changes]
 
 
-def _with_result(one: DefinitionChange, definitions: Definitions) -> DefinitionChange:
+def _with_result(change: DefinitionChange, definitions: Definitions) -> DefinitionChange:
     """The same with the definition after the statement."""
-    if one.table_name is None or one.kind in (Kind.DROP_TABLE, Kind.RENAME_TABLE):
-        return one
-    schema, table = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
-    return replace(one, after=definitions.of(schema, table))
+    if change.table_name is None or change.kind in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE):
+        return change
+    schema, table = change.new_schema_name or change.schema_name, change.new_table_name or change.table_name
+    return replace(change, after=definitions.of(schema, table))
 
 
 def _planned(
@@ -123,7 +126,9 @@ def _planned(
             is_there = session.has_changed is False or (session.has_changed is None and before is not None)
             is_skipped = statement.only_if_new and is_there and not statement.is_certain
             if not statement.is_temporary and not is_skipped:
-                yield DefinitionChange(Kind.CREATE_TABLE, *qualified(statement.name, schema), before=before)
+                yield DefinitionChange(
+                    DdlKind.CREATE_TABLE, *qualified(statement.name, schema), before=before
+                )
         case AlterTable() if not is_temporary(statement.name):
             yield _of_alter(statement, schema, known(statement.name))
         case RenameTables():
@@ -132,10 +137,10 @@ def _planned(
         case DropTables():
             for name in statement.names:
                 if statement.drops_real(is_temporary(name)):
-                    yield DefinitionChange(Kind.DROP_TABLE, *qualified(name, schema), before=known(name))
+                    yield DefinitionChange(DdlKind.DROP_TABLE, *qualified(name, schema), before=known(name))
         case TruncateTable() if not is_temporary(statement.name):
             before = known(statement.name)
-            yield DefinitionChange(Kind.TRUNCATE_TABLE, *qualified(statement.name, schema), before=before)
+            yield DefinitionChange(DdlKind.TRUNCATE_TABLE, *qualified(statement.name, schema), before=before)
         case ChangeDatabase():
             if not (statement.only_if_new and session.has_changed is False):
                 yield _of_database(statement, schema)
@@ -144,9 +149,9 @@ def _planned(
 def _of_database(statement: ChangeDatabase, schema: str) -> DefinitionChange:
     name, new = statement.name or schema, statement.new_name
     if new is not None:
-        return DefinitionChange(Kind.ALTER_DATABASE, name, None, new)
-    kind = Kind.DROP_DATABASE if statement.is_dropped else Kind.ALTER_DATABASE
-    return DefinitionChange(Kind.CREATE_DATABASE if statement.is_created else kind, name, None)
+        return DefinitionChange(DdlKind.ALTER_DATABASE, name, None, new)
+    kind = DdlKind.DROP_DATABASE if statement.is_dropped else DdlKind.ALTER_DATABASE
+    return DefinitionChange(DdlKind.CREATE_DATABASE if statement.is_created else kind, name, None)
 
 
 def _of_renames(
@@ -158,7 +163,7 @@ def _of_renames(
         key, target = qualified(old, schema), qualified(new, schema)
         table = moved.pop(key) if key in moved else definitions.of(*key)
         moved[target] = table
-        yield DefinitionChange(Kind.RENAME_TABLE, *key, *target, before=table, after=table)
+        yield DefinitionChange(DdlKind.RENAME_TABLE, *key, *target, before=table, after=table)
 
 
 def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None) -> DefinitionChange:
@@ -173,7 +178,7 @@ def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None
                 new = qualified(name, schema)
         except UnreadableError:
             pass  # the definition after the statement is unknown then
-    return DefinitionChange(Kind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
+    return DefinitionChange(DdlKind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
 
 
 def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
@@ -184,7 +189,7 @@ def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
     UnreadableError
         There is no name.
     """
-    cursor = Cursor(clause)
+    cursor = TokenCursor(clause)
     is_change = cursor.skip("CHANGE")
     if not is_change and not cursor.skip("RENAME", "COLUMN"):
         return None

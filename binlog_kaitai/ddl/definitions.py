@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.ddl.first_words import may_matter, may_matter_bytes
-from binlog_kaitai.ddl.match import DefinitionMismatch, fitted, with_unplaced
-from binlog_kaitai.ddl.store import Key, Session, Store
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.values.definition import TableDefinition
+from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_unplaced
+from binlog_kaitai.ddl.lexer import may_matter, may_matter_bytes
+from binlog_kaitai.ddl.store import Session, Store, TableKey
+from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.sources.source import series_of
+from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
 
-# The statement parser is imported on first use: most logs have no DDL that matters.
 if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
     from binlog_kaitai.core.grammar import TableMapEvent
     from binlog_kaitai.ddl.statements import CreateTable
 
@@ -44,16 +48,11 @@ class Definitions:
         """The complete state: both stores, and whether names are known to be case-sensitive."""
         return self._store, self._folded, self._has_case
 
-    @classmethod
-    def of_state(cls, store: Store, folded: Store, has_case: bool) -> Definitions:
-        """Restore definitions from their state."""
-        found = cls()
-        found._store, found._folded, found._has_case = store, folded, has_case
-        return found
-
     def copy(self) -> Definitions:
         """An independent copy."""
-        return self.of_state(self._store.copy(), self._folded.copy(), self._has_case)
+        other = Definitions()
+        other._store, other._folded, other._has_case = self._store.copy(), self._folded.copy(), self._has_case
+        return other
 
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
         """Follow one statement; returns whether it may have changed a definition.
@@ -65,9 +64,10 @@ class Definitions:
         """
         if not may_matter(sql):
             return False
-        from binlog_kaitai.ddl.apply import Step
+        # The parser is imported on first use: most logs have no DDL that matters.
+        from binlog_kaitai.ddl.apply import DefinitionUpdate
         from binlog_kaitai.ddl.lexer import UnreadableError
-        from binlog_kaitai.ddl.statements import CreateTable, TruncateTable, read_statement
+        from binlog_kaitai.ddl.statements import CreateTable, TruncateTable, qualified, read_statement
 
         session = session or Session()
         try:
@@ -78,19 +78,18 @@ class Definitions:
         if statement is None or isinstance(statement, TruncateTable):
             return False
         if isinstance(statement, CreateTable):
-            self._look_for_case(schema_name, statement)
+            self._look_for_case(qualified(statement.name, schema_name), statement)
         for store in (self._store, self._folded):
-            Step(store, schema_name, session).take(statement)
+            DefinitionUpdate(store, schema_name, session).apply(statement)
         return True
 
-    def _look_for_case(self, schema_name: str, statement: CreateTable) -> None:
+    def _look_for_case(self, name: TableKey, statement: CreateTable) -> None:
         """Creating a table that exists in another spelling proves that names are case-sensitive."""
-        name = statement.name[-2] if len(statement.name) > 1 else schema_name, statement.name[-1]
         is_new = not (statement.is_temporary or statement.only_if_new or statement.replaces)
         if is_new and self._folded.key(*name) in self._folded.tables and name not in self._store.tables:
             self._has_case = True
 
-    def observe_query(self, body: Any) -> bool:
+    def observe_query(self, body: QueryBody | BinlogError) -> bool:
         """Follow the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; otherwise like `observe`.
 
         For an event that cannot be parsed, pass the error instead: all tables are unknown from there on.
@@ -99,22 +98,21 @@ class Definitions:
             self._lose_all(f"a statement cannot be read: {body}")
             return True
         try:
-            query: bytes = body.query
+            query = body.query
         except zlib.error as error:
             self._store.note(f"a compressed statement: {error}")
             return False
         if not may_matter_bytes(query):
             return False
-        from binlog_kaitai.ddl.queries import is_half_done, session_of, text_of
+        from binlog_kaitai.ddl.statements import is_half_done, session_of, text_of
 
         if is_half_done(body):
             return False
         sql = text_of(body)
-        schema_name: str = body.schema_name
         if sql is None:
             self._lose_named(query.decode("latin-1"), "its character set is not known")
             return True
-        return self.observe(schema_name, sql, session_of(body))
+        return self.observe(body.schema_name, sql, session_of(body))
 
     def load(self, text: str, schema_name: str = "") -> None:
         """Load a file of definitions, such as mysqldump writes.
@@ -124,7 +122,7 @@ class Definitions:
         schema_name
             Database of tables defined before any USE.
         """
-        from binlog_kaitai.ddl.dump import statements_of
+        from binlog_kaitai.ddl.lexer import statements_of
 
         loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
@@ -137,27 +135,29 @@ class Definitions:
         for note in loaded._store.notes:
             self._store.note(note)
 
-    def of(self, schema_name: str, table_name: str, table_map: Any = None) -> TableDefinition | None:
+    def of(
+        self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
+    ) -> TableDefinition | None:
         """The definition of a table; given the body of a table map event, only if it matches."""
-        found = self.match(schema_name, table_name, table_map)
-        return found if isinstance(found, TableDefinition) else None
+        definition = self.match(schema_name, table_name, table_map)
+        return definition if isinstance(definition, TableDefinition) else None
 
     def match(
-        self, schema_name: str, table_name: str, table_map: Any = None
+        self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
     ) -> TableDefinition | DefinitionMismatch | None:
         """The definition of a table, or the mismatch that rules it out, or None if nothing is known."""
         if table_map is not None and table_name != self._folded.name(table_name):
             self._has_case = True
         key = (schema_name, table_name)
-        found = _match(self._store, key, table_map)
+        exact = _match(self._store, key, table_map)
         if self._has_case:
-            return found
+            return exact
         folded = _match(self._folded, self._folded.key(*key), table_map)
         if not isinstance(folded, TableDefinition):
-            return found or folded
-        if isinstance(found, TableDefinition) and found.columns != folded.columns:
+            return exact or folded
+        if isinstance(exact, TableDefinition) and exact.columns != folded.columns:
             return DefinitionMismatch(*key, "statements spell it in several ways, and differ in what it is")
-        return found if isinstance(found, TableDefinition) else folded
+        return exact if isinstance(exact, TableDefinition) else folded
 
     def is_temporary(self, session: Session, schema_name: str, table_name: str) -> bool:
         """Whether a name means a temporary table in a session."""
@@ -194,14 +194,144 @@ class Definitions:
                     store.lose(key, f"a statement could not be parsed: {reason}")
 
 
-def _match(store: Store, key: Key, table_map: TableMapEvent) -> TableDefinition | DefinitionMismatch | None:
+def _match(
+    store: Store, key: TableKey, table_map: TableMapEvent | None
+) -> TableDefinition | DefinitionMismatch | None:
     if (lost := store.lost.get(key)) is not None:
         return DefinitionMismatch(*key, lost)
     reason = ""
     for table in (store.tables.get(key), store.given.get(key)):
         if table is not None:
-            found = table if table_map is None else fitted(table, table_map)
-            if isinstance(found, TableDefinition):
-                return found
-            reason = reason or found
+            fit = table if table_map is None else fitted(table, table_map)
+            if isinstance(fit, TableDefinition):
+                return fit
+            reason = reason or fit
     return DefinitionMismatch(*key, reason) if reason else None
+
+
+class SeriesDefinitions:
+    """Gives each log the definitions left by the earlier logs of its series.
+
+    Logs belong to one series if they are in the same folder, their names differ only in the number, and their
+    first events have the same server ID. An ALTER on one server says nothing about the tables of another.
+
+    Parameters
+    ----------
+    ddl
+        CREATE TABLE statements, such as mysqldump writes; they apply to every series.
+    """
+
+    def __init__(self, ddl: str | None = None) -> None:
+        self._given = Definitions()
+        if ddl is not None:
+            self._given.load(ddl)
+        self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
+
+    def of(self, name: str, server_id: int) -> Definitions:
+        """The definitions for a log, by its name and the server ID in its first event."""
+        key = series_of(name), server_id
+        if key not in self._known:
+            self._known[key] = self._given.copy()
+        return self._known[key]
+
+
+class OneSeries(SeriesDefinitions):
+    """The same if all logs are known to come from one server, whose tables are known."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        super().__init__()
+        self._definitions = definitions
+
+    def of(self, name: str, server_id: int) -> Definitions:
+        return self._definitions
+
+
+def save(definitions: Definitions) -> str:
+    """Serialize the definitions made by a log's statements; deterministic, and ``""`` for none.
+
+    Definitions from a file (`Definitions.load`) are excluded unless a statement has changed them.
+    """
+    store, folded, has_case = definitions.state
+    parts = [_of_store(store), _of_store(folded)]
+    if not any(any(part) for part in parts):
+        return ""
+    state = json.dumps([*parts, has_case], separators=(",", ":"))
+    return base64.b64encode(zlib.compress(state.encode(), 9)).decode()
+
+
+def _of_store(store: Store) -> list[Any]:
+    return [
+        [_plain(table) for _, table in sorted(store.tables.items())],
+        [[*key, reason] for key, reason in sorted(store.lost.items())],
+        [[name, charset.charset, charset.collation] for name, charset in sorted(store.databases.items())],
+        [[thread, *key] for thread, key in sorted(store.temporary)],
+        [list(key) for key in store.absent],
+    ]
+
+
+def restore(text: str, ddl: str | None = None) -> Definitions:
+    """Restore definitions from `save`, on top of those of a file (the argument of `Definitions.load`).
+
+    Raises
+    ------
+    UsageError
+        The text was not written by `save`.
+    """
+    definitions = Definitions()
+    if ddl is not None:
+        definitions.load(ddl)
+    if not text:
+        return definitions
+    try:
+        *parts, has_case = json.loads(zlib.decompress(base64.b64decode(text, validate=True)))
+        for store, part in zip((definitions._store, definitions._folded), parts, strict=True):
+            _fill(store, *part)
+    except (ValueError, zlib.error, KeyError, TypeError) as error:
+        raise UsageError(f"not valid saved definitions: {error}") from error
+    definitions._has_case = definitions._has_case or has_case
+    return definitions
+
+
+def _fill(
+    store: Store,
+    tables: list[Any],
+    lost: list[Any],
+    databases: list[Any],
+    temporary: list[Any],
+    absent: Sequence[Any] = (),  # not in states of earlier versions
+) -> None:
+    for saved in tables:
+        table = _table(saved)
+        store.tables[table.schema_name, table.table_name] = table
+    store.lost.update({(schema, name): reason for schema, name, reason in lost})
+    store.databases.update({name: Charset(*rest) for name, *rest in databases})
+    store.absent.update(dict.fromkeys((schema, name) for schema, name in absent))
+    store.temporary.update((thread, (schema, name)) for thread, schema, name in temporary)
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """The fields of a definition that differ from their defaults."""
+    own_fields = {}
+    for field in fields(value):
+        own = getattr(value, field.name)
+        if own != field.default:
+            own_fields[field.name] = own
+    if isinstance(value, TableDefinition):
+        own_fields["columns"] = [_plain(column) for column in value.columns]
+        if value.default_charset:
+            own_fields["default_charset"] = [value.default_charset.charset, value.default_charset.collation]
+    return own_fields
+
+
+def _table(saved: dict[str, Any]) -> TableDefinition:
+    saved = _tuples(saved)
+    saved["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in saved["columns"])
+    if "hidden_columns" in saved:
+        saved["hidden_columns"] = tuple(HiddenColumn(*hidden) for hidden in saved["hidden_columns"])
+    if "default_charset" in saved:
+        saved["default_charset"] = Charset(*saved["default_charset"])
+    return TableDefinition(**saved)
+
+
+def _tuples(saved: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()}

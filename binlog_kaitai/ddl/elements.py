@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, count
 
-from binlog_kaitai.ddl.charset_options import DEFAULT, merge, read_charset
+from binlog_kaitai.ddl.column_charsets import DEFAULT, merge, read_charset
 from binlog_kaitai.ddl.column_types import (
     BOOLEANS,
     SERIAL,
@@ -15,8 +16,14 @@ from binlog_kaitai.ddl.column_types import (
     mode_of_qualifier,
     sql_type,
 )
-from binlog_kaitai.ddl.lexer import Cursor, Kind, Token, UnreadableError, split
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split
+from binlog_kaitai.values.table_definition import (
+    UNKNOWN_CHARSET,
+    Charset,
+    ColumnDefinition,
+    HiddenColumn,
+    TableDefinition,
+)
 
 #: First words of elements other than columns; quoted when used as column names.
 _NO_COLUMN = frozenset(
@@ -34,7 +41,7 @@ _DEFAULT = UNKNOWN_CHARSET
 _NATIONAL = Charset("utf8mb3")
 
 
-def is_column(cursor: Cursor) -> bool:
+def is_column(cursor: TokenCursor) -> bool:
     """Whether a column comes next, rather than a key, constraint or period."""
     word = cursor.keyword()
     return word not in _NO_COLUMN and cursor.keyword(1) not in _NO_COLUMN_PAIRS.get(word, ())
@@ -63,7 +70,7 @@ class Key:
     only_if_new: bool = False
 
 
-def read_key(cursor: Cursor) -> Key:
+def read_key(cursor: TokenCursor) -> Key:
     """Parse a key or constraint to its end."""
     if cursor.skip("CONSTRAINT") and cursor.keyword() not in _NO_COLUMN:
         cursor.name()
@@ -75,10 +82,10 @@ def read_key(cursor: Cursor) -> Key:
     cursor.skip_one("KEY", "INDEX")
     only_if_new = cursor.skip("IF", "NOT", "EXISTS")
     token = cursor.peek()
-    name = token.text if token and token.kind is not Kind.MARK and token.keyword != "USING" else ""
+    name = token.text if token and token.kind is not TokenKind.MARK and token.keyword != "USING" else ""
     while cursor and cursor.mark() != "(":
         cursor.next()
-    parts = [Cursor(part) for part in split(cursor.group())]
+    parts = [TokenCursor(part) for part in split(cursor.group())]
     cursor.rest()
     if kind == "PRIMARY":
         names = [_key_column(part) for part in parts]
@@ -87,7 +94,7 @@ def read_key(cursor: Cursor) -> Key:
     return Key(name=name, expressions=expressions, is_unique=kind == "UNIQUE")
 
 
-def _key_column(part: Cursor) -> str | None:
+def _key_column(part: TokenCursor) -> str | None:
     """The column of a part of a key; None for an expression, a period, and anything else."""
     if part.mark():
         return None
@@ -114,7 +121,7 @@ class _Attributes:
     is_unique: bool = False
 
 
-def read_column(cursor: Cursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
+def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
     """Parse a column, and whether it has a unique key; stops before FIRST or AFTER.
 
     Raises
@@ -123,20 +130,20 @@ def read_column(cursor: Cursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
         The column has no name, or no type that a server has.
     """
     name = cursor.dotted_name()[-1]
-    found = _Attributes()
-    base, arguments = _type(cursor, found, sql_mode)
-    _attributes(cursor, found)
+    attributes = _Attributes()
+    base, arguments = _type(cursor, attributes, sql_mode)
+    _attributes(cursor, attributes)
     texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
     if base == SERIAL:
-        base, found.is_unsigned, found.is_nullable = "bigint", True, False
+        base, attributes.is_unsigned, attributes.is_nullable = "bigint", True, False
     if base in BOOLEANS:
         base, texts = "tinyint", ("1",)
     kind = sql_type(base)
     type_name = base + (f"({','.join(texts)})" if texts else "")
-    if kind.is_number and found.is_unsigned:
+    if kind.is_number and attributes.is_unsigned:
         type_name += " unsigned"
-    charset = found.charset if kind.is_text else _DEFAULT
-    if found.is_binary and charset.charset is None:
+    charset = attributes.charset if kind.is_text else _DEFAULT
+    if attributes.is_binary and charset.charset is None:
         charset = replace(charset, collation="bin")  # the binary collation of a charset that is not known yet
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
@@ -145,24 +152,24 @@ def read_column(cursor: Cursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
         type_name,
         base,
         texts,
-        found.is_unsigned if kind.is_number else None,
+        attributes.is_unsigned if kind.is_number else None,
         charset.charset,
         charset.collation,
         None,
-        found.is_nullable,
-        found.is_primary_key,
-        found.is_generated,
-        found.is_virtual,
-        found.is_visible,
-        found.is_row_period,
+        attributes.is_nullable,
+        attributes.is_primary_key,
+        attributes.is_generated,
+        attributes.is_virtual,
+        attributes.is_visible,
+        attributes.is_row_period,
     )
-    return column, found.is_unique
+    return column, attributes.is_unique
 
 
-def _type(cursor: Cursor, found: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
+def _type(cursor: TokenCursor, attributes: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
-    if first.kind is Kind.MARK or first.kind is Kind.STRING:
+    if first.kind is TokenKind.MARK or first.kind is TokenKind.STRING:
         raise UnreadableError(f"expected a type, found {first.shown}")
     if cursor.skip("."):
         mode = mode_of_qualifier(first.text, sql_mode)
@@ -171,10 +178,10 @@ def _type(cursor: Cursor, found: _Attributes, sql_mode: int) -> tuple[str, list[
         sql_mode, first = mode, cursor.next()
     base = first.text.lower()
     if base == "national":
-        found.charset = _NATIONAL
+        attributes.charset = _NATIONAL
         base = cursor.name().lower()
     elif base in ("nchar", "nvarchar"):
-        found.charset = _NATIONAL
+        attributes.charset = _NATIONAL
     if base == "long":
         base = "mediumblob" if cursor.skip("VARBINARY") else "mediumtext"
         cursor.skip_one("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER")
@@ -194,67 +201,67 @@ def _type(cursor: Cursor, found: _Attributes, sql_mode: int) -> tuple[str, list[
     return base, arguments
 
 
-def _attributes(cursor: Cursor, found: _Attributes) -> None:
+def _attributes(cursor: TokenCursor, attributes: _Attributes) -> None:
     """Parse the attributes after a type, up to the end, FIRST or AFTER."""
     while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
         if charset := read_charset(cursor):
             if charset.charset != DEFAULT:
-                found.charset = merge(found.charset, charset)
+                attributes.charset = merge(attributes.charset, charset)
             continue
         token = cursor.next()
         if take := _ATTRIBUTES.get(token.keyword):
-            take(cursor, found)
-        elif token.kind is Kind.MARK and token.text == "(":
+            take(cursor, attributes)
+        elif token.kind is TokenKind.MARK and token.text == "(":
             raise UnreadableError("unexpected parenthesized group")
         if cursor.skip("="):  # the value of an engine's attribute
             cursor.next()
         cursor.skip_group()
 
 
-def _not(cursor: Cursor, found: _Attributes) -> None:
+def _not(cursor: TokenCursor, attributes: _Attributes) -> None:
     if cursor.skip("NULL"):
-        found.is_nullable = False
+        attributes.is_nullable = False
 
 
-def _primary(cursor: Cursor, found: _Attributes) -> None:
+def _primary(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.skip("KEY")
-    found.is_primary_key, found.is_nullable = True, False
+    attributes.is_primary_key, attributes.is_nullable = True, False
 
 
-def _unique(cursor: Cursor, found: _Attributes) -> None:
+def _unique(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.skip("CLUSTERING")
     cursor.skip("KEY")
-    found.is_unique = True
+    attributes.is_unique = True
 
 
-def _clustering(cursor: Cursor, found: _Attributes) -> None:
+def _clustering(cursor: TokenCursor, attributes: _Attributes) -> None:
     """A clustering key of TokuDB, which is no primary key."""
     cursor.skip("KEY")
 
 
-def _constraint(cursor: Cursor, found: _Attributes) -> None:
+def _constraint(cursor: TokenCursor, attributes: _Attributes) -> None:
     if cursor.keyword() not in ("CHECK", "REFERENCES"):
         cursor.name()
 
 
-def _as(cursor: Cursor, found: _Attributes) -> None:
-    found.is_generated = found.is_virtual = True
+def _as(cursor: TokenCursor, attributes: _Attributes) -> None:
+    attributes.is_generated = attributes.is_virtual = True
     if cursor.skip("ROW"):
-        found.is_virtual = found.is_nullable = False
-        found.is_row_period = True
+        attributes.is_virtual = attributes.is_nullable = False
+        attributes.is_row_period = True
         cursor.skip_one("START", "END")
 
 
-def _on_update(cursor: Cursor, found: _Attributes) -> None:
+def _on_update(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.next()
     _skip_value(cursor)
 
 
-def _set(name: str, value: object) -> Callable[[Cursor, _Attributes], None]:
-    return lambda cursor, found: setattr(found, name, value)
+def _set(name: str, value: object) -> Callable[[TokenCursor, _Attributes], None]:
+    return lambda cursor, attributes: setattr(attributes, name, value)
 
 
-def _skip_value(cursor: Cursor) -> None:
+def _skip_value(cursor: TokenCursor) -> None:
     """Skip a default value: a literal, a name or call, or an expression in parentheses."""
     if cursor.skip_group():
         return
@@ -268,14 +275,14 @@ def _skip_value(cursor: Cursor) -> None:
         if cursor.peek() is not None:
             cursor.next()
     following = cursor.peek()
-    if token.kind is Kind.WORD and following is not None and following.kind is Kind.STRING:
+    if token.kind is TokenKind.WORD and following is not None and following.kind is TokenKind.STRING:
         cursor.next()  # x'41', _utf8mb4'text', DATE '2020-01-01'
     if token.keyword in ("NEXT", "PREVIOUS") and cursor.skip("VALUE", "FOR"):
         cursor.dotted_name()
     cursor.skip_group()
 
 
-def _skip_case(cursor: Cursor) -> None:
+def _skip_case(cursor: TokenCursor) -> None:
     """Skip a CASE expression, which MariaDB takes without parentheses, from after its first word."""
     depth = 1
     while depth:
@@ -283,11 +290,11 @@ def _skip_case(cursor: Cursor) -> None:
         depth += (word == "CASE") - (word == "END")
 
 
-def _skip_one(cursor: Cursor, found: _Attributes) -> None:
+def _skip_one(cursor: TokenCursor, attributes: _Attributes) -> None:
     cursor.next()
 
 
-def _skip_reference(cursor: Cursor) -> None:
+def _skip_reference(cursor: TokenCursor) -> None:
     cursor.dotted_name()
     cursor.skip_group()
     while cursor.skip_one("MATCH", "ON"):
@@ -299,7 +306,7 @@ def _skip_reference(cursor: Cursor) -> None:
             cursor.next()
 
 
-_ATTRIBUTES: dict[str, Callable[[Cursor, _Attributes], None]] = {
+_ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], None]] = {
     "UNSIGNED": _set("is_unsigned", True),
     "ZEROFILL": _set("is_unsigned", True),
     "ASCII": _set("charset", Charset("latin1")),
@@ -323,3 +330,59 @@ _ATTRIBUTES: dict[str, Callable[[Cursor, _Attributes], None]] = {
     "CLUSTERING": _clustering,
     "REFERENCES": lambda cursor, found: _skip_reference(cursor),
 }
+
+
+def hidden_columns_of(key: Key, place: int, present: Iterable[HiddenColumn]) -> list[HiddenColumn]:
+    """The hidden columns of a new key, next to those that are present already."""
+    names = {hidden.key_name.casefold() for hidden in present}
+    numbered = (f"functional_index_{number}" for number in count(2))
+    choices = chain(["functional_index"], numbered)
+    index = key.name or next(name for name in choices if name not in names)
+    return [HiddenColumn(index, part, place) for part in key.expressions]
+
+
+def parted(
+    columns: Sequence[ColumnDefinition], before: Mapping[str, HiddenColumn], added: Iterable[HiddenColumn]
+) -> tuple[list[ColumnDefinition], tuple[HiddenColumn, ...]]:
+    """Separate the hidden columns of an altered table from the others.
+
+    Parameters
+    ----------
+    before
+        The hidden columns among `columns`, by the name they have there; a dropped key has no name.
+    added
+        Those of new keys, which come after all others.
+    """
+    kept: list[ColumnDefinition] = []
+    hidden: list[HiddenColumn] = []
+    for column in columns:
+        if (hidden_column := before.get(column.name)) is None:
+            kept.append(column)
+        elif hidden_column.key_name:
+            hidden.append(hidden_column._replace(place=len(kept)))
+    return kept, (*hidden, *(hidden_column._replace(place=len(kept)) for hidden_column in added))
+
+
+def with_period(table: TableDefinition) -> TableDefinition:
+    """The table with the two hidden columns that MariaDB adds for system versioning."""
+    row_start, row_end = (
+        ColumnDefinition(
+            name,
+            "timestamp(6)",
+            "timestamp",
+            ("6",),
+            is_nullable=False,
+            is_generated=True,
+            is_visible=False,
+            is_row_period=True,
+        )
+        for name in ("row_start", "row_end")
+    )
+    return replace(table, columns=(*table.columns, row_start, row_end), has_implicit_period=True)
+
+
+def without_period(table: TableDefinition) -> TableDefinition:
+    """The table without the hidden system versioning columns."""
+    if not table.has_implicit_period:
+        return table
+    return replace(table, columns=table.columns[:-2], has_implicit_period=False)

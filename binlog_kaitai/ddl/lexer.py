@@ -53,7 +53,7 @@ class UnreadableError(Exception):
     """The statement has a form that the parser does not support."""
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """Kinds of tokens. An unquoted word may be a keyword, a name or a number."""
 
     WORD = "word"
@@ -65,26 +65,26 @@ class Kind(Enum):
 class Token(NamedTuple):
     """One word, quoted name, string or other character; `text` excludes the quotes."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
 
     @property
     def keyword(self) -> str:
         """The word in upper case; empty for a token that cannot be a keyword."""
-        return self.text.upper() if self.kind is Kind.WORD and self.text.isascii() else ""
+        return self.text.upper() if self.kind is TokenKind.WORD and self.text.isascii() else ""
 
     @property
     def shown(self) -> str:
         """The token in error messages, which are stored in checkpoints: no values."""
-        return "a string" if self.kind is Kind.STRING else str(self)
+        return "a string" if self.kind is TokenKind.STRING else str(self)
 
     def __str__(self) -> str:
-        if self.kind is Kind.STRING:
+        if self.kind is TokenKind.STRING:
             return "'" + self.text.replace("'", "''") + "'"
-        return f"`{self.text}`" if self.kind is Kind.NAME else self.text
+        return f"`{self.text}`" if self.kind is TokenKind.NAME else self.text
 
 
-COMMA = Token(Kind.MARK, ",")
+COMMA = Token(TokenKind.MARK, ",")
 
 
 def tokens_of(
@@ -104,59 +104,59 @@ def tokens_of(
     UnreadableError
         A string or comment is not terminated.
     """
-    at, depth = 0, 0
+    offset, depth = 0, 0
     pattern = _token(is_single_byte, is_mysql)
-    while at < len(sql):
-        found = pattern.match(sql, at)
-        assert found is not None
-        at = found.end()
-        match found.lastgroup:
+    while offset < len(sql):
+        lexeme = pattern.match(sql, offset)
+        assert lexeme is not None
+        offset = lexeme.end()
+        match lexeme.lastgroup:
             case "word":
-                yield Token(Kind.WORD, found[0])
+                yield Token(TokenKind.WORD, lexeme[0])
             case "quote":
-                token, at = _quoted(sql, at, found[0], sql_mode)
+                token, offset = _quoted(sql, offset, lexeme[0], sql_mode)
                 yield token
             case "condition":
                 depth += 1
             case "end" if depth:
                 depth -= 1
-            case "mark" if sql.startswith("/*", found.start()):
+            case "mark" if sql.startswith("/*", lexeme.start()):
                 raise UnreadableError("unterminated comment")
             case "mark" | "end":
-                for mark in found[0]:
-                    yield Token(Kind.MARK, mark)
+                for mark in lexeme[0]:
+                    yield Token(TokenKind.MARK, mark)
     if depth:
         raise UnreadableError("unterminated comment")
 
 
-def _quoted(sql: str, at: int, quote: str, sql_mode: int) -> tuple[Token, int]:
+def _quoted(sql: str, offset: int, quote: str, sql_mode: int) -> tuple[Token, int]:
     is_name = quote == "`" or (quote == '"' and sql_mode & ANSI_QUOTES)
     has_escapes = not is_name and not sql_mode & NO_BACKSLASH_ESCAPES
-    found = (_TO_QUOTE_ESCAPED if has_escapes else _TO_QUOTE)[quote].match(sql, at)
-    assert found is not None
-    if not sql.startswith(quote, found.end()):
+    match = (_TO_QUOTE_ESCAPED if has_escapes else _TO_QUOTE)[quote].match(sql, offset)
+    assert match is not None
+    if not sql.startswith(quote, match.end()):
         raise UnreadableError("unterminated string or quoted name")
-    text = found[0].replace(quote * 2, quote)
+    text = match[0].replace(quote * 2, quote)
     if has_escapes:
-        text = _ESCAPE.sub(lambda one: _ESCAPES.get(one[1], one[1]), text)
-    return Token(Kind.NAME if is_name else Kind.STRING, text), found.end() + 1
+        text = _ESCAPE.sub(lambda escape: _ESCAPES.get(escape[1], escape[1]), text)
+    return Token(TokenKind.NAME if is_name else TokenKind.STRING, text), match.end() + 1
 
 
-class Cursor:
+class TokenCursor:
     """A position in a list of tokens."""
 
     def __init__(self, tokens: Sequence[Token]) -> None:
         self._tokens = tokens
-        self._at = 0
+        self._index = 0
 
     def __bool__(self) -> bool:
         """Whether tokens are left."""
-        return self._at < len(self._tokens)
+        return self._index < len(self._tokens)
 
     def peek(self, distance: int = 0) -> Token | None:
         """A token, without advancing."""
-        at = self._at + distance
-        return self._tokens[at] if at < len(self._tokens) else None
+        index = self._index + distance
+        return self._tokens[index] if index < len(self._tokens) else None
 
     def keyword(self, distance: int = 0) -> str:
         """A token's keyword; empty if it is not one."""
@@ -166,21 +166,21 @@ class Cursor:
     def mark(self, distance: int = 0) -> str:
         """A token's character; empty for a word or a string."""
         token = self.peek(distance)
-        return token.text if token and token.kind is Kind.MARK else ""
+        return token.text if token and token.kind is TokenKind.MARK else ""
 
     def next(self) -> Token:
         """The next token; advances past it."""
         if not self:
             raise UnreadableError("unexpected end of statement")
-        self._at += 1
-        return self._tokens[self._at - 1]
+        self._index += 1
+        return self._tokens[self._index - 1]
 
     def skip(self, *words: str) -> bool:
         """Advance past these keywords or marks if all of them come next."""
         for distance, word in enumerate(words):
             if word not in (self.keyword(distance), self.mark(distance)):
                 return False
-        self._at += len(words)
+        self._index += len(words)
         return True
 
     def skip_one(self, *words: str) -> str:
@@ -190,7 +190,7 @@ class Cursor:
     def name(self) -> str:
         """An identifier."""
         token = self.next()
-        if token.kind not in (Kind.WORD, Kind.NAME) or not token.text:
+        if token.kind not in (TokenKind.WORD, TokenKind.NAME) or not token.text:
             raise UnreadableError(f"expected a name, found {token.shown}")
         return token.text
 
@@ -206,12 +206,12 @@ class Cursor:
         """The tokens inside the parentheses that come next; advances past them."""
         if not self.skip("("):
             raise UnreadableError("a parenthesis is missing")
-        start, depth = self._at, 1
+        start, depth = self._index, 1
         while depth:
             token = self.next()
-            if token.kind is Kind.MARK:
+            if token.kind is TokenKind.MARK:
                 depth += (token.text == "(") - (token.text == ")")
-        return list(self._tokens[start : self._at - 1])
+        return list(self._tokens[start : self._index - 1])
 
     def skip_group(self) -> bool:
         """Advance past a parenthesized group if one comes next."""
@@ -222,7 +222,7 @@ class Cursor:
 
     def rest(self) -> list[Token]:
         """All remaining tokens; advances to the end."""
-        start, self._at = self._at, len(self._tokens)
+        start, self._index = self._index, len(self._tokens)
         return list(self._tokens[start:])
 
 
@@ -231,10 +231,102 @@ def split(tokens: Sequence[Token]) -> list[list[Token]]:
     parts: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
-        if token.kind is Kind.MARK:
+        if token.kind is TokenKind.MARK:
             depth += (token.text == "(") - (token.text == ")")
             if token == COMMA and not depth:
                 parts.append([])
                 continue
         parts[-1].append(token)
     return parts
+
+
+def _skipped(condition: str) -> str:
+    """White space or a comment, or the beginning of a comment that is executed under `condition`.
+
+    Each is matched in one way only (atomically); a statement that does not match would take exponential time.
+    """
+    comment = rf"/\*(?:(?!{condition})|{NEVER}).*?\*/"
+    return rf"(?>\s+|--[^\n]*\n|\#[^\n]*\n|{comment}|/\*{condition}\d*)"
+
+
+#: What may precede the words of a statement, as a regular expression.
+COMMENT = _skipped("M?!")
+#: The same in MySQL, where MariaDB's conditional comments are plain ones.
+_COMMENT_OF_MYSQL = _skipped("!")
+
+
+def _begins_with(words: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"(?:(?:{COMMENT})*+|(?:{_COMMENT_OF_MYSQL})*+)(?:{words})\b", re.IGNORECASE | re.DOTALL | re.ASCII
+    )
+
+
+def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:
+    return re.compile(pattern.pattern.encode(), re.IGNORECASE | re.DOTALL)
+
+
+_DEFINES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT")
+_DEFINES_BYTES = _of_bytes(_DEFINES)
+_EMPTIES_BYTES = _of_bytes(_begins_with("TRUNCATE"))
+_CHANGES_BYTES = _of_bytes(_begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT"))
+
+
+def may_matter(sql: str) -> bool:
+    """Whether a statement may change a definition, by its first word."""
+    return _DEFINES.match(sql) is not None
+
+
+def may_matter_bytes(query: bytes) -> bool:
+    """The same for the bytes of a statement in its event."""
+    return _DEFINES_BYTES.match(query) is not None
+
+
+def may_truncate(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may truncate a table, by its first word."""
+    return _EMPTIES_BYTES.match(query) is not None
+
+
+def may_affect_tables(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may change a definition or truncate a table."""
+    return may_matter_bytes(query) or may_truncate(query)
+
+
+def may_change_rows(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) may change rows, by its first word."""
+    return _CHANGES_BYTES.match(query) is not None
+
+
+_PIECE = re.compile(
+    r"""^[ \t]*DELIMITER[ \t]+(?P<new>\S+)[^\n]*\n?
+    |(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/)
+    |'(?:[^\\']|\\.|'')*'|"(?:[^\\"]|\\.|"")*"|`(?:[^`]|``)*`
+    |[A-Za-z0-9_ ,()]+|.""",
+    re.DOTALL | re.VERBOSE | re.IGNORECASE | re.MULTILINE | re.ASCII,
+)
+_USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE | re.ASCII)
+
+
+def statements_of(text: str, schema_name: str = "") -> Iterator[tuple[str, str]]:
+    """Each statement with its default database, as set by USE."""
+    for statement in _statements(text):
+        if use := _USE.fullmatch(statement):
+            schema_name = use[1].replace("``", "`") if use[1] is not None else use[2]
+        elif statement.strip():
+            yield schema_name, statement
+
+
+def _statements(text: str) -> Iterator[str]:
+    end, pieces, offset = ";", list[str](), 0
+    while offset < len(text):
+        if text.startswith(end, offset):
+            yield "".join(pieces)
+            pieces, offset = [], offset + len(end)
+            continue
+        piece = _PIECE.match(text, offset)
+        assert piece is not None
+        offset = piece.end()
+        if piece["new"] is not None:
+            end = piece["new"]
+        elif piece["comment"] is None:
+            pieces.append(piece[0])
+    yield "".join(pieces)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from copy import copy
 from dataclasses import dataclass, replace
 
-from binlog_kaitai.values.definition import UNKNOWN_CHARSET, Charset, TableDefinition
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
-Key = tuple[str, str]  # schema and table
+TableKey = tuple[str, str]  # schema and table
 
 #: Maximum number of tables and databases known to be absent.
 _MOST_ABSENT = 1000
@@ -75,12 +75,12 @@ class Store:
     """
 
     def __init__(self, origin: str = "log", *, is_folded: bool = False) -> None:
-        self.tables: dict[Key, TableDefinition] = {}
-        self.given: dict[Key, TableDefinition] = {}
-        self.lost: dict[Key, str] = {}
-        self.absent: dict[Key, None] = {}
+        self.tables: dict[TableKey, TableDefinition] = {}
+        self.given: dict[TableKey, TableDefinition] = {}
+        self.lost: dict[TableKey, str] = {}
+        self.absent: dict[TableKey, None] = {}
         self.databases: dict[str, Charset] = {}
-        self.temporary: set[tuple[int, Key]] = set()
+        self.temporary: set[tuple[int, TableKey]] = set()
         self.notes: list[str] = []
         self._origin = origin
         self._is_folded = is_folded
@@ -97,43 +97,43 @@ class Store:
         """A database or table name in the form used for comparison."""
         return text.lower() if self._is_folded else text
 
-    def key(self, schema_name: str, table_name: str) -> Key:
+    def key(self, schema_name: str, table_name: str) -> TableKey:
         """The lookup key of a table."""
         return self.name(schema_name), self.name(table_name)
 
-    def find(self, key: Key) -> TableDefinition | None:
+    def find(self, key: TableKey) -> TableDefinition | None:
         """The definition of a table; the log takes precedence over the file."""
         return None if key in self.lost else self.tables.get(key) or self.given.get(key)
 
-    def put(self, key: Key, table: TableDefinition) -> None:
+    def put(self, key: TableKey, table: TableDefinition) -> None:
         """Define a table."""
         self.lost.pop(key, None)
         self.absent.pop(key, None)
         self.tables[key] = replace(table, schema_name=key[0], table_name=key[1], origin=self._origin)
 
-    def forget(self, key: Key) -> None:
+    def forget(self, key: TableKey) -> None:
         """Remove what is known of a table."""
         self.lost.pop(key, None)
         self.tables.pop(key, None)
 
-    def drop(self, key: Key) -> None:
+    def drop(self, key: TableKey) -> None:
         """Remove a table."""
         self.forget(key)
         self.note_absent(key)
 
-    def note_absent(self, key: Key) -> None:
+    def note_absent(self, key: TableKey) -> None:
         """Record that a table does not exist or, with an empty name, that a database has no other tables."""
         self.absent.pop(key, None)
         self.absent[key] = None
         if len(self.absent) > _MOST_ABSENT:
             del self.absent[next(iter(self.absent))]
 
-    def is_absent(self, key: Key) -> bool:
+    def is_absent(self, key: TableKey) -> bool:
         """Whether a table is known not to exist."""
         is_known = key in self.tables or key in self.given or key in self.lost
         return key in self.absent or ((key[0], "") in self.absent and not is_known)
 
-    def lose(self, key: Key, reason: str) -> None:
+    def lose(self, key: TableKey, reason: str) -> None:
         """Mark a table as unknown."""
         self.tables.pop(key, None)
         self.absent.pop(key, None)
@@ -144,6 +144,6 @@ class Store:
         """Record a note for the user."""
         self.notes = [*self.notes, text][-100:]
 
-    def keys_of(self, schema_name: str) -> list[Key]:
+    def keys_of(self, schema_name: str) -> list[TableKey]:
         """The tables of a database that are known or lost."""
         return [key for key in {*self.tables, *self.lost} if key[0] == schema_name]

@@ -9,7 +9,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of
+from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of, span_from
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources.source import MAGIC
 
@@ -100,7 +100,7 @@ class BacklogMeter:
             self._gtids.update(GtidSet.parse(checkpoint.gtids))
         position, format_position = self._reached.position, self._reached.format_position
         with reading(path), open_log(path) as stream:
-            reader = read_from(stream, path, position, format_position)
+            reader = read_from(stream, path, span_from(stream, path, position, format_position))
             for block in reader:
                 add_gtids(self._gtids, block)
                 if block.is_special:
@@ -114,7 +114,8 @@ class BacklogMeter:
         place = checkpoint
         for path in unread:
             with suppress(BinlogError), reading(path), open_log(path) as stream:
-                for block in read_from(stream, path, place.position, place.format_position):
+                span = span_from(stream, path, place.position, place.format_position)
+                for block in read_from(stream, path, span):
                     return int(block.header.numbers("timestamp")[0])
             place = Checkpoint("")
         return self._newest

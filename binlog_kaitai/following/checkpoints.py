@@ -33,7 +33,7 @@ class Checkpoint:
         How often reading continued in the logs of another server, or with older numbers; see
         `binlog_kaitai.rows.sequences`.
     definitions : str
-        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.saved`.
+        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.definitions`.
     """
 
     file: str
@@ -52,7 +52,7 @@ class Checkpoint:
         return {"file": self.file, "position": self.position, **kept}
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Checkpoint:
+    def of(cls, values: Mapping[str, Any]) -> Checkpoint:
         """Restore a checkpoint from :meth:`as_dict`.
 
         Raises
@@ -61,7 +61,9 @@ class Checkpoint:
             A field is missing, unknown or of the wrong type.
         """
         types = {field.name: str if field.type == "str" else int for field in fields(cls)}
-        wrong = [name for name, value in found.items() if not isinstance(value, types.get(name, ()))]
-        if wrong or "file" not in found:
-            raise UsageError(f"{dict(found)!r:.200} is not a valid position: {', '.join(wrong) or 'no file'}")
-        return cls(**found)
+        wrong = [name for name, value in values.items() if not isinstance(value, types.get(name, ()))]
+        if wrong or "file" not in values:
+            raise UsageError(
+                f"{dict(values)!r:.200} is not a valid position: {', '.join(wrong) or 'no file'}"
+            )
+        return cls(**values)

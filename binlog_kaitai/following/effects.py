@@ -19,12 +19,10 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.alter import new_name_in
-from binlog_kaitai.ddl.changed import changed_tables
+from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.definition_changes import renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.first_words import may_affect_tables, may_truncate
-from binlog_kaitai.ddl.lexer import Cursor, UnreadableError
-from binlog_kaitai.ddl.queries import session_of, statement_of, text_of
+from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, may_affect_tables, may_truncate
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -35,12 +33,14 @@ from binlog_kaitai.ddl.statements import (
     TruncateTable,
     qualified,
     read_statement,
+    session_of,
+    statement_of,
+    text_of,
 )
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.rows import tables
-from binlog_kaitai.rows import xa_transactions as xa
-from binlog_kaitai.rows.closings import closings_in
+from binlog_kaitai.rows import rolled_back_rows, table_maps
+from binlog_kaitai.rows.table_maps import closings_in
 
 #: Clauses of ALTER TABLE that remove or add rows.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
@@ -125,15 +125,15 @@ class Statements:
         quiescent : int64 array
             Offsets at which no transaction is open, ascending; one of them precedes every event of the block.
         """
-        rows = tables.statements_in(block, _may_matter)
-        found = [(int(block.positions[row]), tables.statement_body(block, row)) for row in rows]
-        found += list(self._text_changes(block, rows))
+        rows = table_maps.statements_in(block, _may_matter)
+        statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
+        statements += list(self._text_changes(block, rows))
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
-            body, position = tables.statement_body(block, row), int(block.positions[row])
+            body, position = table_maps.statement_body(block, row), int(block.positions[row])
             if not isinstance(body, BinlogError) and not body.is_one_phase:
                 start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
-                found.append((position, Prepared(start, xa.xid_text(body))))
-        return sorted(found, key=lambda one: one[0])
+                statements.append((position, Prepared(start, rolled_back_rows.xid_text(body))))
+        return sorted(statements, key=lambda positioned: positioned[0])
 
     def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
         """The first one for each table after each of the other statements, which may determine its content
@@ -144,9 +144,9 @@ class Statements:
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
             for name in changed_tables(query, partial(_sql_mode, block, row)):
-                if (found := TextChange(*qualified(name, schema))) not in self._known:
-                    self._known.add(found)
-                    yield int(block.positions[row]), found
+                if (change := TextChange(*qualified(name, schema))) not in self._known:
+                    self._known.add(change)
+                    yield int(block.positions[row]), change
 
 
 def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
@@ -171,7 +171,7 @@ def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
 def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
     """Compressed statements, and LOAD DATA."""
     for row in np.sort(np.concatenate([block.rows_of(kind) for kind in _BY_READER])).tolist():
-        body = tables.statement_body(block, row)
+        body = table_maps.statement_body(block, row)
         try:
             if not isinstance(body, BinlogError):
                 yield row, bytes(body.query), body.schema_name
@@ -180,12 +180,12 @@ def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
 
 
 def _sql_mode(block: Block, row: int) -> int:
-    body = tables.statement_body(block, row)
+    body = table_maps.statement_body(block, row)
     return 0 if isinstance(body, BinlogError) else session_of(body).sql_mode
 
 
 def _may_matter(query: bytes) -> bool:
-    return may_affect_tables(query) or xa.END.match(query) is not None
+    return may_affect_tables(query) or rolled_back_rows.END.match(query) is not None
 
 
 def take_statement(position: int, body: Any, definitions: Definitions) -> list[Effect]:
@@ -203,7 +203,7 @@ def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
     schema: str = body.schema_name
     try:
         query: bytes = body.query
-        if end := xa.END.match(query):
+        if end := rolled_back_rows.END.match(query):
             kind = Kind.COMMITTED if end[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
             return [(kind, "", end[2].decode())]
         session = session_of(body)
@@ -244,14 +244,14 @@ def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
 
 def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
     key = qualified(statement.name, schema)
-    found: list[tuple[Any, ...]] = []
+    effects: list[tuple[Any, ...]] = []
     if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
-        found.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
+        effects.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
     for clause in statement.clauses:
-        cursor = Cursor(clause)
+        cursor = TokenCursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
-            found.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
+            effects.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
         elif (name := new_name_in(clause)) is not None:
-            found.append((Kind.RENAMED, *key, *qualified(name, schema)))
-    return found
+            effects.append((Kind.RENAMED, *key, *qualified(name, schema)))
+    return effects

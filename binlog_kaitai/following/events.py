@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpac
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.ddl.series import OneSeries
+from binlog_kaitai.core.spans import Span
+from binlog_kaitai.ddl.definitions import OneSeries, restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.feed import Feed, Start, feed_of, first
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.walk import Span
 from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, Source, with_later_logs
+from binlog_kaitai.sources.source import Source, with_later_logs
 
 if TYPE_CHECKING:
     from binlog_kaitai.views.logged_rows import LoggedRow
@@ -82,8 +81,9 @@ class LogFollower(Iterator[_Item]):
             here = self._checkpoint
             until = self._feed.end(here.file, here.log_id)
             end = follower.advance(here, max_bytes=_STEP, until=until)
-            for span in follower.spans(self._checkpoint, end):
-                yield from self._of_span(span)
+            for step in follower.steps(self._checkpoint, end):
+                source = step.source
+                yield from self._of_span(replace(source, name=self._feed.name_of(source.name)))
             if end != self._checkpoint:
                 self._checkpoint, self.checkpoint = end, end.as_dict()
                 last = time.monotonic()
@@ -93,7 +93,7 @@ class LogFollower(Iterator[_Item]):
                 return
             time.sleep(pace.interval if left is None else min(pace.interval, left))
 
-    def _of_span(self, span: Span) -> Iterator[_Item]:
+    def _of_span(self, source: Source) -> Iterator[_Item]:
         raise NotImplementedError
 
 
@@ -107,23 +107,20 @@ class EventFollower(LogFollower[Event]):
         pace: _Pace,
         *,
         ddl: str | None,
-        keys: Keys | None,
         verify_checksums: bool,
     ) -> None:
         self._reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-        self._ddl, self._keys = ddl, keys
+        self._ddl = ddl
         super().__init__(feed, follower, pace)
 
-    def _of_span(self, span: Span) -> Iterator[Event]:
+    def _of_span(self, source: Source) -> Iterator[Event]:
+        span = source.span or Span()
         self._reader.know(lambda: OneSeries(restore(span.definitions, self._ddl)))
         filters = Filters(
             include_gtids=GtidSet.parse(span.include) if span.include else None,
             exclude_gtids=GtidSet.parse(span.exclude) if span.exclude else None,
         )
-        stops = sorted({len(MAGIC), span.format_position}) if span.start > len(MAGIC) else []
-        source = replace(Source.of_path(span.path, self._keys), name=self._feed.name_of(span.path))
-        events = self._reader.read_from(source, [*stops, span.start] if stops else [], end=span.end)
-        with closing(events):
+        with closing(self._reader.read_from(source)) as events:
             for event in events:
                 if not filters or filters.takes_gtid(event.gtid):
                     yield event
@@ -139,24 +136,23 @@ class RowFollower(LogFollower["LoggedRow"]):
         pace: _Pace,
         *,
         ddl: str | None,
-        keys: Keys | None,
         verify_checksums: bool,
         filters: Mapping[str, Any],
     ) -> None:
-        self._ddl, self._keys, self._filters = ddl, keys, filters
+        self._ddl, self._filters = ddl, filters
         self._verify_checksums = verify_checksums
         super().__init__(feed, follower, pace)
 
-    def _of_span(self, span: Span) -> Iterator[LoggedRow]:
+    def _of_span(self, source: Source) -> Iterator[LoggedRow]:
         # Following events does not need these modules.
-        from binlog_kaitai.following.spans import source_of, with_gtids
-        from binlog_kaitai.rows.row_origins import ORIGINS
-        from binlog_kaitai.rows.row_pages import RowsPages
+        from binlog_kaitai.rows.event_metadata import ORIGINS
+        from binlog_kaitai.rows.log_pages import RowsPages
         from binlog_kaitai.views.logged_rows import rows_of_pages
 
+        span = source.span or Span()
         pages = RowsPages(
-            source_of(replace(span, name=self._feed.name_of(span.path)), self._keys),
-            Filters.of(**with_gtids(self._filters, span)),
+            source,
+            Filters.of(**span.restrict(self._filters)),
             definitions=restore(span.definitions, self._ddl),
             verify_checksums=self._verify_checksums,
             origins=ORIGINS,
@@ -168,10 +164,10 @@ class _Logs(Follower):
     """If a single file is given, the logs that the server writes after it are included."""
 
     def logs(self) -> list[str]:
-        found = super().logs()
-        if found != self._paths:
-            return found
-        return [one.path for one in with_later_logs([*map(Source.of_path, found)]) if one.path is not None]
+        paths = super().logs()
+        if paths != self._paths:
+            return paths
+        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
 
 
 def follow(
@@ -232,7 +228,7 @@ def follow(
     """
     pace = _Pace(interval, idle_timeout, stop)
     feed, follower = _opened(source, start, pace, ddl, keys, fails_on_loss)
-    return EventFollower(feed, follower, pace, ddl=ddl, keys=keys, verify_checksums=verify_checksums)
+    return EventFollower(feed, follower, pace, ddl=ddl, verify_checksums=verify_checksums)
 
 
 def follow_rows(
@@ -281,9 +277,7 @@ def follow_rows(
     Filters.of(**filters)
     pace = _Pace(interval, idle_timeout, stop)
     feed, follower = _opened(source, start, pace, ddl, keys, fails_on_loss)
-    return RowFollower(
-        feed, follower, pace, ddl=ddl, keys=keys, verify_checksums=verify_checksums, filters=filters
-    )
+    return RowFollower(feed, follower, pace, ddl=ddl, verify_checksums=verify_checksums, filters=filters)
 
 
 def _opened(

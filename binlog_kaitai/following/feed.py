@@ -1,20 +1,23 @@
-"""What is followed: logs in files, or a running server whose logs are fetched into a folder."""
+"""What is followed, logs in files or a running server whose logs are fetched into a folder, and its spans."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NoReturn, Protocol
 
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.sources.servers import is_server, servers_of
+from binlog_kaitai.sources.source import Source, with_later_logs
 
 Start = str | Mapping[str, Any]
 
 
 class Feed(Protocol):
-    """Logs as files. Those of a server come from `binlog_kaitai.live.direct.Direct`.
+    """Logs as files. Those of a server come from `binlog_kaitai.live.log_spool.TemporarySpool`.
 
     Attributes
     ----------
@@ -79,3 +82,64 @@ def first(follower: Follower, start: Start) -> Checkpoint:
     if isinstance(start, Mapping):
         return Checkpoint.of(start) if "log_id" in start else follower.place(start)
     return follower.earliest() if start == "earliest" else follower.latest()
+
+
+#: How often to check for new data, in seconds.
+PAUSE = 0.5
+
+#: How many bytes are scanned before a part is yielded.
+_AT_ONCE = 64 << 20
+
+
+class _Series(Follower):
+    """Follows a log into the logs that its server starts after it."""
+
+    def logs(self) -> list[str]:
+        logs = with_later_logs([Source.of_path(path) for path in super().logs()])
+        return [log.path for log in logs if log.path is not None]
+
+    def _lose(self, error: SourceError) -> NoReturn:
+        raise error
+
+
+def tail(
+    paths: Sequence[str],
+    *,
+    from_now: bool = False,
+    ddl: str | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Source]:
+    """The spans of logs in order, existing ones, then new ones, until `stop` returns true.
+
+    Parameters
+    ----------
+    paths
+        Logs, glob patterns, directories or index files; a log is followed into the later ones of its series.
+        Or one running server.
+    from_now
+        Skip the existing content.
+    ddl
+        Initial table definitions, as mysqldump writes them.
+    stop
+        Called before each check for new data.
+
+    Raises
+    ------
+    BinlogError
+        A log is damaged, missing or replaced; everything before that point has been yielded.
+    """
+    feed = feed_of(paths, "latest" if from_now else "earliest")
+    follower = _Series(feed.paths, follows_definitions=True, ddl=ddl)
+    try:
+        checkpoint = first(follower, feed.start)
+        while not stop():
+            until = feed.end(checkpoint.file, checkpoint.log_id)
+            reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
+            if reached == checkpoint:
+                time.sleep(PAUSE)
+                continue
+            for step in follower.steps(checkpoint, reached):
+                yield replace(step.source, name=feed.name_of(step.source.name))
+            checkpoint = reached
+    finally:
+        feed.close()

@@ -1,25 +1,29 @@
-"""Advances from one checkpoint to the next, as the logs grow."""
+"""Advances from one checkpoint to the next, as the logs grow, even if another server takes over."""
 
 from __future__ import annotations
 
 import os
+import re
 import time
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader, Span
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.find import check_next, era_after, gtids_up_to, locate, start_of
-from binlog_kaitai.following.log_headers import read_log_header, size_of
-from binlog_kaitai.following.walk import FAR, Division, Limit, Span, Walk
+from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of, span_from
+from binlog_kaitai.following.walk import FAR, Division, Limit, Step, Walk
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC
+from binlog_kaitai.sources.source import MAGIC, log_name, log_number, series_of
 
 #: How often listing is retried if a log is removed meanwhile; the pause between attempts, in seconds.
 _TRIES, _PAUSE = 5, 0.1
@@ -72,7 +76,7 @@ class Follower:
         self._ddl = ddl
         self._division = Division(split_size, at_once)
         self._passes_damage = passes_damage
-        self._planned: tuple[Checkpoint, Checkpoint, list[Span]] | None = None
+        self._planned: tuple[Checkpoint, Checkpoint, list[Step]] | None = None
 
     def logs(self) -> list[str]:
         """The existing logs, oldest first.
@@ -84,14 +88,14 @@ class Follower:
         """
         for left in reversed(range(_TRIES)):
             try:
-                found = source.resolve(self._paths)
+                logs = source.resolve(self._paths)
                 break
             except SourceError:
                 if not left:
                     raise
                 time.sleep(_PAUSE)
-        paths = [one.path for one in found if one.path is not None]
-        if len(paths) < len(found):
+        paths = [log.path for log in logs if log.path is not None]
+        if len(paths) < len(logs):
             raise UsageError("streams cannot be followed; use a file")
         return paths
 
@@ -104,7 +108,7 @@ class Follower:
         last = self.logs()[-1]
         return self._walk(start_of(last, self._keys), [last], Limit()).checkpoint
 
-    def place(self, given: Mapping[str, Any]) -> Checkpoint:
+    def place(self, where: Mapping[str, Any]) -> Checkpoint:
         """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises
@@ -112,26 +116,28 @@ class Follower:
         UsageError, SourceError
             There is no such log, or the position is inside a transaction.
         """
-        if set(given) == {"gtids"}:
-            paths, gtids = self.logs(), GtidSet.parse(str(given["gtids"]))
+        if set(where) == {"gtids"}:
+            paths, gtids = self.logs(), GtidSet.parse(str(where["gtids"]))
             if gtids.position():  # in MariaDB, everything up to it
                 gtids = gtids.up_to_here([gtids_up_to(paths[-1], self._keys)])
             return locate(Checkpoint("", gtids=str(gtids)), paths, self._lose, self._keys)
-        if not {"file"} <= set(given) <= {"file", "position"}:
-            raise UsageError(f'{dict(given)} is not a position; use {{"file": name, "position": offset}}')
-        checkpoint = Checkpoint.of(given)
-        found = [path for path in self.logs() if checkpoint.file in _spellings(path)]
-        if len(found) != 1:
+        if not {"file"} <= set(where) <= {"file", "position"}:
+            raise UsageError(f'{dict(where)} is not a position; use {{"file": name, "position": offset}}')
+        checkpoint = Checkpoint.of(where)
+        matching = [path for path in self.logs() if checkpoint.file in _spellings(path)]
+        if len(matching) != 1:
             raise UsageError(
-                f"{checkpoint.file} {'matches several logs' if found else 'is not among the logs'}"
+                f"{checkpoint.file} {'matches several logs' if matching else 'is not among the logs'}"
             )
-        start = start_of(found[0], self._keys)
+        start = start_of(matching[0], self._keys)
         if checkpoint.position <= len(MAGIC):
             return start
-        reached = self._walk(start, found, Limit(file=found[0], position=checkpoint.position)).checkpoint
+        reached = self._walk(
+            start, matching, Limit(file=matching[0], position=checkpoint.position)
+        ).checkpoint
         if reached.position != checkpoint.position:
             reason = f"no transaction begins here; the next one begins at {reached.position}"
-            raise UsageError(reason, file=found[0], position=checkpoint.position)
+            raise UsageError(reason, file=matching[0], position=checkpoint.position)
         return reached
 
     def end(self) -> tuple[str, int]:
@@ -167,12 +173,12 @@ class Follower:
         paths = self.logs()
         walk = self._walk(locate(start, paths, self._lose, self._keys), paths, limit)
         # A checkpoint that only moved to another log, without anything new to read, need not become a batch.
-        end = walk.checkpoint if walk.spans else start
-        self._planned = start, end, walk.spans
+        end = walk.checkpoint if walk.steps else start
+        self._planned = start, end, walk.steps
         return end
 
-    def spans(self, start: Checkpoint, end: Checkpoint) -> list[Span]:
-        """The spans between two checkpoints; the second comes from `advance`, possibly in another process.
+    def steps(self, start: Checkpoint, end: Checkpoint) -> list[Step]:
+        """The steps between two checkpoints; the second comes from `advance`, possibly in another process.
 
         Raises
         ------
@@ -191,23 +197,23 @@ class Follower:
         except SourceError:
             if not wanted:
                 raise
-            return self._spans_by_gtids(begin, end, paths, wanted)
+            return self._steps_by_gtids(begin, end, paths, wanted)
         walk = self._walk(begin, paths, Limit(file=there.file, position=there.position))
         reached = walk.checkpoint.file, walk.checkpoint.position
         if reached != (there.file, there.position):
             reason = f"was read up to {end.position}, but no transaction ends there now"
             self._lose(SourceError(reason, file=there.file, position=walk.checkpoint.position))
-        return walk.spans
+        return walk.steps
 
-    def _spans_by_gtids(
+    def _steps_by_gtids(
         self, begin: Checkpoint, end: Checkpoint, paths: Sequence[str], wanted: GtidSet
-    ) -> list[Span]:
+    ) -> list[Step]:
         """The same transactions in the logs of another server, which wrote them in its own order."""
         goal = GtidSet.parse(end.gtids)
         walk = self._walk(begin, paths, Limit(), goal)
         if lost := goal.without(GtidSet.parse(walk.checkpoint.gtids)):
             self._lose(SourceError(f"no available log contains the transactions {lost}", file=end.file))
-        return [replace(span, include=str(wanted), exclude="") for span in walk.spans]
+        return [_with_gtids(step, str(wanted)) for step in walk.steps]
 
     def _walk(
         self, start: Checkpoint, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None
@@ -218,10 +224,10 @@ class Follower:
         walk = Walk(
             start, limit, self._division, definitions, passes_damage=self._passes_damage, keys=self._keys
         )
-        at = paths.index(start.file)
+        number = paths.index(start.file)
         try:
             while True:
-                walk.read(is_last=at == len(paths) - 1)
+                walk.read(is_last=number == len(paths) - 1)
                 if goal is not None:
                     walk.is_over |= not goal.without(GtidSet.parse(walk.checkpoint.gtids))
                 if walk.is_over:
@@ -230,14 +236,14 @@ class Follower:
                 # crash.
                 log_header = None
                 while log_header is None:
-                    at += 1
-                    if at == len(paths):
+                    number += 1
+                    if number == len(paths):
                         return walk
-                    log_header = read_log_header(paths[at], self._keys)
-                is_new_era = eras.number_of(paths[at]) != eras.number_of(walk.checkpoint.file)
-                if is_new_era and log_header.previous is None and at == len(paths) - 1:
+                    log_header = read_log_header(paths[number], self._keys)
+                is_new_era = eras.number_of(paths[number]) != eras.number_of(walk.checkpoint.file)
+                if is_new_era and log_header.previous is None and number == len(paths) - 1:
                     return walk  # its GTIDs, which show where it continues, are still to come
-                check_next(walk.checkpoint, paths[at], log_header, self._lose)
+                check_next(walk.checkpoint, paths[number], log_header, self._lose)
                 skip = walk.checkpoint.skip
                 if is_new_era:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
@@ -245,15 +251,15 @@ class Follower:
                     skip = ""
                 walk.enter(
                     Checkpoint(
-                        paths[at],
+                        paths[number],
                         log_id=log_header.log_id,
                         gtids=str(log_header.previous or ""),
                         skip=skip,
-                        era=era_after(walk.checkpoint, paths[at]),
+                        era=era_after(walk.checkpoint, paths[number]),
                     )
                 )
         except BinlogError:
-            if not walk.spans:
+            if not walk.steps:
                 raise
             return walk  # the part before the damage can be read
 
@@ -264,6 +270,12 @@ class Follower:
         warnings.warn(str(error), DataLossWarning, stacklevel=2)
 
 
+def _with_gtids(step: Step, include: str) -> Step:
+    """A step restricted to some GTIDs."""
+    span = replace(step.span, include=include, exclude="")
+    return step._replace(source=replace(step.source, span=span))
+
+
 def _spellings(path: str) -> tuple[str, ...]:
     """What users may call a log: its path, or its name with or without the extension of its compression."""
     name = os.path.basename(path)
@@ -272,3 +284,169 @@ def _spellings(path: str) -> tuple[str, ...]:
 
 def _refuse(error: SourceError) -> None:
     raise error
+
+
+_NUMBERED = re.compile(r"(.*)\.([0-9]+)")
+
+#: Callback that receives the loss; raises, or returns to continue reading.
+Lose = Callable[[SourceError], None]
+
+
+def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys | None = None) -> Checkpoint:
+    """The checkpoint in an existing log: its own, or the one that continues where its GTIDs end.
+
+    Parameters
+    ----------
+    lose
+        Called with the error if transactions are missing, and may raise it; if it returns, the checkpoint is
+        at the oldest transaction available.
+    keys
+        Where to look for the keys of encrypted logs.
+    """
+    same = [path for path in paths if path == checkpoint.file]
+    # It may have been compressed since.
+    name = log_name(os.path.basename(checkpoint.file))
+    same += [path for path in paths if log_name(os.path.basename(path)) == name]
+    what = "no longer exists"
+    for path in same:
+        log_header, size = read_log_header(path, keys), size_of(path)
+        if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
+            # It had no first event so far.
+            begin = start_of(path, keys)
+            return replace(begin, definitions=checkpoint.definitions, era=checkpoint.era)
+        if log_header is None or log_header.log_id != checkpoint.log_id:
+            what = "is a different log than before"
+        elif size >= checkpoint.position:
+            return replace(checkpoint, file=path)
+        else:
+            what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
+            return _from_the_oldest(checkpoint, paths, what, lose, keys)
+    if checkpoint.gtids:
+        return _by_gtids(checkpoint, paths, what, lose, keys)
+    return _from_the_oldest(checkpoint, paths, f"{what}, and has no GTIDs to find another log by", lose, keys)
+
+
+def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
+    """The checkpoint at the start of a log."""
+    log_header = read_log_header(path, keys)
+    return (
+        Checkpoint(path)
+        if log_header is None
+        else Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
+    )
+
+
+def era_after(checkpoint: Checkpoint, path: str) -> int:
+    """The era of a log that is read after a checkpoint in another one.
+
+    It stays the same if the log has a greater number in the same series, so that changes are ordered by that
+    number.
+    """
+    before = checkpoint.file
+    is_greater = series_of(path) == series_of(before) and log_number(path) > log_number(before)
+    return checkpoint.era if is_greater or not before else checkpoint.era + 1
+
+
+def _from_the_oldest(
+    checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose, keys: Keys | None
+) -> Checkpoint:
+    lose(SourceError(reason, file=checkpoint.file))
+    start = start_of(paths[0], keys)
+    everything = GtidSet.parse(start.gtids)
+    everything.update(GtidSet.parse(checkpoint.gtids))
+    era = era_after(checkpoint, start.file)
+    return replace(
+        start, gtids=str(everything), skip=checkpoint.gtids, definitions=checkpoint.definitions, era=era
+    )
+
+
+def _by_gtids(
+    checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose, keys: Keys | None
+) -> Checkpoint:
+    reached = GtidSet.parse(checkpoint.gtids)
+    headers = [
+        (path, log_header) for path in paths if (log_header := read_log_header(path, keys)) is not None
+    ]
+    if checkpoint.file and (
+        missing := reached.without(gtids_up_to(headers[-1][0], keys) if headers else GtidSet())
+    ):
+        reason = f"the available logs lack {missing}, which were already read: the server lags or was reset"
+        return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
+    for path, log_header in reversed(headers):
+        if log_header.previous is not None and not log_header.previous.without(reached):
+            start = Checkpoint(
+                path,
+                log_id=log_header.log_id,
+                gtids=checkpoint.gtids,
+                definitions=checkpoint.definitions,
+                era=era_after(checkpoint, path),
+            )
+            return _first_new(replace(start, skip=checkpoint.gtids), reached, keys)
+    lost = next(
+        (
+            log_header.previous.without(reached)
+            for _, log_header in headers
+            if log_header.previous is not None
+        ),
+        None,
+    )
+    reason = (
+        f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
+    )
+    return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose, keys)
+
+
+def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
+    """All GTIDs of a log, including those before it."""
+    gtids, log_header = GtidSet(), read_log_header(path, keys)
+    if log_header is not None and log_header.previous is not None:
+        gtids.update(log_header.previous)
+    with open_log(path, keys) as stream:
+        for block in read_from(stream, path, Span()):
+            add_gtids(gtids, block)
+    return gtids.up_to_last()
+
+
+def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
+    """The checkpoint moved to the first transaction of its log that is not in a set."""
+    with open_log(checkpoint.file, keys) as stream:
+        span = span_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
+        reader = read_from(stream, checkpoint.file, span)
+        for block in reader:
+            if block.is_special:
+                checkpoint = replace(checkpoint, format_position=int(block.positions[0]))
+            if not _has_new(block, reached):
+                continue
+            for row, kind in enumerate(block.types.tolist()):
+                if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
+                    return replace(checkpoint, position=int(block.positions[row]))
+        # All its transactions are known; future ones are not.
+        end = reader.position
+    return replace(checkpoint, position=end, skip="")
+
+
+def _has_new(block: Block, reached: GtidSet) -> bool:
+    gtids = GtidSet()
+    add_gtids(gtids, block)
+    return bool(gtids.without(reached))
+
+
+def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: Lose) -> None:
+    """Check that one log continues where another ends: by its number, else by its GTIDs."""
+    before, after = (
+        _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
+    )
+    is_same_server = eras.number_of(checkpoint.file) == eras.number_of(path)
+    if before and after and before[1] == after[1] and is_same_server:
+        if int(after[2]) == int(before[2]) + 1:
+            return
+    elif not before or not after:
+        return  # custom file names prove nothing
+    if log_header.previous is not None:
+        lost = log_header.previous.without(GtidSet.parse(checkpoint.gtids))
+        if not lost:
+            return
+        reason = f"does not continue where {checkpoint.file} ends: no available log contains {lost}"
+    else:
+        reason = f"does not continue where {checkpoint.file} ends: logs between them are missing"
+    lose(SourceError(reason, file=path))

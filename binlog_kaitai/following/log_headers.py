@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import io
-from dataclasses import dataclass
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
+from binlog_kaitai.core import spans
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
-from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.log_header import PREVIOUS_TYPES
-from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.log import split_points
+from binlog_kaitai.core.spans import LogHeader, Span
+from binlog_kaitai.errors import reading
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
-from binlog_kaitai.log.gtid_intervals import previous_gtids
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC
@@ -25,39 +21,6 @@ BLOCK_SIZE_OF_HEADERS = 1 << 16
 
 #: Events that a server writes at the end of a log; none of them is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
-
-
-@dataclass(frozen=True)
-class LogHeader:
-    """Facts from the first events of a log.
-
-    Attributes
-    ----------
-    log_id : int
-        CRC32 of the first event, which stays the same when the log is closed.
-    previous : GtidSet or None
-        The GTIDs in all logs before it; None if unknown. MariaDB states only the last one of each server; all
-        numbers up to it are included.
-    is_in_use : bool
-        The log is being written, or its server was killed.
-    begun, first : int
-        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0 if unknown.
-    server_id : int
-        The server that wrote the first event.
-    is_relay_log : bool
-        The events come from another server.
-    first_gtid : str or None
-        GTID of the first transaction; None if it has none.
-    """
-
-    log_id: int
-    previous: GtidSet | None
-    is_in_use: bool
-    begun: int = 0
-    first: int = 0
-    server_id: int = 0
-    is_relay_log: bool = False
-    first_gtid: str | None = None
 
 
 def open_log(path: str, keys: Keys | None = None) -> BinaryIO:
@@ -94,34 +57,10 @@ def read_log_header(path: str, keys: Keys | None = None) -> LogHeader | None:
 
 def header_of(stream: BinaryIO, path: str) -> LogHeader | None:
     """The same, of a stream at the first byte of a log."""
-    reader = BlockReader.of_file(stream, path, block_size=BLOCK_SIZE_OF_HEADERS)
-    log_id: int | None = None
-    previous: GtidSet | None = None
-    begun = first = server_id = 0
-    first_gtid: str | None = None
-    try:
-        for block in reader:
-            if log_id is None:
-                header = block.fixed_header(0)
-                log_id, begun, server_id = crc32_of(block.raw(0), header), header.timestamp, header.server_id
-            kinds = block.types.tolist()
-            for row, kind in enumerate(kinds):
-                if kind in PREVIOUS_TYPES:
-                    previous = previous_gtids(block.event(row))
-            others = [row for row, kind in enumerate(kinds) if kind not in BETWEEN]
-            if others:
-                first = block.fixed_header(others[0]).timestamp
-                if kinds[others[0]] in GTID_TYPES:
-                    first_gtid = block.event(others[0]).stated_gtid
-                break
-    except BinlogError as error:
-        if previous is None:
-            raise error.at(file=path, position=reader.position) from error.__cause__
-    context = reader.context
-    if log_id is None:
-        return None
-    rest = server_id, context.is_relay_log, first_gtid
-    return LogHeader(log_id, previous, context.is_in_use, begun, first, *rest)
+    log_header = spans.read_log_header(stream, path)
+    if log_header.damage is not None and log_header.previous is None:
+        raise log_header.damage
+    return None if log_header.server_id is None else log_header
 
 
 def closed_at(path: str) -> int | None:
@@ -133,44 +72,58 @@ def closed_at(path: str) -> int | None:
         It does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
-        layout = split_points.read_log_header(stream, path).context().layout
+        layout = spans.read_log_header(stream, path).context().layout
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(size - _LONGEST_END, len(MAGIC)))
         data = read_up_to(stream, _LONGEST_END)
-    for at in range(len(data) - header_length(layout.binlog_version), -1, -1):
-        header = read_header(data[at:], layout.binlog_version)
-        is_last = header.len_event == len(data) - at and header.next_position == size & POSITION_MASK
+    for start in range(len(data) - header_length(layout.binlog_version), -1, -1):
+        header = read_header(data[start:], layout.binlog_version)
+        is_last = header.len_event == len(data) - start and header.next_position == size & POSITION_MASK
         if is_last and layout.effective_type(header.type_code) in _ENDS:
-            raw = data[at:]
+            raw = data[start:]
             is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)
             return header.timestamp if is_whole and header.timestamp else None
     return None
 
 
-def read_from(
-    stream: BinaryIO, path: str, position: int, format_position: int, block_size: int = BLOCK_SIZE
-) -> BlockReader:
-    """A block reader starting at an offset, with the format in force there.
-
-    Checksums are verified by the reader of the rows.
+def span_from(stream: BinaryIO, path: str, position: int, format_position: int) -> Span:
+    """The rest of a log from an offset on, with the format in force there.
 
     Raises
     ------
     BinlogError
         The log's start, or its format description, cannot be read.
     """
-    version, peeked = read_start(stream)
     if position <= len(MAGIC):
-        start = Context(version, peeked), len(MAGIC)
-        return BlockReader(
-            stream, *start, name=path, peeked=peeked, block_size=block_size, leaves_checks=True
-        )
-    context = Context(version)
-    stream.seek(len(MAGIC))
-    for at in sorted({len(MAGIC), format_position}):
-        stream.seek(at)
-        # The block of a format description contains nothing else; a log of an old version has none.
-        for _ in BlockReader(stream, context, at, name=path, block_size=BLOCK_SIZE_OF_HEADERS):
-            break
+        return Span()
+    stream.seek(0)
+    version, _ = read_start(stream)
+    offsets = sorted({len(MAGIC), format_position})
+    formats = (_format_at(stream, version, offset, path) for offset in offsets)
+    return Span(position, binlog_version=version, formats=tuple(filter(None, formats)))
+
+
+def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:
+    """The format description event at an offset; None if a log of an old version has another event there."""
     stream.seek(position)
-    return BlockReader(stream, context, position, name=path, block_size=block_size, leaves_checks=True)
+    for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADERS):
+        return block.raw(0) if block.types[0] == EventType.format_description_event else None
+    return None
+
+
+def read_from(stream: BinaryIO, path: str, span: Span, block_size: int = BLOCK_SIZE) -> BlockReader:
+    """A block reader of a log from the start of a span on.
+
+    Checksums are verified by the reader of the rows.
+
+    Raises
+    ------
+    BinlogError
+        The log's start cannot be read.
+    """
+    stream.seek(span.start)
+    options: dict[str, Any] = {"name": path, "block_size": block_size, "leaves_checks": True}
+    if span.start == 0:
+        version, peeked = read_start(stream)
+        return BlockReader(stream, Context(version, peeked), len(MAGIC), peeked=peeked, **options)
+    return BlockReader(stream, span.context(), span.start, **options)

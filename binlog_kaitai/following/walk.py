@@ -4,25 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.saved import save
+from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import Effect, Statements, take_statement
-from binlog_kaitai.following.log_headers import open_log, read_from, size_of
-from binlog_kaitai.following.quiescent_points import QuiescentPoints
+from binlog_kaitai.following.log_headers import open_log, read_from, size_of, span_from
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
-from binlog_kaitai.log.split_points import Log, SplitPoint, SplitPointFinder
+from binlog_kaitai.log.split_points import Log, SplitPointFinder
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC
+from binlog_kaitai.sources.source import MAGIC, Source
 
 #: Beyond the end of any file.
 FAR = 1 << 62
@@ -32,42 +35,28 @@ FAR = 1 << 62
 _LEAST, _MOST = 1 << 12, 16 << 20
 
 
-@dataclass(frozen=True)
-class Span:
-    """Consecutive complete transactions of one log.
+class Step(NamedTuple):
+    """Consecutive complete transactions of one log, between two checkpoints.
 
     Attributes
     ----------
-    path : str
+    source : Source
+        The log, with their span.
     start, end : int
-        Offsets between transactions.
-    format_position : int
-        Offset of the format description in force at the start.
-    definitions : str
-        Table definitions at the start; see `binlog_kaitai.ddl.saved`.
-    include, exclude : str
-        Only, or without, these GTIDs; ``""`` for all of them.
+        Positions of the checkpoints.
     effects : tuple of Effect
-        Effects of its statements on whole tables.
-    has_torn_end : bool
-        It extends to the end of a log that ends with an incomplete event.
-    name : str
-        What outputs and errors call the log, if that is not its path.
-    era : int
-        The era of its checkpoint.
+        Effects of their statements on whole tables.
     """
 
-    path: str
+    source: Source
     start: int
     end: int
-    format_position: int
-    definitions: str = ""
-    include: str = ""
-    exclude: str = ""
     effects: tuple[Effect, ...] = ()
-    has_torn_end: bool = False
-    name: str = ""
-    era: int = 0
+
+    @property
+    def span(self) -> Span:
+        """The span of the source."""
+        return self.source.span or Span()
 
 
 @dataclass
@@ -119,7 +108,7 @@ class Division:
 
 
 class Walk:
-    """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `spans`.
+    """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `steps`.
 
     Parameters
     ----------
@@ -140,7 +129,7 @@ class Walk:
         keys: Keys | None = None,
     ) -> None:
         self.checkpoint = start
-        self.spans: list[Span] = []
+        self.steps: list[Step] = []
         self.is_over = False
         self._limit = limit
         self._division = division
@@ -154,7 +143,10 @@ class Walk:
         self._effects: list[Effect] = []
         self._statements = Statements()
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
-        self._begin = start  # start of the next span
+        self._begin = start  # start of the next step
+        self._state = self._begin_state = (
+            Span()
+        )  # format at the checkpoint, and at the start of the next step
         self._has_torn_end = False
         self._size = self._files = 0
 
@@ -185,8 +177,10 @@ class Walk:
                 if self._passes_damage:
                     self._read_around(Log(stream, path), soft, hard, is_last=is_last)
                     return
+                span = span_from(stream, path, begin, self.checkpoint.format_position)
+                self._state = self._begin_state = span
                 block_size = max(min(self._limit.size, _MOST), _LEAST)
-                reader = read_from(stream, path, begin, self.checkpoint.format_position, block_size)
+                reader = read_from(stream, path, span, block_size)
                 self._read(reader, soft, hard, is_last=is_last or hard != FAR)
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=path) from error
@@ -212,12 +206,13 @@ class Walk:
 
     def _read_around(self, log: Log, soft: int, hard: int, *, is_last: bool) -> None:
         """The same across damage, which belongs to the surrounding transaction, up to the next split."""
-        begin, formats = self.checkpoint.position, log.log_header.formats
+        begin = self.checkpoint.position
+        span = log.log_header.span(begin if begin > len(MAGIC) else 0)
         if self.checkpoint.format_position > len(MAGIC):
-            formats = log.split_point_before(begin).formats
-        start = SplitPoint(0, ()) if begin <= len(MAGIC) else SplitPoint(begin, formats)
+            span = replace(span, formats=log.split_point_before(begin).formats)
+        self._state = self._begin_state = span
         quiescent, after, gap, end = QuiescentPoints(), None, None, begin
-        for block in log.blocks(start):
+        for block in log.blocks(span):
             if isinstance(block, Gap):
                 quiescent, after, gap = (
                     QuiescentPoints(),
@@ -225,13 +220,13 @@ class Walk:
                     block,
                 )
                 continue
-            found, end = quiescent.of(block), int(block.end_positions[-1])
+            points, end = quiescent.of(block), int(block.end_positions[-1])
             if after is not None:
-                found_boundaries = after.take(block)
+                split_points = after.positions(block)
                 offsets = np.append(block.positions, end)
-                found = found[offsets[found] >= found_boundaries[0]] if found_boundaries else found[:0]
-                after = None if found_boundaries else after
-            self._take(block, found, soft, hard)
+                points = points[offsets[points] >= split_points[0]] if split_points else points[:0]
+                after = None if split_points else after
+            self._take(block, points, soft, hard)
             if end > hard or (end > soft and self._size):
                 self.is_over = True
                 return
@@ -242,36 +237,39 @@ class Walk:
             self._move(end)
             self._has_torn_end = is_torn
 
-    def _take(self, block: Block, quiescent: Any, soft: int, hard: int) -> None:
+    def _take(self, block: Block, quiescent: Ints, soft: int, hard: int) -> None:
+        if block.is_special and block.types[0] == EventType.format_description_event:
+            formats = tuple(dict.fromkeys((*self._state.formats[:1], block.raw(0))))
+            self._state = replace(self._state, binlog_version=block.layout.binlog_version, formats=formats)
         offsets = np.append(block.positions, block.end_positions[-1])[quiescent]
         self._quiescent = np.append(self._quiescent[-1], offsets)
         is_new = offsets > self.checkpoint.position
-        taken = np.flatnonzero(is_new & (offsets <= min(soft, hard)))
-        if not len(taken) and not self._size:
-            taken = np.flatnonzero(is_new & (offsets <= hard))[:1]  # one transaction, however large
-        at = 0
-        for number in self._stops(offsets[taken]):
-            row = int(quiescent[taken[number]])
-            self._pass(_part(block, at, row))
-            self._move(int(offsets[taken[number]]))
+        within = np.flatnonzero(is_new & (offsets <= min(soft, hard)))
+        if not len(within) and not self._size:
+            within = np.flatnonzero(is_new & (offsets <= hard))[:1]  # one transaction, however large
+        first = 0
+        for number in self._stops(offsets[within]):
+            row = int(quiescent[within[number]])
+            self._pass(_part(block, first, row))
+            self._move(int(offsets[within[number]]))
             if block.is_special:
                 self.checkpoint = replace(self.checkpoint, format_position=int(block.positions[0]))
             if self.checkpoint.position >= self._goal():
                 self._split_point()
-            at = row
-        if at < len(block):
-            self._keep(_part(block, at, len(block)))
+            first = row
+        if first < len(block):
+            self._keep(_part(block, first, len(block)))
 
-    def _stops(self, offsets: Any) -> Iterator[int]:
+    def _stops(self, offsets: Ints) -> Iterator[int]:
         """Which of some ascending offsets to stop at, in order: the ends of spans, and the last offset."""
-        at = 0
-        while at < len(offsets):
-            at = min(int(np.searchsorted(offsets, self._goal())), len(offsets) - 1)
-            yield at
-            at += 1
+        number = 0
+        while number < len(offsets):
+            number = min(int(np.searchsorted(offsets, self._goal())), len(offsets) - 1)
+            yield number
+            number += 1
 
     def _goal(self) -> int:
-        """Target end of the current span."""
+        """Target end of the current step."""
         return self._base + ((self._begin.position - self._base) // self._step + 1) * self._step
 
     def _pass(self, block: Block | None) -> None:
@@ -295,27 +293,26 @@ class Walk:
         self.checkpoint = replace(self.checkpoint, position=position)
 
     def _split_point(self) -> None:
-        """End a span here."""
+        """End a step here."""
         self._gtids = self._gtids.up_to_last()
         definitions = "" if self._definitions is None else save(self._definitions)
         self.checkpoint = replace(self.checkpoint, gtids=str(self._gtids), definitions=definitions)
-        begin = self._begin
-        if self.checkpoint.position > begin.position:
-            offsets = begin.position, self.checkpoint.position, begin.format_position
-            effects = tuple(self._effects)
-            self.spans.append(
-                Span(
-                    begin.file,
-                    *offsets,
-                    begin.definitions,
-                    exclude=begin.skip,
-                    effects=effects,
-                    has_torn_end=self._has_torn_end,
-                    era=begin.era,
-                )
+        begin, end = self._begin, self.checkpoint.position
+        if end > begin.position:
+            start = begin.position if begin.position > len(MAGIC) else 0
+            span = replace(
+                self._begin_state,
+                start=start,
+                end=None if self._has_torn_end else end,
+                formats=self._begin_state.formats if start else (),
+                definitions=begin.definitions,
+                exclude=begin.skip,
+                era=begin.era,
             )
+            source = replace(Source.of_path(begin.file, self._keys), span=span)
+            self.steps.append(Step(source, begin.position, end, tuple(self._effects)))
             self._effects, self._has_torn_end = [], False
-        self._begin = self.checkpoint
+        self._begin, self._begin_state = self.checkpoint, self._state
 
 
 def _part(block: Block, begin: int, end: int) -> Block:

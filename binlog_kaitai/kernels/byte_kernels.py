@@ -25,21 +25,21 @@ _ALTERNATE_BYTES, _ALTERNATE_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x
 
 
 @kernel
-def read_u4(data: Bytes, at: Any) -> Any:
-    """Four bytes at `at` (uint64) as a number (int64), within bounds."""
+def read_u4(data: Bytes, offset: Any) -> Any:
+    """Four bytes at `offset` (uint64) as a number (int64), within bounds."""
     # Numba converts mixed int64 and uint64 operands to float, so each operand is cast explicitly.
     return np.int64(
-        np.uint32(data[at])
-        | np.uint32(data[at + _ONE]) << np.uint32(8)
-        | np.uint32(data[at + _TWO]) << np.uint32(16)
-        | np.uint32(data[at + _THREE]) << np.uint32(24)
+        np.uint32(data[offset])
+        | np.uint32(data[offset + _ONE]) << np.uint32(8)
+        | np.uint32(data[offset + _TWO]) << np.uint32(16)
+        | np.uint32(data[offset + _THREE]) << np.uint32(24)
     )
 
 
 @kernel
-def read_u8(data: Bytes, at: Any) -> Any:
-    """Eight bytes at `at` (uint64) as a number (uint64), within bounds."""
-    return np.uint64(read_u4(data, at)) | np.uint64(read_u4(data, at + _FOUR)) << np.uint64(32)
+def read_u8(data: Bytes, offset: Any) -> Any:
+    """Eight bytes at `offset` (uint64) as a number (uint64), within bounds."""
+    return np.uint64(read_u4(data, offset)) | np.uint64(read_u4(data, offset + _FOUR)) << np.uint64(32)
 
 
 @kernel
@@ -101,15 +101,15 @@ def read_numbers(
     last_of_eight = data.shape[0] - 8
     mask = np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * width)
     for index in range(starts.shape[0]):
-        at = starts[index] + offset
+        start = starts[index] + offset
         value = np.uint64(0)
-        if 0 <= at <= last_of_eight:
-            value = read_u8(data, np.uint64(at)) & mask
+        if 0 <= start <= last_of_eight:
+            value = read_u8(data, np.uint64(start)) & mask
             if is_big_endian:
                 value = byte_swapped(value) >> np.uint64(64 - 8 * width)
-        elif 0 <= at <= last:
+        elif 0 <= start <= last:
             for step in range(width):
-                byte = data[at + (step if is_big_endian else width - 1 - step)]
+                byte = data[start + (step if is_big_endian else width - 1 - step)]
                 value = (value << np.uint64(8)) | np.uint64(byte)
         out[index] = value
 
@@ -134,11 +134,11 @@ def divide_by_type(types: Bytes, counts: Ints, order: Ints) -> None:
     for event in range(types.shape[0]):
         counts[types[np.uint64(event)]] += 1
     # During the loop, `counts` holds the next output index of each type.
-    at = 0
+    offset = 0
     for kind in range(256):
         count = counts[kind]
-        counts[kind] = at
-        at += count
+        counts[kind] = offset
+        offset += count
     for event in range(types.shape[0]):
         kind = types[np.uint64(event)]
         order[np.uint64(counts[kind])] = event
@@ -153,11 +153,11 @@ def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: By
     for index in range(starts.shape[0]):
         start = starts[index]
         length = lengths[index]
-        at = offsets[index]
-        if start < 0 or at < 0 or start + length > data.shape[0] or at + length > out.shape[0]:
+        offset = offsets[index]
+        if start < 0 or offset < 0 or start + length > data.shape[0] or offset + length > out.shape[0]:
             continue
         for step in range(length):
-            out[at + step] = data[start + step]
+            out[offset + step] = data[start + step]
 
 
 @kernel
@@ -183,9 +183,9 @@ def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
         value = np.uint64(0)
         if 0 <= start <= end <= data.shape[0]:
             value = np.uint64(end - start) ^ np.uint64(0xCBF29CE484222325)
-            for at in range(start, end):
+            for offset in range(start, end):
                 # 40 bits, so that plain Python multiplies without overflow.
-                value = (value ^ np.uint64(data[at])) & np.uint64(0xFFFFFFFFFF)
+                value = (value ^ np.uint64(data[offset])) & np.uint64(0xFFFFFFFFFF)
                 value = value * np.uint64(0x9E3B5) ^ (value >> np.uint64(17))
         out[index] = value
 

@@ -8,23 +8,60 @@ which `kernels.library` loads; nothing is compiled at run time.
 from __future__ import annotations
 
 import importlib
+import os
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any, TypeVar
+from enum import Enum
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.library import CHECKED, LIBRARY, Library, library
-from binlog_kaitai.kernels.mode import MODE, Mode
+
+#: The environment variable that selects the mode; read when the first kernel is defined.
+VARIABLE = "BINLOG_KAITAI_KERNELS"
+
+
+class Mode(Enum):
+    """How kernels run.
+
+    AUTO
+        As machine code; if there is none, as plain Python, with a warning.
+    PYTHON
+        As plain Python.
+    COMPILED
+        As machine code; an error if there is none.
+    CHECKED
+        As machine code with array bounds checks, which raise an error. Built only by tools.
+    """
+
+    AUTO = "auto"
+    PYTHON = "python"
+    COMPILED = "compiled"
+    CHECKED = "checked"
+
+
+def _chosen() -> Mode:
+    name = os.environ.get(VARIABLE) or Mode.AUTO.value
+    try:
+        return Mode(name)
+    except ValueError:
+        known = ", ".join(mode.value for mode in Mode)
+        raise UsageError(f"{VARIABLE}={name} is not one of {known}") from None
+
+
+MODE = _chosen()
+
 
 _inlined: set[Callable[..., Any]] = set()
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
+_Result = TypeVar("_Result")
 
 
-class Kernel:
+class Kernel(Generic[_Result]):
     """A function that can run as written or compiled.
 
     Attributes
@@ -33,12 +70,12 @@ class Kernel:
         The function as written.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., _Result]) -> None:
         self.plain = function
-        self._compiled: Callable[..., Any] | None = None
+        self._compiled: Callable[..., _Result] | None = None
 
     @property
-    def compiled(self) -> Callable[..., Any]:
+    def compiled(self) -> Callable[..., _Result]:
         """The machine code; `plain`, with a warning, if there is none.
 
         Raises
@@ -51,16 +88,16 @@ class Kernel:
         return self._compiled
 
     @property
-    def run(self) -> Callable[..., Any]:
+    def run(self) -> Callable[..., _Result]:
         """The function to call: the machine code, or `plain` if the environment variable selects it."""
         return self.plain if MODE is Mode.PYTHON else self.compiled
 
-    def __call__(self, *arguments: Any) -> Any:
+    def __call__(self, *arguments: Any) -> _Result:
         # Kernels call each other through this method; compiled ones call compiled ones.
         return self.plain(*arguments)
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
+def kernel(function: Callable[..., _Result]) -> Kernel[_Result]:
     """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
 
     A kernel called from Python needs a signature in `kernels.signatures`.

@@ -8,6 +8,7 @@ address of its data and its shape. The return value is nonzero if the kernel rai
 from __future__ import annotations
 
 import ctypes
+import os
 import struct
 from collections.abc import Callable
 from functools import cache
@@ -16,9 +17,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.allocator import keep_freed_memory
 from binlog_kaitai.kernels.arrays import Array
-from binlog_kaitai.kernels.signatures import Kind, kinds_of
+from binlog_kaitai.kernels.signatures import ArgumentType, argument_types
+
+#: Arrays up to this size are kept when freed; and so much memory in all, in bytes: glibc's own maxima.
+_ARRAY, _KEPT = 32 << 20, 64 << 20
+
+#: Parameters of mallopt, from malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+
+_SETTINGS = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"
+
+
+def keep_freed_memory() -> None:
+    """Set the limits, unless the environment sets any; does nothing with another C library than glibc."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None and not any(map(os.environ.get, _SETTINGS)):
+        mallopt(_M_MMAP_THRESHOLD, _ARRAY)
+        mallopt(_M_TRIM_THRESHOLD, _KEPT)
+
 
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
 #: file with the reason.
@@ -34,7 +51,7 @@ _PYTHON = {bool: "b", int: "i", float: "f"}
 _TAKEN = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}
 
 
-class Row(NamedTuple):
+class KernelRow(NamedTuple):
     """A kernel in the table of a library.
 
     Attributes
@@ -78,7 +95,7 @@ class Library:
         if self._level < 0:
             raise OSError(f"{path.name} has no code for a processor as old as this one")
         table = ctypes.string_at(self._library.binlog_kaitai_kernels).decode()
-        self.rows = {row.name: row for row in (Row(*line.split("\t")) for line in table.splitlines())}
+        self.rows = {row.name: row for row in (KernelRow(*line.split("\t")) for line in table.splitlines())}
 
     def kernel(self, name: str) -> MachineCode:
         """A kernel of the library; KeyError if it does not contain it."""
@@ -111,9 +128,9 @@ class MachineCode:
         On a call: an integer is too large for its type.
     """
 
-    def __init__(self, row: Row, entry: Any) -> None:
+    def __init__(self, row: KernelRow, entry: Any) -> None:
         self._row = row
-        self._kinds = kinds_of(row.signature)
+        self._kinds = argument_types(row.signature)
         slots = "".join("P" + "q" * one.ndim if one.ndim else _NUMBERS[one.dtype[0]] for one in self._kinds)
         self._call = _caller(entry, slots, row.result, row.name)
         #: Argument types already accepted.
@@ -171,7 +188,7 @@ def _is_scattered(one: Any) -> bool:
     return isinstance(one, np.ndarray) and one.ndim > 0 and not (one.flags.c_contiguous and one.flags.aligned)
 
 
-def _mismatch(one: Any, kind: Kind) -> str:
+def _mismatch(one: Any, kind: ArgumentType) -> str:
     """Why an argument does not match; empty if it does."""
     if not isinstance(one, np.ndarray):
         found = one.dtype.kind if isinstance(one, np.generic) else _PYTHON.get(type(one), "")

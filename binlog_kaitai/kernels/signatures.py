@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Kind(NamedTuple):
+class ArgumentType(NamedTuple):
     """Type of an argument: its dtype, dimensions (0 for a number), and whether the kernel writes to it."""
 
     dtype: str
@@ -18,14 +18,14 @@ class Kind(NamedTuple):
     is_written: bool
 
 
-def kinds_of(signature: str) -> list[Kind]:
+def argument_types(signature: str) -> list[ArgumentType]:
     """The types of the arguments, in order."""
     return [_kind(word) for word in signature.split()]
 
 
-def _kind(word: str) -> Kind:
+def _kind(word: str) -> ArgumentType:
     dtype, bracket, rest = word.partition("[")
-    return Kind(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
+    return ArgumentType(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
 
 
 _TABLE = {
@@ -33,56 +33,70 @@ _TABLE = {
         "gtid_tagged_event_field_list": "u1[] i8[] i8[] i8[,]* b1[]*",
         "query_status_vars": "u1[] i8[] i8[] i8[,] b1[]*",
     },
-    "binlog_kaitai.log.block_bodies": {
-        "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",
-    },
-    "binlog_kaitai.log.frame_kernels": {
-        "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
-        "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
-    },
-    "binlog_kaitai.log.crc32": {
-        "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
-    },
-    "binlog_kaitai.log.fixed_fields": {
-        "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
-    },
-    "binlog_kaitai.log.json_strings": {
-        "escape_bytes": "u1[] i8[] u1[]* i8[]*",
-        "json_sizes": "u1[] i8[] i8[] i8[]*",
-        "put_json": "u1[] i8[] i8[] i8[] u1[]*",
-    },
     "binlog_kaitai.kernels.byte_kernels": {
         "are_same": "u1[] i8[] i8",
         "copy_ranges": "u1[] i8[] i8[] i8[] u1[]*",
+        "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
         "divide_by_type": "u1[] i8[]* i8[]*",
         "hash_ranges": "u1[] i8[] i8[] u8[]*",
         "lengths_to_zero": "u1[] i8[] i8[] i8[]*",
         "read_numbers": "u1[] i8[] i8 i8 b1 u8[]*",
         "read_u4": "u1[] u8",
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
-        "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
     },
-    "binlog_kaitai.rows.closings": {
-        "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
+    "binlog_kaitai.live.packet_kernels": {
+        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
     },
-    "binlog_kaitai.rows.row_counting": {
-        "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
+    "binlog_kaitai.log.block": {
+        "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",
+    },
+    "binlog_kaitai.log.block_reader": {
+        "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
+        "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
+    },
+    "binlog_kaitai.log.boundaries": {
+        "follow_events": "i1[] b1[] b1[]* i1[]*",
+    },
+    "binlog_kaitai.log.checksum_runs": {
+        "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
+    },
+    "binlog_kaitai.log.event_gtids": {
+        "number_markers": "u1[] b1[] i8[]* i8[]*",
+        "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
+    },
+    "binlog_kaitai.log.gather": {
+        "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
+    },
+    "binlog_kaitai.log.line_arrays": {
+        "escape_bytes": "u1[] i8[] u1[]* i8[]*",
+        "json_sizes": "u1[] i8[] i8[] i8[]*",
+        "put_json": "u1[] i8[] i8[] i8[] u1[]*",
+    },
+    "binlog_kaitai.log.text_kernels": {
+        "assemble": "u1[] u1[] i8[] i8[] i8[] i8[] i8[,] i8[] i8[] u1[]* i8[]*",
+        "copy": "u1[] i8 i8 u1[]* i8",
+        "find_clean": "u1[] i8[] i8[] b1[] b1[]*",
+        "join_chosen": "u1[] i8[] i8[] i8[] i4[]* u1[]*",
+        "join_ranges": "u1[] i8[] i8[] i8[]* u1[]*",
+        "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
+        "put_number": "i8 u1[]* i8",
+    },
+    "binlog_kaitai.rows.image_walk": {
+        "find_runs": "i8[] i8[]*",
+        "locate": (
+            "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]*"
+        ),
+        "spread": "i8[] i8[] i8[]*",
     },
     "binlog_kaitai.rows.log_definitions": {
-        "find_defining": (
-            "u1[] i8 i8 i8 i8 i8 b1[] i8 u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]*"
-        ),
-    },
-    "binlog_kaitai.rows.float_texts": {
-        "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
-    },
-    "binlog_kaitai.rows.json_kernels": {
-        "put_document": "u1[] i8 i8 u1[]* i8 i8[]* u1[]* i8",
-        "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* u1[]* i8[]* b1[]*",
+        "keep_defining": "u1[] u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]* u1[]*",
     },
     "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",
         "read_columns": "u1[] i8[] i8 i8[,] i8[] u1[]* u2[]* u4[]* u8[]* i4[]* i8[]* i8[,]*",
+    },
+    "binlog_kaitai.rows.row_counts": {
+        "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
     },
     "binlog_kaitai.rows.sequences": {
         "put_sequences": "i8[] i8 i8[] i8[] i8[] b1[] u1[]* i4[]*",
@@ -94,30 +108,31 @@ _TABLE = {
         "pad_values": "u1[] i8[] i8 i8[] u1[]*",
         "recode": "u1[] i8[] u1[,] u1[]*",
     },
-    "binlog_kaitai.rows.tables": {
+    "binlog_kaitai.rows.table_maps": {
+        "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
         "match_near": "i8[] i8[] i8[] i8[] i8[]*",
-    },
-    "binlog_kaitai.rows.image_walk": {
-        "find_runs": "i8[] i8[]*",
-        "locate": (
-            "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]*"
-        ),
-        "spread": "i8[] i8[] i8[]*",
     },
     "binlog_kaitai.rows.text.base64_kernel": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
     },
-    "binlog_kaitai.rows.text.cell_texts": {
-        "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
-    },
-    "binlog_kaitai.log.hexdump": {
-        "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
-    },
-    "binlog_kaitai.rows.text.text_jobs": {
+    "binlog_kaitai.rows.text.dump_kernels": {
+        "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
         "put_jobs": (
-            "u1[] u1[] i8[,] u2[] i8[] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* "
-            "i8[]* u1[]* i8"
+            "u1[] u1[] i8[,] u2[] i8[] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* i8[]* "
+            "u1[]* i8"
         ),
+    },
+    "binlog_kaitai.rows.text.float_texts": {
+        "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
+        "put_shortest": "i8 i8 i8 u1[]* i8",
+        "put_single": "f8 u1[]* i8",
+    },
+    "binlog_kaitai.rows.text.json_kernels": {
+        "put_document": "u1[] i8 i8 u1[]* i8 i8[]* u1[]* i8",
+        "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* u1[]* i8[]* b1[]*",
+    },
+    "binlog_kaitai.rows.text.listed_values": {
+        "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
     "binlog_kaitai.rows.text.moment_texts": {
         "join_texts": "u1[] i4[,] i8[] i8[] u1[]* i4[]*",
@@ -127,49 +142,22 @@ _TABLE = {
     },
     "binlog_kaitai.rows.text.printed_values": {
         "put_escaped": "u1[] i8 i8 u1[] u1[]* i8",
-        "put_integer": "u1[] i8 i8 u1[]* i8",
         "put_floating": "u1[] i8 b1 i8[]* u1[]* i8",
+        "put_integer": "u1[] i8 i8 u1[]* i8",
         "spread_escaped": "u1[] u1[]* i8 i8 i8",
     },
-    "binlog_kaitai.rows.text.printable": {
-        "put_printable": "u1[]* i8 i8 b1",
-    },
     "binlog_kaitai.rows.text.row_line_kernel": {
+        "put_printable": "u1[]* i8 i8 b1",
         "put_row_lines": (
             "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8 i8[]* "
             "i8[]* i8[,]* u1[]* i8[]*"
         ),
     },
-    "binlog_kaitai.rows.text.shortest": {
-        "put_shortest": "i8 i8 i8 u1[]* i8",
-        "put_single": "f8 u1[]* i8",
-    },
-    "binlog_kaitai.rows.text.text_steps": {
-        "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
-    },
     "binlog_kaitai.rows.text.sql_kernels": {
         "put_literals": "u1[] i8[] i8[] u1[] u1[]* i8[]*",
         "put_pieces": "u1[] i8[] i8[] u1[]* i8[]*",
     },
-    "binlog_kaitai.log.text_kernels": {
-        "assemble": "u1[] u1[] i8[] i8[] i8[] i8[] i8[,] i8[] i8[] u1[]* i8[]*",
-        "copy": "u1[] i8 i8 u1[]* i8",
-        "find_clean": "u1[] i8[] i8[] b1[] b1[]*",
-        "join_chosen": "u1[] i8[] i8[] i8[] i4[]* u1[]*",
-        "join_ranges": "u1[] i8[] i8[] i8[]* u1[]*",
-        "put_number": "i8 u1[]* i8",
-    },
-    "binlog_kaitai.log.boundary_kernels": {
-        "follow_events": "i1[] b1[] b1[]* i1[]*",
-    },
-    "binlog_kaitai.log.marker_kernels": {
-        "number_markers": "u1[] b1[] i8[]* i8[]*",
-        "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
-    },
-    "binlog_kaitai.live.packet_kernels": {
-        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]* i8",
-    },
-    "binlog_kaitai.sources.event_kernels": {
+    "binlog_kaitai.sources.event_cipher": {
         "collect_blocks": "u1[]* i8[] i8[] i8 u1[] u1[]* u1[]*",
         "find_events": "u1[] i8[]*",
         "put_blocks": "u1[]* i8[] i8[] u1[] u1[] u1[] u1[]",

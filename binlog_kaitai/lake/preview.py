@@ -9,15 +9,16 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.following import Checkpoint, Follower, Span
-from binlog_kaitai.following.spans import source_of
+from binlog_kaitai.core.spans import Span
+from binlog_kaitai.ddl.definitions import restore
+from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, merge_columns, type_in_lake
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_counts import row_counts
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_schemas import table_schema, untaken_name
 from binlog_kaitai.views.row_masks import Method
 
@@ -88,26 +89,27 @@ def preview(
     """
     found, until, paths = Preview(start, start), follower.end(), set[str]()
     while (end := follower.advance(found.end, max_bytes=max_bytes, until=until)) != found.end:
-        spans = follower.spans(found.end, end)
+        steps = follower.steps(found.end, end)
         found.batches += 1
-        found.tasks += len(spans)
+        found.tasks += len(steps)
         found.end = end
-        for span in spans:
-            paths.add(span.path)
-            found.bytes += span.end - span.start
-            rules.check_effects(span.effects)
-            for page in _pages(span, tables, ddl):
+        for step in steps:
+            paths.add(step.source.name)
+            found.bytes += step.end - step.start
+            rules.check_effects(step.effects)
+            for page in _pages(step.source, tables, ddl):
                 _take(found, page, kind, rules, zero_dates)
     found.logs = len(paths)
     found.tables = dict(sorted(found.tables.items()))
     return found
 
 
-def _pages(span: Span, tables: Iterable[str], ddl: str | None) -> Iterator[RowsPage]:
+def _pages(source: Source, tables: Iterable[str], ddl: str | None) -> Iterator[RowsPage]:
+    span = source.span or Span()
     chosen = Filters.of(
         table=list(tables), include_gtids=span.include or None, exclude_gtids=span.exclude or None
     )
-    return iter(RowsPages(source_of(span), chosen, definitions=restore(span.definitions, ddl), era=span.era))
+    return iter(RowsPages(source, chosen, definitions=restore(span.definitions, ddl), era=span.era))
 
 
 def _take(found: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: str) -> None:

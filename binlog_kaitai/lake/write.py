@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,16 +11,17 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.lake import STATEMENTS, TIMES, VIEWS
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.rows.row_images import Program
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.row_images import ImageProgram
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import (
     ABSENT_FIELD,
@@ -31,8 +32,8 @@ from binlog_kaitai.views.change_schemas import (
 from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
 from binlog_kaitai.views.events_view import read_events
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import Split, opened, read_part, source_of
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.splits import opened, read_span
+from binlog_kaitai.views.transactions_view import read_transactions
 
 #: Damage to a log: offsets, reason, and when the log was created.
 DAMAGE_SCHEMA = pa.schema(
@@ -124,11 +125,11 @@ def _view(
 
 
 def write_around(
-    split: Split,
+    split: Source,
     files: TableFiles,
     *,
     views: Iterable[str] = (*VIEWS, STATEMENTS),
-    definitions_at: Callable[[Part], Definitions],
+    definitions_at: Callable[[Span], Definitions],
     zero_dates: str = "null",
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
@@ -139,7 +140,7 @@ def write_around(
     Parameters
     ----------
     definitions_at
-        Returns the table definitions before a part.
+        Returns the table definitions before a span.
 
     Returns
     -------
@@ -147,18 +148,15 @@ def write_around(
     """
     written, damages = Written(), dict[int, Gap]()
 
-    def changes(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
-        if split.number > 0:
-            options.pop("start_position", None)
-        source = replace(source_of(split.file), part=part)
-        chosen = Filters.of(table=list(tables), **options)
-        pages = RowsPages(source, chosen, definitions=definitions_at(part), era=split.era)
+    def changes(source: Source, view: str, **options: Any) -> Iterator[Any]:
+        chosen, span = Filters.of(table=list(tables), **options), source.span or Span()
+        pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era)
         # In log order: the part after damage is read again.
         return _changes(pages, page_batches, written, zero_dates, rules)
 
-    def others(split: Split, part: Part, view: str, **options: Any) -> Iterator[Any]:
-        found = "ddl" if view == STATEMENTS else view
-        batches = read_part(split, part, found, definitions_at=definitions_at, **options)
+    def others(source: Source, view: str, **options: Any) -> Iterator[Any]:
+        kind = "ddl" if view == STATEMENTS else view
+        batches = read_span(source, kind, definitions_at=definitions_at, **options)
         return ((view, rules.without_texts(batch)) for batch in batches)
 
     for view in views:
@@ -172,15 +170,15 @@ def write_around(
     return written, [damages[start] for start in sorted(damages)]
 
 
-def write_damage(damages: Sequence[Gap], split: Split, files: TableFiles, rules: Rules = NO_RULES) -> None:
+def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules: Rules = NO_RULES) -> None:
     """Write damage found in a log to the table ``damage``."""
-    with opened(split.file) as log:
-        begun = datetime.fromtimestamp(log.log_header.timestamp, UTC)
+    with opened(split) as log:
+        begun = datetime.fromtimestamp(log.log_header.begun, UTC)
     rows = [
         {
-            "file": split.file.path,
+            "file": split.name,
             "from": one.start,
-            "to": one.stop_in(split.file.size),
+            "to": one.stop_in(split.size),
             "reason": rules.masks.reason_of(one.error),
             "begun": begun,
         }
@@ -224,7 +222,7 @@ def _changes(
             yield f"changes/{table_name(rules.name_of(table.key))}", batch
 
 
-def why_untold(table: Table, program: Program) -> str | None:
+def why_untold(table: Table, program: ImageProgram) -> str | None:
     """Why changes with these image columns do not determine a table's content; None if they do."""
     if any(column.is_row_period for column in table.schema.columns):
         return _VERSIONED
@@ -233,7 +231,7 @@ def why_untold(table: Table, program: Program) -> str | None:
     return _JSON_PARTS if has_parts else None
 
 
-def programs_of(page: RowsPage) -> Iterator[tuple[Table, Program]]:
+def programs_of(page: RowsPage) -> Iterator[tuple[Table, ImageProgram]]:
     """The distinct row image layouts of a page, and their tables."""
     programs, program_of = page.images.programs()
     numbers, first = np.unique(program_of[page.chosen], return_index=True)

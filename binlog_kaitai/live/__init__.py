@@ -1,37 +1,24 @@
 """Running servers: archives of their binary logs, fetched like a replica and identical byte for byte.
 
-===========  ==================================================================
-address      `mysql://…` URLs, option files and the environment: how to connect
-causes       what a server's refusal means, and whether another try may help
-requests     the messages that a replica sends, as bytes
-parsec       MariaDB's authentication method of this name
-login        the authentication methods, and the connections over which they are safe
-connection   a connection of PyMySQL, with limits on what a server may send
-queries      queries to a server, whose answers are checked
-session      a connection that asks for a log
-wire         the packets of a connection, as they come
+==============  ==================================================================
+address         `mysql://…` URLs, option files and the environment: how to connect
+causes          what a server's refusal means, and whether another try may help
+requests        the messages that a replica sends, as bytes
+connection      a connection of PyMySQL: safe logins, and limits on what a server may send
 packet_kernels  joins the payloads of many packets
-packets      the stream of packets → the bytes of one log after another
-state        the files of an archive besides its logs
-log_file     the file of a log: its in-use flag, and the transactions that are whole
-flushing     syncs a log in a thread, while more of it is received
-archive      the directory: its logs, index and state
-eras         archives that continue at another server
-starts       where a new archive begins
-packing      closed logs, compressed
-storing      closed logs in an object store
-closed       what happens to closed logs: packing and storing
-gap          events that are missing, on the way or because a server has purged logs
-tear         logs that end within an event, and whether the next log continues them
-fetching     archive and server together: resume, reconnect, follow
-api          the function that programs, and the command line, call
-lag          what a server has and an archive lacks
-metrics      a file for Prometheus
-source       a server's logs as streams, for whatever reads logs
-spool        an archive that queries share, and whose logs go once they have been read
-questions    questions to a server, asked again while connections are lost
-direct       a spool in a temporary directory, for one reader
-===========  ==================================================================
+packets         the stream of packets → the bytes of one log after another
+server_session  queries to a server, and the logs that it sends
+archive_state   the files of an archive besides its logs
+archive         the directory: its logs, index and state
+torn_logs       logs that end within an event, and whether the next log continues them
+archive_eras    where an archive begins, and how it continues at another server
+closed_logs     closed logs, compressed and stored in the background
+lag             what a server has and an archive lacks
+metrics         a file for Prometheus
+server_logs     a server's logs as streams, for whatever reads logs
+fetching        archive and server together: resume, reconnect, follow
+log_spool       an archive that queries share, and whose logs go once they have been read
+==============  ==================================================================
 
 Rules
 -----
@@ -45,7 +32,6 @@ Rules
 from __future__ import annotations
 
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.api import fetch
-from binlog_kaitai.live.fetching import Fetch
+from binlog_kaitai.live.fetching import Fetch, fetch
 
 __all__ = ["Address", "Fetch", "fetch"]

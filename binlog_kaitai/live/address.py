@@ -91,8 +91,8 @@ class Address:
         SourceError
             The option file cannot be read.
         """
-        given = os.environ if environment is None else environment
-        options: dict[str, str] = {name: given[key] for name, key in _ENVIRONMENT.items() if given.get(key)}
+        variables = os.environ if environment is None else environment
+        options = {name: variables[key] for name, key in _ENVIRONMENT.items() if variables.get(key)}
         options.update(read_options(defaults_file))
         in_url, hosts = _parse_url(url)
         options.update(in_url)
@@ -110,18 +110,18 @@ class Address:
             gets_public_key=_is_on(options, "get-server-public-key"),
             allows_clear_text=_is_on(options, "enable-cleartext-plugin"),
         )
-        found = []
+        servers = []
         for host, port in hosts or [("", "")]:
             # A socket in the option file belongs to this machine's server.
             is_local = not host and not options.get("host")
-            one = replace(
+            server = replace(
                 base,
                 host=host or options.get("host", "localhost"),
                 port=_port(port or options.get("port", "3306")),
                 socket=base.socket if is_local or "socket" in in_url else None,
             )
-            found.append(one)
-        return found
+            servers.append(server)
+        return servers
 
     @property
     def name(self) -> str:
@@ -131,14 +131,8 @@ class Address:
         return f"{self.scheme}://{user}{self.socket or f'{host}:{self.port}'}/"
 
     def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for `Connection`.
-
-        Raises
-        ------
-        SourceError
-            A file cannot be read.
-        """
-        found: dict[str, Any] = {
+        """Keyword arguments for `Connection`."""
+        arguments: dict[str, Any] = {
             "host": self.host,
             "port": self.port,
             "user": self.user,
@@ -149,14 +143,14 @@ class Address:
         }
         if self.public_key_file is not None:
             with reading(self.public_key_file):
-                found["server_public_key"] = Path(self.public_key_file).read_bytes()
+                arguments["server_public_key"] = Path(self.public_key_file).read_bytes()
         if self.socket:
-            found["unix_socket"] = self.socket
+            arguments["unix_socket"] = self.socket
         if self.tls_mode == "DISABLED":
-            found["ssl_disabled"] = True
+            arguments["ssl_disabled"] = True
         elif self.tls_mode != "PREFERRED":
-            found["ssl"] = _context(self.tls_mode, self.tls_files)
-        return found
+            arguments["ssl"] = _context(self.tls_mode, self.tls_files)
+        return arguments
 
 
 _TLS_FILES = ("ca", "capath", "cert", "key")
@@ -191,7 +185,7 @@ def _parse_url(url: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
         options["user"] = unquote(user)
     if colon:
         options["password"] = unquote(password)
-    return options, [_split_host(one) for one in hosts.split(",") if one]
+    return options, [_split_host(host) for host in hosts.split(",") if host]
 
 
 def _split_host(text: str) -> tuple[str, str]:
@@ -242,13 +236,7 @@ def _is_off(options: Mapping[str, str], name: str) -> bool:
 
 
 def _is_on(options: Mapping[str, str], name: str) -> bool:
-    """Whether a switch is on, which needs no value in an option file.
-
-    Raises
-    ------
-    UsageError
-        Its value is invalid.
-    """
+    """Whether a switch is on, which needs no value in an option file."""
     if name not in options or _is_off(options, name):
         return False
     if options[name].lower() in ("", "1", "on", "true"):
@@ -275,13 +263,7 @@ def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def read_options(defaults_file: str | None = None) -> dict[str, str]:
-    """Options of the relevant groups, from the default files or from a single one.
-
-    Raises
-    ------
-    SourceError
-        The given file cannot be read.
-    """
+    """Options of the relevant groups, from the default files or from a single one."""
     if defaults_file is not None:
         with reading(defaults_file):
             return _of_groups([Path(defaults_file)])
@@ -292,12 +274,12 @@ def read_options(defaults_file: str | None = None) -> dict[str, str]:
 def _of_groups(paths: list[Path]) -> dict[str, str]:
     by_group: dict[str, dict[str, str]] = {}
     for path in paths:
-        for group, name, value in _lines(path, 0):
+        for group, name, value in _options_of(path, 0):
             by_group.setdefault(group, {})[name] = value
     return {name: value for group in GROUPS for name, value in by_group.get(group, {}).items()}
 
 
-def _lines(path: Path, depth: int) -> Iterator[tuple[str, str, str]]:
+def _options_of(path: Path, depth: int) -> Iterator[tuple[str, str, str]]:
     """Group, name and value of each option; names have hyphens, a switch has no value."""
     if depth > _INCLUDES:
         raise UsageError("option files include each other", file=str(path))
@@ -307,7 +289,7 @@ def _lines(path: Path, depth: int) -> Iterator[tuple[str, str, str]]:
         if text.startswith("!include"):
             word, _, target = text.partition(" ")
             for included in _included(word, Path(target.strip())):
-                yield from _lines(included, depth + 1)
+                yield from _options_of(included, depth + 1)
         elif text.startswith("["):
             group = text[1:].partition("]")[0].strip()
         elif text and text[0] not in "#;!":
@@ -334,11 +316,11 @@ _ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "\\": "\\", "s": " "}
 
 def _escaped(value: str) -> str:
     parts = value.split("\\")
-    found = parts[0]
+    text = parts[0]
     rest = iter(parts[1:])
     for part in rest:
         if not part:  # two separators in a row
-            found += "\\" + next(rest, "")
+            text += "\\" + next(rest, "")
         else:
-            found += _ESCAPES.get(part[0], "\\" + part[0]) + part[1:]
-    return found
+            text += _ESCAPES.get(part[0], "\\" + part[0]) + part[1:]
+    return text

@@ -18,33 +18,41 @@ import os
 import random
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.grammar import read_header
+from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
-from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.kernels.arrays import view_of
-from binlog_kaitai.live.flushing import Flush
-from binlog_kaitai.live.log_file import ENDS, is_same, set_in_use, whole_transactions
-from binlog_kaitai.live.session import Replica, Server
-from binlog_kaitai.live.state import (
-    Place,
-    State,
+from binlog_kaitai.kernels.byte_kernels import BAD
+from binlog_kaitai.live.archive_state import (
+    ArchiveState,
+    SafePosition,
     context_of,
+    lock,
     read_names,
     refuse_existing,
     refuse_strangers,
     remove_logs,
-    take_lock,
 )
+from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.boundaries import QuiescentPoints
+from binlog_kaitai.log.checksum_runs import check
 from binlog_kaitai.sources.disk import replace_file
 from binlog_kaitai.sources.source import MAGIC, series_of
+
+#: Offset of the byte with the in-use flag of a log, and the flag.
+FLAGS_AT = len(MAGIC) + header_offset("flags")
+IN_USE = masks.EventHeader.IS_IN_USE
+
+#: Events that end a log.
+_ENDS = (EventType.rotate_event, EventType.stop_event)
 
 #: Maximum size of the last transaction to fetch again and compare, in bytes.
 _MOST_AGAIN = 16 << 20
@@ -58,14 +66,14 @@ class Archive:
 
     Attributes
     ----------
-    place : Place or None
+    place : SafePosition or None
         The safe position of the archive; None before the first log.
     replica : Replica
         The identity of this client as a replica.
     server : Server or None
         The server that the logs are from.
     read_before : str
-        The GTIDs of earlier eras, see `eras`.
+        The GTIDs of earlier eras, see `archive_eras`.
     written : int
         Number of bytes written since it was opened.
 
@@ -77,14 +85,15 @@ class Archive:
 
     def __init__(self, folder: Path, *, server_id: int | None = None) -> None:
         self.folder = folder
-        self.place: Place | None = None
+        self.place: SafePosition | None = None
         self.server: Server | None = None
         self.written = 0
         self.context = Context(4)
         self._file: int | None = None
         self._end = 0  # of the open log, in bytes
-        self._rest = Place("")  # like `place`, but not on disk yet
-        self._flush: Flush | None = None  # in progress
+        self._complete = SafePosition("")  # like `place`, but not on disk yet
+        self._flushes = ThreadPoolExecutor(1, "fsync")
+        self._flush: tuple[Future[None], SafePosition] | None = None  # in progress, and what is safe then
         self._quiescent = QuiescentPoints()
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
@@ -92,9 +101,8 @@ class Archive:
         self.read_before = ""
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(folder, os.O_RDONLY)
+        self._lock = lock(folder)
         try:
-            take_lock(self._lock, self.folder)
             self.replica = self._load(server_id)
             self._recover()
         except BaseException:
@@ -104,6 +112,7 @@ class Archive:
     def close(self) -> None:
         """Release the directory; bytes that are not safe are cut off when it is opened again."""
         self._close_file()
+        self._flushes.shutdown()
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
@@ -121,7 +130,11 @@ class Archive:
     @property
     def unsafe(self) -> bool:
         """Whether complete transactions have been written since the last `sync`."""
-        return (self._rest != self.place or self._is_flag_unsafe) and bool(self._rest.name)
+        return (self._complete != self.place or self._is_flag_unsafe) and bool(self._complete.name)
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / self._complete.name
 
     # -- logs
 
@@ -137,7 +150,7 @@ class Archive:
             refuse_existing(self.folder, name)
         self.sync()
         self._close_file()
-        self.place = self._rest = Place(name)
+        self.place = self._complete = SafePosition(name)
         self._save()
         with writing_to(str(self.folder / name)):
             self._file = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
@@ -186,8 +199,8 @@ class Archive:
         if len(data):
             self._put(data, is_first=begin == len(MAGIC))
         offsets = np.append(block.positions, end)[self._quiescent.of(block)]
-        self._note(offsets[offsets >= self._rest.position].tolist())
-        self._is_closed = int(block.types[-1]) in ENDS
+        self._note(offsets[offsets >= self._complete.position].tolist())
+        self._is_closed = int(block.types[-1]) in _ENDS
         if self._is_closed:
             self._set_in_use(is_set=False)
 
@@ -216,7 +229,7 @@ class Archive:
         if is_new:
             self._write_index()
         if and_state or is_new:
-            self.place = self._rest
+            self.place = self._complete
             self._save()
 
     def begin_sync(self) -> None:
@@ -225,60 +238,48 @@ class Archive:
         if self.place is None or not self.place.position:
             self.sync()  # a new log needs more
         elif self.unsafe and self._file is not None:
-            self._flush = Flush(self._file, self._rest)
+            self._flush = self._flushes.submit(os.fsync, self._file), self._complete
 
     @property
     def is_synced(self) -> bool:
         """Whether a sync has ended whose state `settle` has to write."""
-        return self._flush is not None and self._flush.is_done
+        return self._flush is not None and self._flush[0].done()
 
     def settle(self) -> None:
         """Wait for the end of a sync that is in progress, and update the state."""
-        flush, self._flush = self._flush, None
-        if flush is not None:
+        if self._flush is not None:
+            (flush, place), self._flush = self._flush, None
             with self._syncing():
-                flush.wait()
-            self.place = flush.place
+                flush.result()
+            self.place = place
             self._save()
 
     @contextmanager
     def _syncing(self) -> Iterator[None]:
         """If a sync fails, forget what it was to make safe: systems report each failure only once."""
         try:
-            with writing_to(str(self.folder / self._rest.name)):
+            with writing_to(str(self._path)):
                 yield
         except SourceError:
-            self._rest, self._is_flag_unsafe = self.place or self._rest, False
+            self._complete, self._is_flag_unsafe = self.place or self._complete, False
             raise
 
     def remove_before(self, name: str) -> None:
-        """Remove the logs before one of them; the index no longer lists them when they go.
-
-        Raises
-        ------
-        SourceError
-            They cannot be removed.
-        """
+        """Remove the logs before one of them; the index no longer lists them when they go."""
         if name in self._names:
             names, self._names = self._names, self._names[self._names.index(name) :]
             remove_logs(self.folder, names, self._names)
 
     def cut(self) -> None:
         """Remove the bytes of an incomplete transaction."""
-        if self._file is not None and self._rest.name:
-            with writing_to(str(self.folder / self._rest.name)):
-                os.ftruncate(self._file, self._rest.position)
-            self._end = self._rest.position
+        if self._file is not None and self._complete.name:
+            with writing_to(str(self._path)):
+                os.ftruncate(self._file, self._complete.position)
+            self._end = self._complete.position
             self.sync()
 
     def identify(self, server: Server) -> None:
-        """Record the server of these logs, or compare it.
-
-        Raises
-        ------
-        ServerError
-            They are from another server.
-        """
+        """Record the server of these logs, or compare it."""
         known = self.server
         if known is not None and (known.is_mariadb, known.uuid) != (server.is_mariadb, server.uuid):
             names = known.uuid or known.version, server.uuid or server.version
@@ -299,9 +300,9 @@ class Archive:
         self._quiescent, self._is_closed = QuiescentPoints(), False
         self.context = Context(4)
 
-    def _put(self, data: Any, *, is_first: bool) -> None:
+    def _put(self, data: memoryview, *, is_first: bool) -> None:
         assert self._file is not None
-        with writing_to(str(self.folder / self._rest.name)):
+        with writing_to(str(self._path)):
             if not self._end:
                 self._end = os.pwrite(self._file, MAGIC, 0)
             while len(data):
@@ -313,12 +314,18 @@ class Archive:
             self._set_in_use(is_set=True)
 
     def _compare(self, data: memoryview, begin: int) -> int:
-        """The number of given bytes that the log already has; they must be the same."""
+        """The number of given bytes that the log already has; they must be the same.
+
+        The in-use flag may differ, since servers clear it.
+        """
         assert self._file is not None
         count = min(len(data), self._end - begin)
-        with reading(str(self.folder / self._rest.name)):
-            if not is_same(self._file, data[:count], begin):
-                raise self._differs(begin)
+        with reading(str(self._path)):
+            mine = bytearray(os.pread(self._file, count, begin))
+        if begin <= FLAGS_AT < begin + len(mine):
+            mine[FLAGS_AT - begin] &= ~IN_USE
+        if mine != data[:count]:
+            raise self._differs(begin)
         return count
 
     def _differs(self, position: int) -> ServerError:
@@ -326,22 +333,23 @@ class Archive:
             "the server's log is not the one in the archive: the server was reset or replaced. "
             "Fetch into another directory"
         )
-        return ServerError(reason, file=str(self.folder / self._rest.name), position=position)
+        return ServerError(reason, file=str(self._path), position=position)
 
     def _set_in_use(self, *, is_set: bool) -> None:
         assert self._file is not None
-        with writing_to(str(self.folder / self._rest.name)):
-            set_in_use(self._file, is_set=is_set)
+        with writing_to(str(self._path)):
+            flags = os.pread(self._file, 1, FLAGS_AT)[0]
+            flags = flags | IN_USE if is_set else flags & ~IN_USE
+            os.pwrite(self._file, bytes([flags]), FLAGS_AT)
 
     def _note(self, offsets: list[int]) -> None:
         """Record the offset up to which no transaction is open."""
-        if not offsets or offsets[-1] <= self._rest.position:
+        if not offsets or offsets[-1] <= self._complete.position:
             return
         last = offsets[-1]
-        near = [
-            place for place in (*offsets[-2:-1], self._rest.position, last) if last - place <= _MOST_AGAIN
-        ]
-        self._rest = Place(self._rest.name, last, max(near[0], len(MAGIC)))
+        resumable = (*offsets[-2:-1], self._complete.position, last)
+        again = next(offset for offset in resumable if last - offset <= _MOST_AGAIN)
+        self._complete = SafePosition(self._complete.name, last, max(again, len(MAGIC)))
 
     def _close_file(self) -> None:
         with suppress(SourceError):
@@ -353,7 +361,7 @@ class Archive:
     # -- state
 
     def _load(self, server_id: int | None) -> Replica:
-        state = State.load(self.folder)
+        state = ArchiveState.load(self.folder)
         if state is None:
             refuse_strangers(self.folder)
             chosen = random.SystemRandom().randrange(*SERVER_IDS) if server_id is None else server_id
@@ -364,7 +372,7 @@ class Archive:
         return replica if server_id is None else Replica(server_id, replica.uuid)
 
     def _save(self) -> None:
-        State(self.replica, self.server, self.place, self.read_before).save(self.folder)
+        ArchiveState(self.replica, self.server, self.place, self.read_before).save(self.folder)
 
     def _write_index(self) -> None:
         replace_file(self.index, "".join(f"./{name}\n" for name in self._names))
@@ -384,18 +392,46 @@ class Archive:
         with writing_to(str(path)):
             self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
         self._start(safe)
-        self._rest = self.place
+        self._complete = self.place
         if size > safe:
             with suppress(BinlogError):  # the bytes end, or are not events
-                for offsets, is_closed in whole_transactions(path, safe, self._quiescent):
+                for offsets, is_closed in _whole_transactions(path, safe, self._quiescent):
                     self._note(offsets)
                     if is_closed:
                         self._set_in_use(is_set=False)
         with writing_to(str(path)):
-            os.ftruncate(self._file, self._rest.position)
-        self._end = self._rest.position
+            os.ftruncate(self._file, self._complete.position)
+        self._end = self._complete.position
         if name not in self._names:
             self._names.append(name)
         if safe and read_names(self.folder) != self._names:
             self._write_index()
         self.sync()
+
+
+def _whole_transactions(
+    path: Path, position: int, quiescent: QuiescentPoints
+) -> Iterator[tuple[list[int], bool]]:
+    """The offsets between transactions in a log from a position on, as far as its checksums are correct.
+
+    Each with whether the log is closed at the last of them. Ends without an error where the bytes end.
+
+    Raises
+    ------
+    BinlogError
+        They end within an event, or the rest is not one.
+    """
+    with reading(str(path)), path.open("rb") as stream:
+        if stream.read(len(MAGIC)) != MAGIC:
+            return
+        context = context_of(path) if position else Context(4)
+        begin = max(position, len(MAGIC))
+        stream.seek(begin)
+        for block in BlockReader(stream, context, begin, name=str(path)):
+            if not block.is_special and not block.layout.is_checksummed:
+                return
+            if (check(block) == BAD).any():
+                return
+            offsets = np.append(block.positions, block.end_positions[-1])[quiescent.of(block)].tolist()
+            is_over = bool(offsets) and offsets[-1] == int(block.end_positions[-1])
+            yield offsets, is_over and int(block.types[-1]) in _ENDS

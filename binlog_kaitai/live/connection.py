@@ -2,18 +2,212 @@
 
 PyMySQL trusts its server: it reads answers of any length for any time, and sends the password by any method
 that the server names.
+
+An authentication method is safe over any connection if it answers a scramble of the server with a hash or a
+signature. All others send the password itself: in clear text over TLS or a Unix socket, or encrypted with the
+server's RSA key. Anybody can send a key, so it must come from a file unless the user trusts the one that the
+server sends.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from typing import Any
+from hashlib import pbkdf2_hmac
+from io import BufferedReader
+from typing import Any, Protocol
 
 import pymysql.connections
+from pymysql import _auth
 from pymysql.protocol import MysqlPacket
 
-from binlog_kaitai.errors import ConnectionLostError, ServerError
-from binlog_kaitai.live.login import METHODS, check_method
+from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError
+
+_NEEDED = "{} needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
+
+# -- authentication
+
+_UNSAFE = (
+    "the server asks for the password itself ({}) over a connection without TLS. Use ssl-mode=REQUIRED; or "
+    "server-public-key-path=FILE; or get-server-public-key=1 to trust the key that the server sends"
+)
+
+#: Methods that PyMySQL implements and that are safe over any connection.
+_SAFE = ("mysql_native_password", "client_ed25519")
+
+#: Methods that send the password in clear text whenever the server asks for it.
+_CLEAR = ("mysql_clear_password", "dialog")
+
+#: First byte of the packets in which a server sends more data during a login.
+_MORE_DATA = b"\x01"
+
+_SALT_END = b"\0"
+
+
+class _Packet(Protocol):
+    """What methods need of PyMySQL's packets, whose type stubs say too little."""
+
+    def read_all(self) -> bytes: ...
+    def get_all_data(self) -> bytes: ...
+    def is_ok_packet(self) -> bool: ...
+    def is_auth_switch_request(self) -> bool: ...
+
+
+class _Method:
+    """An authentication method, for PyMySQL's parameter `auth_plugin_map`."""
+
+    name: str
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def _exchange(self, data: bytes) -> _Packet:
+        self._connection.write_packet(data)
+        return self._connection._read_packet()
+
+
+class _Sha2(_Method):
+    """A method that sends the password itself."""
+
+    #: Asks the server for its RSA key.
+    key_request: bytes
+
+    def _read_salt(self, packet: _Packet) -> None:
+        self._connection.salt = packet.read_all().removesuffix(_SALT_END)
+
+    def _send_password(self, key: bytes = b"") -> _Packet:
+        """Send the password, in clear text only over a secure connection; returns the server's answer.
+
+        Parameters
+        ----------
+        key
+            The RSA key, if the server has sent it unasked.
+        """
+        connection = self._connection
+        if connection.is_secure or not connection.password:
+            return self._exchange(connection.password + b"\0")
+        if connection.server_public_key:
+            key = connection.server_public_key
+        elif not connection.gets_public_key:
+            raise ServerError(_UNSAFE.format(self.name))
+        elif not key:
+            key = self._exchange(self.key_request).get_all_data().removeprefix(_MORE_DATA)
+        return self._exchange(self._encrypted(key))
+
+    def _encrypted(self, key: bytes) -> bytes:
+        try:
+            data: bytes = _auth.sha2_rsa_encrypt(self._connection.password, self._connection.salt, key)
+        except RuntimeError as error:
+            raise UsageError(f"without TLS, {_NEEDED.format(self.name)}") from error
+        except Exception as error:
+            raise ServerError(f"{self.name}: the server's public key cannot be used: {error}") from error
+        return data
+
+
+class CachingSha2(_Sha2):
+    """`caching_sha2_password`: a hash, and the password itself if the server has not cached it."""
+
+    name, key_request = "caching_sha2_password", b"\2"
+    _IS_CACHED, _IS_NOT_CACHED = _MORE_DATA + b"\3", _MORE_DATA + b"\4"
+
+    def authenticate(self, packet: _Packet) -> _Packet:
+        """Log in; returns the server's last packet."""
+        if packet.is_auth_switch_request():
+            self._read_salt(packet)
+            connection = self._connection
+            packet = self._exchange(_auth.scramble_caching_sha2(connection.password, connection.salt))
+        match packet.get_all_data():
+            case self._IS_CACHED:
+                return self._connection._read_packet()
+            case self._IS_NOT_CACHED:
+                return self._send_password()
+        if packet.is_ok_packet():
+            return packet
+        raise ServerError(f"{self.name}: the server sent {packet.get_all_data()[:16]!r}")
+
+
+class Sha256(_Sha2):
+    """`sha256_password`: always the password itself."""
+
+    name, key_request = "sha256_password", b"\1"
+
+    def authenticate(self, packet: _Packet) -> _Packet:
+        """Log in; returns the server's last packet."""
+        if packet.is_auth_switch_request():
+            self._read_salt(packet)
+            return self._send_password()
+        # PyMySQL asks for the key before the server names the method.
+        return self._send_password(packet.get_all_data().removeprefix(_MORE_DATA))
+
+
+#: Sizes of parsec's messages in bytes.
+_SCRAMBLE, _SALT, _KEY = 32, 18, 32
+
+#: Iterations at level 0; each level doubles them. At the highest level accepted they take about a second.
+_ITERATIONS, _MOST_LEVELS = 1024, 10
+
+
+class Parsec(_Method):
+    """MariaDB's `parsec`, which PyMySQL does not have.
+
+    The server sends a scramble, random bytes. To an empty packet it answers with the extended salt of the
+    user: the letter P, the logarithm of the number of iterations, and the salt. From the password, PBKDF2
+    derives a key that signs (Ed25519) the server's scramble and one of the client's.
+    """
+
+    name = "parsec"
+
+    def authenticate(self, packet: _Packet) -> _Packet:
+        """Log in; returns the server's last packet.
+
+        Parameters
+        ----------
+        packet
+            The request to use the method, read up to the scramble.
+        """
+        scramble = packet.read_all()[:_SCRAMBLE]
+        salt = self._exchange(b"").get_all_data().removeprefix(_MORE_DATA)
+        own = os.urandom(_SCRAMBLE)
+        return self._exchange(own + signed(self._connection.password, salt, scramble + own))
+
+
+def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
+    """Parsec's signature of a message under the key of a password and an extended salt.
+
+    Raises
+    ------
+    ServerError
+        The salt is not in parsec's format, or demands too many iterations.
+    UsageError
+        The package `cryptography` is missing.
+    """
+    try:
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+    except ImportError as error:
+        raise UsageError(_NEEDED.format("the authentication method parsec")) from error
+    if len(salt) != 2 + _SALT or salt[:1] != b"P" or salt[1] > _MOST_LEVELS:
+        raise ServerError(f"the server sent an extended salt for parsec that is not supported: {salt.hex()}")
+    key = pbkdf2_hmac("sha512", password, salt[2:], _ITERATIONS << salt[1], _KEY)
+    return Ed25519PrivateKey.from_private_bytes(key).sign(message)
+
+
+_METHODS: dict[str, Any] = {method.name: method for method in (CachingSha2, Sha256, Parsec)}
+
+
+def _check_method(name: str, *, is_secure: bool, allows_clear_text: bool) -> None:
+    """Reject an authentication method that is unknown, or not safe over a connection."""
+    if name in _METHODS or name in _SAFE:
+        return
+    if name not in _CLEAR:
+        raise ServerError(f"the server asks for the authentication method {name}, which is not supported")
+    reason = f"the server asks for the password in clear text ({name})"
+    if not is_secure:
+        raise ServerError(f"{reason} over a connection without TLS; use ssl-mode=REQUIRED")
+    if not allows_clear_text:
+        raise ServerError(f"{reason}; if it may have it, use enable-cleartext-plugin=1")
+
+
+# -- the connection
 
 #: Limits of an answer, and of a row of a streamed one, in bytes; no max_allowed_packet allows longer rows.
 MAX_ANSWER, MAX_ROW = 256 << 20, 1 << 30
@@ -48,7 +242,11 @@ class Connection(pymysql.connections.Connection):
         Whatever PyMySQL raises for an answer that is malformed.
     """
 
-    _result: Any = None
+    # Attributes of PyMySQL that its type stubs lack.
+    salt: bytes
+    _secure: bool
+    _rfile: BufferedReader
+    _result: pymysql.connections.MySQLResult | None = None
 
     def __init__(
         self, *, gets_public_key: bool, allows_clear_text: bool, read_timeout: float, **arguments: Any
@@ -57,37 +255,40 @@ class Connection(pymysql.connections.Connection):
         self._allows_clear_text = allows_clear_text
         self._longest = _TIMEOUTS * read_timeout
         self._expect(MAX_ANSWER)
-        super().__init__(read_timeout=read_timeout, auth_plugin_map=METHODS, **arguments)
+        super().__init__(read_timeout=read_timeout, auth_plugin_map=_METHODS, **arguments)
 
     @property
     def is_secure(self) -> bool:
         """Whether nobody else can read what is sent: over TLS, or a Unix socket."""
-        return bool(self._secure)  # type: ignore[attr-defined]
+        return self._secure
 
     # -- PyMySQL's methods
 
-    def _process_auth(self, plugin_name: bytes, auth_packet: Any, handler: Any = None) -> Any:
+    def _process_auth(self, plugin_name: bytes, auth_packet: _Packet, handler: Any = None) -> _Packet:
         name = plugin_name.decode("utf-8", "backslashreplace")
-        check_method(name, is_secure=self.is_secure, allows_clear_text=self._allows_clear_text)
-        return self._base._process_auth(plugin_name, auth_packet, handler)
+        _check_method(name, is_secure=self.is_secure, allows_clear_text=self._allows_clear_text)
+        packet: _Packet = self._base._process_auth(plugin_name, auth_packet, handler)
+        return packet
 
     def _execute_command(self, command: int, sql: str | bytes) -> None:
         self._expect(MAX_ANSWER)
         self._base._execute_command(command, sql)
 
-    def _read_query_result(self, unbuffered: bool = False) -> Any:
+    def _read_query_result(self, unbuffered: bool = False) -> int:
         try:
-            return self._base._read_query_result(unbuffered)
+            rows: int = self._base._read_query_result(unbuffered)
         except RuntimeError as error:
             if "LOAD_LOCAL" not in str(error):
                 raise
             raise ServerError("the server asks for a local file (LOAD DATA LOCAL); refused") from error
+        return rows
 
-    def _read_packet(self, packet_type: Any = MysqlPacket) -> Any:
+    def _read_packet(self, packet_type: type[MysqlPacket] = MysqlPacket) -> _Packet:
         if self._result is not None and self._result.unbuffered_active:
             self._expect(MAX_ROW)
         self._left -= PACKET_COST
-        return self._base._read_packet(packet_type)
+        packet: _Packet = self._base._read_packet(packet_type)
+        return packet
 
     def _read_bytes(self, num_bytes: int) -> bytes:
         self._left -= num_bytes
@@ -119,11 +320,10 @@ class Connection(pymysql.connections.Connection):
 
     def _receive(self, size: int) -> bytes:
         """Some bytes of an answer, at most as many as given."""
-        file: Any = self._rfile  # type: ignore[attr-defined]
         try:
             if size < _BUFFERED:
-                file.peek(1)
-            part: bytes = file.read1(size)
+                self._rfile.peek(1)
+            part = self._rfile.read1(size)
         except OSError as error:  # includes timeouts
             self._force_close()
             raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error

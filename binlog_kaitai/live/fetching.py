@@ -2,31 +2,50 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, ServerError
+from binlog_kaitai.core.grammar import POSITION_MASK, Header
+from binlog_kaitai.errors import (
+    BinlogError,
+    ConnectionLostError,
+    DamagedError,
+    FramingError,
+    ServerError,
+    UsageError,
+)
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.archive_eras import (
+    EARLIEST,
+    begin_era,
+    choose,
+    log_to_continue_with,
+    log_to_start_with,
+    newest_era,
+    read_so_far,
+)
+from binlog_kaitai.live.archive_state import lock
 from binlog_kaitai.live.causes import pause_after
-from binlog_kaitai.live.closed import ClosedLogs
-from binlog_kaitai.live.eras import begin, choose, first_log, newest, read_so_far
-from binlog_kaitai.live.gap import check_received, explain_gap
-from binlog_kaitai.live.lag import Lag
+from binlog_kaitai.live.closed_logs import ClosedLogs, Report
+from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
-from binlog_kaitai.live.packets import EventStream, State
+from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.requests import MAX_SHORT_POSITION
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import LogStream
-from binlog_kaitai.live.starts import EARLIEST, first_log_of
-from binlog_kaitai.live.state import lock
-from binlog_kaitai.live.tear import check_continues, log_after, torn
+from binlog_kaitai.live.server_logs import LogStream
+from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.live.torn_logs import check_continues, log_after, torn
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.checksum_runs import check, error_at
+from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import MAGIC
 
 #: Bytes written, and seconds, after which they are synced to disk.
@@ -41,10 +60,8 @@ _TRIES_OF_DAMAGE = 3
 #: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
 _TRIES_BEFORE_FAILOVER = 3
 
-#: Callback for progress: an event name and its details.
-Report = Callable[[str, dict[str, Any]], None]
 
-
+@dataclass(eq=False)
 class Fetch:
     """Keeps an archive of a server's logs up to date.
 
@@ -52,7 +69,7 @@ class Fetch:
     ----------
     addresses
         The server; of several, the one that the archive is from, or the first that answers. If that cannot be
-        reached, the archive continues at another one in a new era, see `eras`.
+        reached, the archive continues at another one in a new era, see `archive_eras`.
     folder
         The archive's directory.
     start
@@ -80,41 +97,26 @@ class Fetch:
         Called with progress messages.
     """
 
-    def __init__(
-        self,
-        addresses: Sequence[Address],
-        folder: Path,
-        *,
-        start: str = EARLIEST,
-        follows: bool = False,
-        semi_sync: bool = False,
-        server_id: int | None = None,
-        heartbeat: float = 10.0,
-        metrics_file: Path | None = None,
-        measures: bool = False,
-        compresses: bool = False,
-        store: str | None = None,
-        keep_local: int | None = None,
-        stop: threading.Event | None = None,
-        on_tick: Callable[[Archive], object] = lambda archive: None,
-        report: Report = lambda what, facts: None,
-    ) -> None:
-        self._stop = stop or threading.Event()
-        self._on_tick = on_tick
-        self._measures = measures
+    addresses: Sequence[Address]
+    folder: Path
+    _: KW_ONLY
+    start: str = EARLIEST
+    follows: bool = False
+    semi_sync: bool = False
+    server_id: int | None = None
+    heartbeat: float = 10.0
+    metrics_file: Path | None = None
+    measures: bool = False
+    compresses: bool = False
+    store: str | None = None
+    keep_local: int | None = None
+    stop: threading.Event = field(default_factory=threading.Event)
+    on_tick: Callable[[Archive], object] = lambda archive: None
+    report: Report = lambda what, facts: None
+
+    def __post_init__(self) -> None:
+        self._metrics = Metrics(self.metrics_file)
         self._lag: Lag | None = None
-        self._open_closed = partial(
-            ClosedLogs, folder, compresses=compresses, store=store, keep_local=keep_local, report=report
-        )
-        self._metrics = Metrics(metrics_file)
-        self._addresses = list(addresses)
-        self._folder = folder
-        self._start = start
-        self._follows = follows
-        self._semi_sync = semi_sync
-        self._server_id = server_id
-        self._heartbeat = heartbeat
-        self._report = report
         self._synced_at, self._synced_bytes = time.monotonic(), 0
         self._is_from_start = False
 
@@ -130,15 +132,21 @@ class Fetch:
         """
         with ExitStack() as opened:
             self._opened = opened
-            if (era := newest(self._folder)) != self._folder:
-                opened.callback(lock(self._folder))
+            if (era := newest_era(self.folder)) != self.folder:
+                opened.callback(os.close, lock(self.folder))
             self._open(era)
-            self._closed = self._open_closed()
+            self._closed = ClosedLogs(
+                self.folder,
+                compresses=self.compresses,
+                store=self.store,
+                keep_local=self.keep_local,
+                report=self.report,
+            )
             opened.callback(self._closed.close)
             try:
                 self._closed.add(self._archive)
                 self._run()
-                if not self._stop.is_set():
+                if not self.stop.is_set():
                     self._closed.finish(self._archive)
                     self._show(is_connected=False, is_caught_up=True)
             finally:
@@ -147,20 +155,20 @@ class Fetch:
 
     def _open(self, folder: Path) -> None:
         """Open an era of the archive, to be continued; those before it stay locked."""
-        self._archive = Archive(folder, server_id=self._server_id)
+        self._archive = Archive(folder, server_id=self.server_id)
         self._opened.callback(self._archive.close)
-        if self._measures:
+        if self.measures:
             self._lag = Lag(self._archive, lambda: self._session(self._address))
             self._opened.callback(self._lag.close)
 
     def _run(self) -> None:
         failures = damages = 0
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             before = self._archive.place
             try:
                 may_move = failures >= _TRIES_BEFORE_FAILOVER
                 known, others = self._archive.server, self._continue_at
-                self._address = choose(self._addresses, known, self._session, others, may_move=may_move)
+                self._address = choose(self.addresses, known, self._session, others, may_move=may_move)
                 if self._fetch_from(self._address):
                     return
             except (ConnectionLostError, DamagedError) as error:
@@ -169,31 +177,25 @@ class Fetch:
                     failures = damages = 0
                 failures += 1
                 damages += isinstance(error, DamagedError)
-                if damages == _TRIES_OF_DAMAGE or not (self._follows or failures < TRIES):
+                if damages == _TRIES_OF_DAMAGE or not (self.follows or failures < TRIES):
                     raise
                 pause = pause_after(failures)
                 self._metrics.values["reconnects_total"] += 1
                 self._closed.tend(self._archive)
                 self._show(is_connected=False, is_caught_up=False)
-                self._report("retry", {"reason": str(error), "seconds": round(pause, 1)})
-                self._stop.wait(pause)
+                self.report("retry", {"reason": str(error), "seconds": round(pause, 1)})
+                self.stop.wait(pause)
 
     def _continue_at(self, address: Address) -> None:
-        """Begin an era of the archive with the logs of another server.
-
-        Raises
-        ------
-        ServerError
-            The server cannot be reached, or its logs do not continue the archive.
-        """
+        """Begin an era of the archive with the logs of another server."""
         read = read_so_far(self._archive)
         try:
             with self._session(address) as session:
-                log = first_log(session, read)
-                era = begin(self._folder, self._archive, session.server, read, log)
+                log = log_to_continue_with(session, read)
+                era = begin_era(self.folder, self._archive, session.server, read, log)
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
-        self._report("failover", {"server": address.name, "log": log, "folder": str(era)})
+        self.report("failover", {"server": address.name, "log": log, "folder": str(era)})
         self._is_from_start = False
         written = self._archive.written
         self._open(era)
@@ -205,27 +207,27 @@ class Fetch:
         name, position = self._place(address)
         with self._session(address) as session:
             self._archive.identify(session.server)
-            if self._semi_sync and not session.has_semi_sync():
+            if self.semi_sync and not session.has_semi_sync():
                 reason = "--semi-sync: semi-synchronous replication is not enabled on the server"
                 raise ServerError(reason, file=address.name)
             try:
-                stream = session.dump(name, position, waits=self._follows, semi_sync=self._semi_sync)
+                stream = session.dump(name, position, waits=self.follows, semi_sync=self.semi_sync)
             except ServerError as error:
                 raise self._explained(error, address, name, position) from error
-            self._report("connected", {"server": address.name, "log": stream.log_name, "position": position})
+            self.report("connected", {"server": address.name, "log": stream.log_name, "position": position})
             self._show(is_connected=True, is_caught_up=False)
             try:
                 self._read(session, stream)
-                if stream.state is not State.TORN:
+                if stream.state is not StreamState.TORN:
                     return True
-                self._pass_tear(address, stream, position)
+                self._pass_torn_log(address, stream, position)
                 return False
             except (ServerError, DamagedError) as error:
                 log = stream.log_name
                 raise self._explained(error, address, log, stream.position) from error
 
-    def _session(self, address: Address) -> Session:
-        return Session(address, self._archive.replica, heartbeat=self._heartbeat)
+    def _session(self, address: Address) -> ServerSession:
+        return ServerSession(address, self._archive.replica, heartbeat=self.heartbeat)
 
     # -- where to begin
 
@@ -233,7 +235,7 @@ class Fetch:
         """The log and position to request."""
         place = self._archive.place
         if place is None:
-            return first_log_of(address, self._session, self._start), len(MAGIC)
+            return log_to_start_with(address, self._session, self.start), len(MAGIC)
         if self._is_from_start:
             return place.name, len(MAGIC)
         if place.again <= MAX_SHORT_POSITION:
@@ -252,30 +254,30 @@ class Fetch:
 
     # -- what comes
 
-    def _read(self, session: Session, stream: EventStream) -> None:
+    def _read(self, session: ServerSession, stream: DumpStream) -> None:
         self._enter(stream)
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             self._read_burst(stream)
             match stream.state:
-                case State.IDLE:
+                case StreamState.IDLE:
                     self._rest(session, stream)
-                case State.NEXT_LOG:
+                case StreamState.NEXT_LOG:
                     self._archive.finish()
-                    self._report("log complete", self._facts())
+                    self.report("log complete", self._facts())
                     stream.begin_next()
                     self._enter(stream)
                     self._closed.add(self._archive)
-                case State.ENDED:
-                    if self._follows:
+                case StreamState.ENDED:
+                    if self.follows:
                         raise ConnectionLostError("the server ended the stream")
                     self._sync()
                     self._show(is_connected=False, is_caught_up=True)
-                    self._report("up to date", self._facts())
+                    self.report("up to date", self._facts())
                     return
-                case State.TORN:
+                case StreamState.TORN:
                     return
 
-    def _pass_tear(self, address: Address, stream: EventStream, start: int) -> None:
+    def _pass_torn_log(self, address: Address, stream: DumpStream, start: int) -> None:
         """Continue after a log that ends within an event, if the server's next log continues it.
 
         The archive has the log up to its last whole event.
@@ -295,12 +297,12 @@ class Fetch:
             next_log = LogStream(session, session.dump(following, len(MAGIC)), following, lambda _: None)
             check_continues(log, cast(BinaryIO, next_log), following)
         archive.finish()
-        self._report("torn", {"log": name, "position": position, "next": following})
+        self.report("torn", {"log": name, "position": position, "next": following})
         archive.begin(following)
         self._closed.add(archive)
         self._is_from_start = False
 
-    def _enter(self, stream: EventStream) -> None:
+    def _enter(self, stream: DumpStream) -> None:
         place = self._archive.place
         if place is not None and place.position and place.name == stream.log_name:
             self._archive.resume(stream.log_name, stream.position)
@@ -312,7 +314,7 @@ class Fetch:
         self._archive.begin(stream.log_name)
         stream.read(len(MAGIC))
 
-    def _read_burst(self, stream: EventStream) -> None:
+    def _read_burst(self, stream: DumpStream) -> None:
         """Process the received events, up to the end of an event."""
         archive = self._archive
         source, place = cast(BinaryIO, stream), (archive.context, stream.position)
@@ -321,28 +323,28 @@ class Fetch:
             if stream.description:
                 archive.check_description(stream.description)
                 stream.description = b""
-            newest = check_received(block, has_exact_positions=archive.context.has_exact_positions)
+            newest = _check_received(block, has_exact_positions=archive.context.has_exact_positions)
             if newest is not None:
                 self._metrics.values["last_event_timestamp_seconds"] = newest.timestamp
             archive.write(block)
             if self._lag is not None:
-                self._lag.take(block)
+                self._lag.add(block)
             if archive.written - self._synced_bytes >= _SYNC_BYTES or self._is_due():
                 self._sync(waits=False)
                 self._show(is_caught_up=False)
             elif archive.is_synced:
                 archive.settle()
                 self._tick()
-            if self._stop.is_set():
+            if self.stop.is_set():
                 return
 
-    def _rest(self, session: Session, stream: EventStream) -> None:
+    def _rest(self, session: ServerSession, stream: DumpStream) -> None:
         """Nothing more has arrived: sync to disk, and wait."""
         if stream.ack_wanted:
             self._archive.sync(and_state=False)
             session.acknowledge(stream, stream.position)
         self._show(is_caught_up=True)
-        while not self._stop.is_set():
+        while not self.stop.is_set():
             if self._is_due():
                 self._sync()
                 self._show(is_caught_up=True)
@@ -362,7 +364,7 @@ class Fetch:
         self._tick()
 
     def _tick(self) -> None:
-        self._on_tick(self._archive)
+        self.on_tick(self._archive)
         self._closed.tend(self._archive)
 
     def _show(self, *, is_caught_up: bool, is_connected: bool | None = None) -> None:
@@ -390,8 +392,99 @@ class Fetch:
             values["bytes_behind"], values["gtids_behind"] = lag.bytes_behind, lag.gtids_behind
             if is_new:
                 seconds = {"lag_seconds": round(self._metrics.lag(), 1)}
-                self._report("progress", self._facts() | lag.facts() | seconds)
+                self.report("progress", self._facts() | lag.facts() | seconds)
 
     def _facts(self) -> dict[str, Any]:
         place = self._archive.place
         return {"log": place.name, "position": place.position} if place else {}
+
+
+def fetch(
+    url: str,
+    to: str | Path,
+    *,
+    start: str = EARLIEST,
+    follow: bool = False,
+    semi_sync: bool = False,
+    server_id: int | None = None,
+    heartbeat: float = 10.0,
+    defaults_file: str | None = None,
+    metrics_file: Path | None = None,
+    measure: bool = False,
+    compress: str | None = None,
+    store: str | None = None,
+    keep_local: int | None = None,
+    report: Report = lambda what, facts: None,
+) -> None:
+    """Copy the binary logs of a running server into a directory, or update an earlier copy.
+
+    Parameters
+    ----------
+    url
+        See `Address.parse`.
+    to
+        The archive's directory.
+    start, follow, semi_sync, server_id, heartbeat, metrics_file, report
+        See `Fetch`.
+    defaults_file
+        The only option file to read.
+    measure
+        Report progress, with what the server has and the archive lacks; a metrics file always has that.
+    compress
+        ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
+    store
+        The URL of a folder in an object store, into which closed logs are copied.
+    keep_local
+        How many of the stored logs stay in the directory; None for all.
+
+    Raises
+    ------
+    ServerError, SourceError, UsageError
+        As `Fetch.run` does.
+    """
+    if compress not in (None, "zstd"):
+        raise UsageError(f"compress must be zstd, not {compress!r}")
+    if store is not None and not is_url(store):
+        raise UsageError(f"the store must be a URL, such as s3://bucket/folder, not {store!r}")
+    if keep_local is not None and (store is None or keep_local < 0):
+        raise UsageError("keep_local requires a store, and a number from 0 on")
+    addresses = Address.parse(url, defaults_file=defaults_file)
+    Fetch(
+        addresses,
+        Path(to),
+        start=start,
+        follows=follow,
+        semi_sync=semi_sync,
+        server_id=server_id,
+        heartbeat=heartbeat,
+        metrics_file=metrics_file,
+        measures=measure or metrics_file is not None,
+        compresses=compress is not None,
+        store=store,
+        keep_local=keep_local,
+        report=report,
+    ).run()
+
+
+def _check_received(block: Block, *, has_exact_positions: bool) -> Header | None:
+    """The header of the last event; None for a format description or another event that changes the format.
+
+    Rejects events that were damaged or lost on the network or on the server.
+
+    Raises
+    ------
+    ChecksumError, FramingError
+        An event is damaged; events before the last one are missing.
+    """
+    states = check(block)
+    if (states == BAD).any():
+        raise error_at(block, int((states == BAD).argmax()))
+    if block.is_special:
+        return None
+    last, end = block.fixed_header(len(block) - 1), int(block.end_positions[-1])
+    if has_exact_positions and last.next_position and last.next_position != end & POSITION_MASK:
+        reason = (
+            f"events are missing before this one, which ends at {end}; its header says {last.next_position}"
+        )
+        raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
+    return last

@@ -1,4 +1,4 @@
-"""What a server has and an archive lacks, in bytes and transactions.
+"""What a server has and an archive lacks, in bytes and transactions; and what the server has purged.
 
 The server is asked now and then, over a connection of its own: the dump's is of no other use. That takes
 REPLICATION CLIENT (MariaDB: BINLOG MONITOR); without it, the figures are not a number.
@@ -12,16 +12,47 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.following.log_headers import read_log_header
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.gap import gtids_of
-from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources.source import natural_key
 
 #: Seconds between two questions, and after one that was not answered.
 _SECONDS, _SECONDS_AFTER_FAILURE = 10.0, 60.0
+
+
+def explain_gap(cause: str, session: ServerSession, archive: Archive) -> str:
+    """Details on a log that the server no longer has: its oldest log, and the missing GTIDs."""
+    if cause not in (PURGED, GTIDS_PURGED):
+        return ""
+    purged = session.gtids("global.gtid_purged")
+    oldest = session.dump("", 4).log_name
+    details = f"; its oldest log is {oldest}"
+    if archive.place is not None:
+        if missing := purged.without(gtids_of(archive)):
+            details += f"; the transactions {missing} are lost to this archive"
+        details += "; an archive has no gaps: fetch into another directory"
+    return details
+
+
+def gtids_of(archive: Archive) -> GtidSet:
+    """The transactions of all logs up to the safe position, according to the newest log."""
+    gtids = GtidSet()
+    if archive.place is None or not archive.place.position:
+        return gtids
+    path = str(archive.folder / archive.place.name)
+    head = read_log_header(path)
+    if head is not None and head.previous is not None:
+        gtids.update(head.previous)
+    with reading(path), open(path, "rb") as stream:
+        for block in BlockReader.of_file(stream, path):
+            add_gtids(gtids, block)
+    return gtids
 
 
 class Lag:
@@ -38,17 +69,17 @@ class Lag:
         As of the last question; not a number where the server does not say.
     """
 
-    def __init__(self, archive: Archive, connect: Callable[[], Session]) -> None:
+    def __init__(self, archive: Archive, connect: Callable[[], ServerSession]) -> None:
         self._archive = archive
         self._connect = connect
-        self._session: Session | None = None
+        self._session: ServerSession | None = None
         self._next = 0.0
         self._gtids = GtidSet()
         with suppress(BinlogError):
             self._gtids = gtids_of(archive)
         self.bytes_behind = self.gtids_behind = math.nan
 
-    def take(self, block: Block) -> None:
+    def add(self, block: Block) -> None:
         """Add the transactions of a block that the archive has got."""
         add_gtids(self._gtids, block)
 
@@ -71,8 +102,8 @@ class Lag:
 
     def facts(self) -> dict[str, int | None]:
         """What the server said last, for reports; None for what it did not say."""
-        found = {"bytes_behind": self.bytes_behind, "gtids_behind": self.gtids_behind}
-        return {name: None if math.isnan(value) else int(value) for name, value in found.items()}
+        figures = {"bytes_behind": self.bytes_behind, "gtids_behind": self.gtids_behind}
+        return {name: None if math.isnan(value) else int(value) for name, value in figures.items()}
 
     def close(self) -> None:
         """Close the connection; the next question opens another one."""
@@ -80,7 +111,7 @@ class Lag:
             self._session.close()
             self._session = None
 
-    def _bytes(self, session: Session) -> float:
+    def _bytes(self, session: ServerSession) -> float:
         place, logs = self._archive.place, session.logs()
         if place is None:
             return float(sum(size for _, size in logs))
@@ -88,7 +119,7 @@ class Lag:
         later = sum(size for name, size in logs if natural_key(name) > here)
         return float(later + max(0, dict(logs).get(place.name, 0) - place.position))
 
-    def _transactions(self, session: Session) -> float:
+    def _transactions(self, session: ServerSession) -> float:
         if session.server.is_mariadb:
             theirs = session.gtids("global.gtid_binlog_pos")
             return float(len(theirs.up_to_here().without(self._gtids.up_to_here([theirs]))))

@@ -1,18 +1,21 @@
-"""Metrics for operators: a file in Prometheus' text format, for node_exporter's textfile collector."""
+"""Metrics for operators: files in Prometheus' text format, for node_exporter's textfile collector."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from math import isnan
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.disk import replace_file
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
 
 #: Minimum interval between two versions of the file, in seconds.
 _SECONDS = 1.0
 
-_PREFIX = "binlog_kaitai_fetch_"
 _METRICS = {
     "connected": ("gauge", "1 while a dump is open, else 0."),
     "caught_up": ("gauge", "1 while the server has nothing more to send, else 0."),
@@ -33,8 +36,56 @@ _METRICS = {
 }
 
 
+class MetricsFile:
+    """A file of metrics.
+
+    Parameters
+    ----------
+    prefix
+        What their names begin with in the file.
+    metrics
+        The kind (gauge or counter) and the meaning of each metric.
+
+    Raises
+    ------
+    UsageError
+        The package `prometheus_client` is missing.
+    """
+
+    def __init__(self, path: Path, prefix: str, metrics: Mapping[str, tuple[str, str]]) -> None:
+        try:
+            from prometheus_client import core, generate_latest
+        except ImportError as error:
+            reason = 'metrics need prometheus_client: pip install "binlog-kaitai[live]"'
+            raise UsageError(reason) from error
+        self._path, self._prefix, self._metrics = path, prefix, metrics
+        self._families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}
+        self._text_of = generate_latest
+        self._values: Mapping[str, float | Mapping[str, float]] = {}
+
+    def write(self, values: Mapping[str, float | Mapping[str, float]]) -> None:
+        """Replace the file.
+
+        Parameters
+        ----------
+        values
+            By metric; of some, by table.
+        """
+        self._values = values
+        replace_file(self._path, self._text_of(self).decode())
+
+    def collect(self) -> Iterator[Metric]:
+        """The metrics, for `prometheus_client`."""
+        for name, (kind, meaning) in self._metrics.items():
+            value = self._values.get(name, {})
+            family = self._families[kind](self._prefix + name, meaning, labels=["table"])
+            for table, number in value.items() if isinstance(value, Mapping) else [("", value)]:
+                family.add_metric([table] if table else [], number)
+            yield family
+
+
 class Metrics:
-    """The metrics file and its values; without a path, nothing is written.
+    """The metrics of a fetch; without a path, they are not written.
 
     Attributes
     ----------
@@ -43,62 +94,18 @@ class Metrics:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._path = path
+        self._file = None if path is None else MetricsFile(path, "binlog_kaitai_fetch_", _METRICS)
         self._written_at = 0.0
         self.values: dict[str, float] = dict.fromkeys(_METRICS, 0)
 
     def write(self, *, at_once: bool = False) -> None:
-        """Write the file, unless it has just been written.
-
-        Raises
-        ------
-        SourceError
-            It cannot be written.
-        """
-        if self._path is None or not (at_once or time.monotonic() - self._written_at >= _SECONDS):
-            return
-        self.values["lag_seconds"] = self.lag()
-        replace_file(self._path, self.text())
-        self._written_at = time.monotonic()
+        """Write the file, unless it has just been written."""
+        if self._file is not None and (at_once or time.monotonic() - self._written_at >= _SECONDS):
+            self.values["lag_seconds"] = self.lag()
+            self._file.write(self.values)
+            self._written_at = time.monotonic()
 
     def lag(self) -> float:
         """Age of the newest event, in seconds."""
         event = self.values["last_event_timestamp_seconds"]
         return max(0.0, time.time() - event) if event and not self.values["caught_up"] else 0.0
-
-    def text(self) -> str:
-        """The content of the file."""
-        return prometheus_text(_PREFIX, _METRICS, {name: {"": value} for name, value in self.values.items()})
-
-
-def prometheus_text(
-    prefix: str,
-    metrics: Mapping[str, tuple[str, str]],
-    values: Mapping[str, Mapping[str, float]],
-    label: str = "",
-) -> str:
-    """Metrics in Prometheus' text format.
-
-    Parameters
-    ----------
-    metrics
-        Kind and meaning of each metric.
-    values
-        For each metric, its values by the value of the label; a metric without a label has one, for ``""``.
-    label
-        The name of the label.
-    """
-    lines = []
-    for name, (kind, meaning) in metrics.items():
-        lines += [f"# HELP {prefix}{name} {meaning}", f"# TYPE {prefix}{name} {kind}"]
-        for of, value in values.get(name, {}).items():
-            text = "NaN" if isnan(value) else format(value, ".15g")
-            lines.append(f"{prefix}{name}{_labelled(label, of)} {text}")
-    return "\n".join(lines) + "\n"
-
-
-def _labelled(label: str, value: str) -> str:
-    if not value:
-        return ""
-    escaped = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
-    return f'{{{label}="{escaped}"}}'

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from binlog_kaitai.core.grammar import sizes
@@ -26,7 +24,7 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 @kernel
 def unpack(
     data: Bytes,
-    at: int,
+    begin: int,
     end: int,
     sequence: int,
     prefix: int,
@@ -36,9 +34,8 @@ def unpack(
     special: Bools,
     ack_mask: int,
     out: Bytes,
-    out_at: int,
-) -> Any:
-    """Copy the events of the packets in `data[at:end]` to `out[out_at:]`, without gaps.
+) -> tuple[int, int, int, int]:
+    """Copy the events of the packets in `data[begin:end]` to `out`, without gaps.
 
     Parameters
     ----------
@@ -55,32 +52,33 @@ def unpack(
 
     Returns
     -------
-    (offset of the next packet, its number, offset after the last event, why it stopped)
+    (offset of the next packet, its number, bytes in `out`, why it stopped)
     """
+    count = 0
     while True:
-        event = at + PACKET_HEADER + prefix
-        if at < 0 or out_at < 0 or end > data.shape[0] or event + header_length > end:
-            return at, sequence, out_at, MORE
-        first = np.uint64(at)
+        event = begin + PACKET_HEADER + prefix
+        if begin < 0 or end > data.shape[0] or event + header_length > end:
+            return begin, sequence, count, MORE
+        first = np.uint64(begin)
         length = (
             np.int64(data[first])
             | np.int64(data[first + _ONE]) << np.int64(8)
             | np.int64(data[first + _TWO]) << np.int64(16)
         )
-        if np.int64(data[np.uint64(at + SEQUENCE_AT)]) != sequence:
-            return at, sequence, out_at, BROKEN
+        if np.int64(data[np.uint64(begin + SEQUENCE_AT)]) != sequence:
+            return begin, sequence, count, BROKEN
         size = int(length - prefix)
-        if length == CONTINUED or size < header_length or data[np.uint64(at + PACKET_HEADER)] != 0:
-            return at, sequence, out_at, SPECIAL
+        if length == CONTINUED or size < header_length or data[np.uint64(begin + PACKET_HEADER)] != 0:
+            return begin, sequence, count, SPECIAL
         if prefix > 1 and np.int64(data[np.uint64(event - 1)]) & ack_mask:
-            return at, sequence, out_at, SPECIAL
+            return begin, sequence, count, SPECIAL
         if special[data[np.uint64(event + type_at)]] or read_u4(data, np.uint64(event + size_at)) != size:
-            return at, sequence, out_at, SPECIAL
+            return begin, sequence, count, SPECIAL
         if event + size > end:
-            return at, sequence, out_at, MORE
-        if out_at + size > out.shape[0]:
-            return at, sequence, out_at, FULL
-        copy(data, event, size, out, out_at)
-        out_at += size
-        at = event + size
+            return begin, sequence, count, MORE
+        if count + size > out.shape[0]:
+            return begin, sequence, count, FULL
+        copy(data, event, size, out, count)
+        count += size
+        begin = event + size
         sequence = (sequence + 1) % 256

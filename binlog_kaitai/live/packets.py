@@ -1,7 +1,7 @@
 """Converts the packets of a dump to the bytes of consecutive logs.
 
 A server sends one event per packet. Besides the events of its logs, it sends events that it creates: a ROTATE
-that names the following log, heartbeats, and in mid-log a format description of its own. :class:`EventStream`
+that names the following log, heartbeats, and in mid-log a format description of its own. :class:`DumpStream`
 is a binary stream of exactly the bytes in the server's file, so that every reader of logs can read it.
 
 Of a packet with an event, only the first byte and the event header are examined: the grammar's
@@ -12,8 +12,13 @@ other packets are parsed by the grammar.
 from __future__ import annotations
 
 import io
+import select
+import socket
+import ssl
+import time
+from contextlib import suppress
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -32,11 +37,14 @@ from binlog_kaitai.core.grammar import (
     sizes,
 )
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, FramingError, ServerError
+from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
-from binlog_kaitai.live.wire import BUFFER, Wire
 from binlog_kaitai.sources.source import MAGIC
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import RotateEvent
 
 _V4 = 4
 _HEADER = header_length(_V4)
@@ -59,10 +67,10 @@ _SPECIAL[list(_LOOKED_AT)] = True
 MAX_EVENT = (1 << 30) + (1 << 16)
 
 #: Maximum number of consecutive packets without an event of a log; a real server sends at most four.
-_MOST_MADE_UP = 16
+_MOST_ARTIFICIAL = 16
 
 
-class State(Enum):
+class StreamState(Enum):
     """Why a stream returns no bytes at the moment."""
 
     READING = "more is there"
@@ -72,15 +80,15 @@ class State(Enum):
     TORN = "the log ends within an event, of which the server sends nothing"
 
 
-class EventStream(io.RawIOBase):
+class DumpStream(io.RawIOBase):
     """The bytes of a server's log, from its magic or from an event on; then those of the next log.
 
     Reading returns no bytes unless :attr:`state` is READING; this happens only between two events.
 
     Parameters
     ----------
-    socket
-        The connection, after the dump command.
+    connection
+        The socket, after the dump command.
     timeout
         Seconds without a packet after which the connection is considered lost.
     waits
@@ -90,7 +98,7 @@ class EventStream(io.RawIOBase):
 
     Attributes
     ----------
-    state : State
+    state : StreamState
     log_name : str
         The log that the bytes belong to; ``""`` before the first packet.
     position : int
@@ -105,15 +113,17 @@ class EventStream(io.RawIOBase):
         Whether the server waits for an acknowledgement of the bytes read.
     """
 
-    def __init__(self, socket: Any, timeout: float, *, waits: bool = False, is_eager: bool = False) -> None:
-        self._wire = Wire(socket, timeout, is_eager=is_eager)
+    def __init__(
+        self, connection: socket.socket, timeout: float, *, waits: bool = False, is_eager: bool = False
+    ) -> None:
+        self._wire = Wire(connection, timeout, is_eager=is_eager)
         self._waits = waits
         self._prefix = 0  # unknown before the first packet
         self._left = 0  # remaining bytes of the current packet
         self._is_continued, self._in_next_packets = False, 0
-        self._made_up = 0  # packets since the last event of a log
+        self._artificial = 0  # packets since the last event of a log
         self._pending = b""
-        self.state = State.IDLE
+        self.state = StreamState.IDLE
         self.log_name = self.next_name = ""
         self.error: ServerError | None = None
         self.position = self._next_position = 0
@@ -131,15 +141,9 @@ class EventStream(io.RawIOBase):
     # -- the log that is read
 
     def begin(self) -> None:
-        """Read up to the ROTATE that names the following log and the position in it; sets :attr:`log_name`.
-
-        Raises
-        ------
-        ServerError
-            The server refuses, or sends something else.
-        """
-        while self.state is not State.NEXT_LOG:
-            if self.state is State.ENDED:
+        """Read up to the ROTATE that names the first log and the position in it; sets :attr:`log_name`."""
+        while self.state is not StreamState.NEXT_LOG:
+            if self.state is StreamState.ENDED:
                 raise ServerError("the server ends the stream before it names a log")
             if self.error is not None:
                 raise self.error
@@ -156,7 +160,7 @@ class EventStream(io.RawIOBase):
         if self.position <= len(MAGIC):
             self.position, self._pending = 0, MAGIC
         self.next_name, self.description = "", b""
-        self.state = State.READING
+        self.state = StreamState.READING
 
     def wait(self, seconds: float | None = None) -> bool:
         """In the state IDLE, wait for more bytes; False if none arrive in time.
@@ -168,7 +172,7 @@ class EventStream(io.RawIOBase):
         """
         if not self._wire.wait(seconds):
             return False
-        self.state = State.READING
+        self.state = StreamState.READING
         return True
 
     def readinto(self, room: Any) -> int:
@@ -176,11 +180,11 @@ class EventStream(io.RawIOBase):
         view = memoryview(room).cast("B")
         if not len(view):
             return 0
-        while self.state is State.READING:
+        while self.state is StreamState.READING:
             count = self._give(view)
             if count:
                 self.position += count
-                self._made_up = 0
+                self._artificial = 0
                 return count
         return 0
 
@@ -196,7 +200,7 @@ class EventStream(io.RawIOBase):
         if self._left or self._is_continued:
             return self._give_part(view)
         if self.ack_wanted:
-            self.state = State.IDLE
+            self.state = StreamState.IDLE
             return 0
         count, why = self._unpack(view) if self._prefix else (0, kernels.MORE)
         if count:
@@ -205,7 +209,7 @@ class EventStream(io.RawIOBase):
             self._wire.check_sequence()
         if why == kernels.MORE and not self._is_packet_begun():
             if self._wire.is_idle():
-                self.state = State.IDLE
+                self.state = StreamState.IDLE
             else:
                 self._wire.receive()
             return 0
@@ -213,12 +217,12 @@ class EventStream(io.RawIOBase):
         return 0
 
     def _unpack(self, view: memoryview) -> tuple[int, int]:
-        place, sequence, count, why = unpack.run(
-            self._wire.buffer, self._wire.at, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
+        begin, sequence, count, why = unpack.run(
+            self._wire.buffer, self._wire.begin, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
             header_offset("len_event"), header_offset("type_code"), _SPECIAL, _ACK,
-            np.frombuffer(view, dtype=np.uint8), 0,
+            np.frombuffer(view, dtype=np.uint8),
         )  # fmt: skip
-        self._wire.advance(int(place), int(sequence))
+        self._wire.advance(int(begin), int(sequence))
         return int(count), int(why)
 
     def _give_part(self, view: memoryview) -> int:
@@ -228,10 +232,10 @@ class EventStream(io.RawIOBase):
             self._begin_part(self._wire.begin_packet())
             return 0
         size = min(self._left, len(view))
-        have = min(self._wire.end - self._wire.at, size)
+        have = min(self._wire.end - self._wire.begin, size)
         if have:
-            view[:have] = self._wire.view[self._wire.at : self._wire.at + have]
-            self._wire.at += have
+            view[:have] = self._wire.view[self._wire.begin : self._wire.begin + have]
+            self._wire.begin += have
         else:
             have = self._wire.receive_into(view[:size])
         self._left -= have
@@ -239,7 +243,7 @@ class EventStream(io.RawIOBase):
 
     def _is_packet_begun(self) -> bool:
         """Whether enough of a packet is available that the kernel cannot process (too long or too short)."""
-        have = self._wire.end - self._wire.at
+        have = self._wire.end - self._wire.begin
         if have < PACKET_HEADER:
             return False
         length = self._wire.length()
@@ -252,12 +256,12 @@ class EventStream(io.RawIOBase):
         self._wire.check_sequence()
         length = self._wire.length()
         self._wire.need(PACKET_HEADER + min(length, _SEMI_SYNC + _HEADER))
-        begin = self._wire.at + PACKET_HEADER
+        begin = self._wire.begin + PACKET_HEADER
         head = bytes(self._wire.view[begin : begin + min(length, _SEMI_SYNC + _HEADER)])
         if not head or head[0] != StreamPacket.PacketKind.event:
             self._end_of_stream(self._wire.whole_packet())
             return
-        if self._wire.buffer[self._wire.at + SEQUENCE_AT] != self._wire.sequence:
+        if self._wire.buffer[self._wire.begin + SEQUENCE_AT] != self._wire.sequence:
             raise ConnectionLostError("a packet of the stream is missing")
         if not self._prefix:
             # The first event has the timestamp 0, so this is not a continuation of it.
@@ -267,8 +271,8 @@ class EventStream(io.RawIOBase):
         if length < self._prefix + _HEADER:
             raise FramingError("a packet of the stream cannot hold an event's header")
         header = read_header(head[self._prefix :], _V4)
-        if header.type_code in _LOOKED_AT and self._is_made_up(header):
-            self._take_made_up(header, self._wire.whole_packet()[self._prefix :])
+        if header.type_code in _LOOKED_AT and self._is_artificial(header):
+            self._read_artificial(header, self._wire.whole_packet()[self._prefix :])
             return
         self._begin_event(header, length, head)
 
@@ -282,7 +286,7 @@ class EventStream(io.RawIOBase):
         self._begin_part(length)
         self._left -= self._prefix
         self._wire.begin_packet()
-        self._wire.at += self._prefix
+        self._wire.begin += self._prefix
         if self._prefix == _SEMI_SYNC and head[self._prefix - 1] & _ACK:
             self.ack_wanted = True
 
@@ -299,9 +303,9 @@ class EventStream(io.RawIOBase):
         self.ack_wanted = False
         self._wire.sequence = 1
 
-    # -- what the server makes up
+    # -- events of the server that are in no log
 
-    def _is_made_up(self, header: Header) -> bool:
+    def _is_artificial(self, header: Header) -> bool:
         kind = header.type_code
         if kind == EventType.format_description_event:
             return self.position != len(MAGIC)
@@ -310,11 +314,11 @@ class EventStream(io.RawIOBase):
             return bool(self.description) and not header.next_position
         return kind in _HEARTBEATS or bool(header.flags & _IS_ARTIFICIAL)
 
-    def _take_made_up(self, header: Header, raw: bytes) -> None:
+    def _read_artificial(self, header: Header, raw: bytes) -> None:
         is_idle = self._waits and self.log_name and header.type_code in _HEARTBEATS
-        self._made_up += not is_idle
-        if self._made_up > _MOST_MADE_UP:
-            reason = f"the server has sent {self._made_up} events of its own in a row, and none of a log"
+        self._artificial += not is_idle
+        if self._artificial > _MOST_ARTIFICIAL:
+            reason = f"the server has sent {self._artificial} events of its own in a row, and none of a log"
             raise ServerError(reason)
         if header.type_code == EventType.format_description_event:
             self.description = raw
@@ -323,25 +327,25 @@ class EventStream(io.RawIOBase):
             is_checksummed = stored_checksum(raw) == crc32_of(raw, header)
             layout = Format.before_description(is_checksummed=is_checksummed)
             try:
-                body: Any = parse_event(raw, header.type_code, layout).body.content
+                body = cast("RotateEvent", parse_event(raw, header.type_code, layout).body.content)
             except BinlogError as error:
                 raise ServerError(f"the server's ROTATE_EVENT cannot be read: {error}") from error
-            self.next_name, self._next_position = checked_name(body.next_log), body.position
+            self.next_name, self._next_position = checked_name(body.next_log), body.position or 0
             if self.log_name and (self.position <= len(MAGIC) or self.next_name == self.log_name):
                 reason = f"the server continues {self.log_name} at {self.position} with {self.next_name}"
                 raise ServerError(f"{reason}, which no server does")
-            self.state = State.NEXT_LOG
+            self.state = StreamState.NEXT_LOG
 
     def _end_of_stream(self, payload: bytes) -> None:
-        message: Any = parse_packet(payload)
-        if message.kind == StreamPacket.PacketKind.error:
-            error = refusal(message.body.error_code, message.body.message)
+        body = parse_packet(payload).body
+        if isinstance(body, StreamPacket.Error):
+            error = refusal(body.error_code, body.message)
             if error.cause != TORN:
                 raise error
             # Not raised, so that readers return the events that they have buffered.
-            self.error, self.state = error, State.TORN
+            self.error, self.state = error, StreamState.TORN
             return
-        self.state = State.ENDED
+        self.state = StreamState.ENDED
 
 
 def checked_name(name: str) -> str:
@@ -355,6 +359,203 @@ def checked_name(name: str) -> str:
     stem, dot, number = name.rpartition(".")
     if not (stem and dot and number.isascii() and number.isdigit()) or stem.startswith("."):
         raise ServerError(f"the server names a log {name!r}, which is not the name of a binary log")
-    if any(one in name for one in "/\\") or not name.isprintable():
+    if any(separator in name for separator in "/\\") or not name.isprintable():
         raise ServerError(f"the server names a log {name!r}, which is not the name of a file")
     return name
+
+
+#: Size of the buffer in bytes. Longer packets are received directly by the caller's buffer.
+BUFFER = 4 << 20
+
+#: With fewer bytes received, wait this long for more, in seconds.
+_SMALL_BURST, _PATIENCE = 3 << 20, 0.002
+
+#: Seconds within which a burst is returned, even if single bytes keep arriving.
+_LONGEST_BURST = 1.0
+
+#: Slowest rate of a packet, in bytes per second, and by how many timeouts it may fall behind.
+_SLOWEST, _TIMEOUTS = 4096, 10
+
+_CLOSED = "the server closed the connection"
+
+
+class Wire:
+    """The receiving side of a connection.
+
+    Parameters
+    ----------
+    timeout
+        Seconds without a byte after which the connection is considered lost.
+    is_eager
+        Return as soon as bytes are available.
+
+    Attributes
+    ----------
+    buffer, view
+        The bytes received, as a uint8 array and as a memoryview.
+    begin, end : int
+        Offsets in it: of the next packet, and after the last byte.
+    sequence : int
+        Expected number of the next packet.
+    """
+
+    def __init__(self, connection: socket.socket, timeout: float, *, is_eager: bool = False) -> None:
+        self._socket = connection
+        self._timeout = timeout
+        self._patience = 0.0 if is_eager else _PATIENCE
+        self._poll = select.poll()
+        self._poll.register(connection, select.POLLIN)
+        self._heard = time.monotonic()
+        self._waited = 0.0  # seconds by which the current packet is later than at the slowest rate
+        self.buffer = np.empty(BUFFER, dtype=np.uint8)
+        self.view = view_of(self.buffer)
+        self.begin = self.end = 0
+        self.sequence = 1  # the command had 0
+
+    def close(self) -> None:
+        """Release the buffer, because an error may keep a reference to this object."""
+        self.view = memoryview(b"")
+        self.buffer = np.empty(0, dtype=np.uint8)
+        self.begin = self.end = 0
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until bytes are available; False if none arrive in time.
+
+        Raises
+        ------
+        ConnectionLostError
+            Nothing has arrived within the timeout, not even a heartbeat.
+        """
+        left = max(0.0, self._heard + self._timeout - time.monotonic())
+        patience = left if seconds is None else min(seconds, left)
+        if self.begin < self.end or self.is_ready(patience):
+            return True
+        if patience == left:
+            raise ConnectionLostError(f"no data from the server for {self._timeout:g} s")
+        return False
+
+    def length(self) -> int:
+        """Payload length of the next packet, whose header has been received."""
+        return int.from_bytes(self.view[self.begin : self.begin + SEQUENCE_AT], "little")
+
+    def check_sequence(self) -> None:
+        """Reject the next packet if one is missing before it."""
+        number = int(self.buffer[self.begin + SEQUENCE_AT])
+        if number != self.sequence and number:  # MariaDB numbers an error at its shutdown 0
+            reason = f"expected packet {self.sequence}, received packet {number}"
+            raise ConnectionLostError(reason)
+
+    def begin_packet(self) -> int:
+        """Consume the header of a packet; returns the length of its payload."""
+        self.check_sequence()
+        length = self.length()
+        self.begin += PACKET_HEADER
+        self._waited = 0.0
+        self.sequence = (self.sequence + 1) % 256
+        return length
+
+    def whole_packet(self) -> bytes:
+        """The payload of the next packet, which is not a long event."""
+        length = self.length()
+        if PACKET_HEADER + length > BUFFER:
+            raise FramingError(f"a packet of {length} bytes that is not an event")
+        self.need(PACKET_HEADER + length)
+        self.begin_packet()
+        self.begin += length
+        return bytes(self.view[self.begin - length : self.begin])
+
+    def need(self, size: int) -> None:
+        """Receive until the buffer has `size` bytes."""
+        while self.end - self.begin < size:
+            self.receive()
+
+    def receive(self) -> None:
+        """Receive more bytes into the buffer."""
+        if self.begin == self.end:
+            self.begin = self.end = 0
+            self._waited = 0.0
+        elif self.end == len(self.buffer) or self.begin > len(self.buffer) // 2:
+            have = self.end - self.begin
+            self.buffer[:have] = self.buffer[self.begin : self.end].copy()
+            self.begin, self.end = 0, have
+        self.end += self.receive_into(self.view[self.end :])
+        began, before = time.monotonic(), self.end
+        # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
+        with suppress(ConnectionLostError):  # received bytes take precedence
+            while self._has_room() and self.is_ready(self._patience):
+                self._receive_available()
+                if time.monotonic() - began > _LONGEST_BURST:
+                    break
+        self._check_rate(self.end - before, began)
+
+    def _check_rate(self, count: int, began: float) -> None:
+        """Reject a packet of which too little arrives."""
+        longest = _TIMEOUTS * self._timeout
+        self._waited = max(0.0, self._waited + time.monotonic() - began - count / _SLOWEST)
+        if self._waited > longest:
+            raise ConnectionLostError(f"the server sends less than {_SLOWEST} bytes/s for {longest:g} s")
+
+    def advance(self, begin: int, sequence: int) -> None:
+        """Continue after packets that were taken out of the buffer."""
+        if begin != self.begin:
+            self._waited = 0.0
+        self.begin, self.sequence = begin, sequence
+
+    def _has_room(self) -> bool:
+        return self.end - self.begin < _SMALL_BURST and self.end < len(self.buffer)
+
+    def _receive_available(self) -> None:
+        """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
+        begin, end, limit = self.end, self.end, min(self.begin + _SMALL_BURST, len(self.buffer))
+        view, timeout = self.view, self._socket.gettimeout()
+        # Of SSLSocket's functions, this one does the least for each of TLS's records.
+        read = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None
+        self._socket.settimeout(0)
+        try:
+            while end < limit:
+                room = view[end:]
+                count = self._socket.recv_into(room) if read is None else int(read(len(room), room))
+                if not count:
+                    raise ConnectionLostError(_CLOSED)
+                end += count
+        except (BlockingIOError, ssl.SSLWantReadError):
+            pass
+        except OSError as error:
+            raise _broken(error) from error
+        finally:
+            self.end = end
+            if end > begin:
+                self._heard = time.monotonic()
+            self._socket.settimeout(timeout)
+
+    def receive_into(self, view: memoryview) -> int:
+        """Receive bytes from the socket directly into a buffer."""
+        began = time.monotonic()
+        try:
+            count = int(self._socket.recv_into(view))
+        except OSError as error:  # includes timeouts
+            raise _broken(error) from error
+        if not count:
+            raise ConnectionLostError(_CLOSED)
+        self._heard = time.monotonic()
+        self._check_rate(count, began)
+        return count
+
+    def is_idle(self) -> bool:
+        """Whether the buffer is empty and no bytes are available."""
+        return self.begin == self.end and not self.is_ready(0)
+
+    def is_ready(self, seconds: float) -> bool:
+        """Whether bytes are available, or arrive within some seconds."""
+        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
+            return True
+        deadline = time.monotonic() + seconds
+        while True:
+            if self._poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
+                return True
+            if time.monotonic() >= deadline:
+                return False
+
+
+def _broken(error: OSError) -> ConnectionLostError:
+    return ConnectionLostError(f"the connection broke: {error.strerror or error}")

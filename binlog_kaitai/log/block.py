@@ -22,14 +22,44 @@ from binlog_kaitai.core.grammar import (
     header_length,
     read_header,
 )
-from binlog_kaitai.core.row_pieces import Pieces
+from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
-from binlog_kaitai.log.block_bodies import find_bodies
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.mapped_memory import copied
+
+
+@kernel
+def find_bodies(
+    starts: Ints,
+    sizes: Ints,
+    checksums: Bytes,
+    events: Ints,
+    before: int,
+    after: int,
+    offsets: Ints,
+    lengths: Ints,
+) -> None:
+    """Locate the bytes between the header and the checksum of the given events.
+
+    Parameters
+    ----------
+    starts, sizes, checksums
+        Offset, length and checksum state of all events.
+    events
+        Numbers of the events to locate; each must exist.
+    before, after
+        Length of a header, and of the checksum of an event that has one.
+    offsets, lengths
+        Output: start of each body, and its length, which is negative if the event is too short.
+    """
+    for index in range(events.shape[0]):
+        event = np.uint64(events[index])
+        offsets[index] = starts[event] + before
+        lengths[index] = sizes[event] - before - (after if checksums[event] != NONE else 0)
 
 
 class Frames(NamedTuple):
@@ -74,7 +104,7 @@ class Block:
         For blocks with expanded payloads (`payloads.expand`): the number of the event that contains each
         event, counted in the original block; -1 for events of the log itself.
     rolled_back : bool array or None
-        Which events were rolled back, if any; see `columns.transactions.rolled_back`.
+        Which events were rolled back, if any; see `rolled_back`.
     """
 
     def __init__(
@@ -262,7 +292,7 @@ class Block:
         except MemoryError as error:
             raise self.locate(int(np.argmax(self.sizes)), out_of_memory(error)) from error
 
-    def head(self, row: int) -> Event:
+    def head(self, row: int) -> ParsedEvent:
         """An event that matches its layout, without the bytes of a trailing variable-length field."""
         kind = int(self.types[row])
         body = self.body(kind)
@@ -277,18 +307,18 @@ class Block:
         raw = bytes(self.data[start:offset]) + bytes(self.data[after:end])
         return self._event(row, resized(raw, len(raw)))
 
-    def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> Event:
+    def event(self, row: int, table_map: TableMapEvent | None = None, checksum: str = "none") -> ParsedEvent:
         """An event as the event reader returns it."""
         return self._event(row, self.raw(row), table_map, checksum)
 
     def _event(
         self, row: int, raw: bytes, table_map: TableMapEvent | None = None, checksum: str = "none"
-    ) -> Event:
+    ) -> ParsedEvent:
         frame = Frame(int(self.positions[row]), read_header(raw, self.layout.binlog_version), raw)
         layout = (
             self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
         )
-        return Event(self.file, frame, layout, table_map, checksum)
+        return ParsedEvent(self.file, frame, layout, table_map, checksum)
 
 
 @lru_cache

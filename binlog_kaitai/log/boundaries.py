@@ -5,12 +5,11 @@ Rules
 1. In logs with GTID events, each GTID event begins a transaction; the next one, or an event of the log itself
    (`binlog_kaitai.core.transactions.BETWEEN`), ends it.
 2. In logs without, BEGIN opens a transaction, and an XID_EVENT, COMMIT or ROLLBACK closes it. Outside of
-these,
-   each statement is a transaction, together with the events that lead up to it and a commit directly after
-   it, if there is one (MySQL 5.0 writes no BEGIN for a statement that commits implicitly).
+   these, each statement is a transaction, together with the events that lead up to it and a commit directly
+   after it, if there is one (MySQL 5.0 writes no BEGIN for a statement that commits implicitly).
 3. At the start of each file, no transaction is open.
 
-`boundary_kernels.follow_events` is the only state machine for these rules. All users of boundaries (views,
+`follow_events` is the only state machine for these rules. All users of boundaries (views,
 splits, followers, repair) take the `Phase` that it assigns to each event.
 """
 
@@ -28,34 +27,93 @@ from numpy.typing import NDArray
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.ddl.first_words import COMMENT
+from binlog_kaitai.ddl.lexer import COMMENT
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Array
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
-from binlog_kaitai.log import boundary_kernels
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundary_kernels import HAS_GTID, IS_OPEN, STATE_SIZE, follow_events
 from binlog_kaitai.log.groups import distinct
 
 
 class Role(IntEnum):
     """The role of an event in the transactions around it."""
 
-    PART = boundary_kernels.PART
-    OUTSIDE = boundary_kernels.OUTSIDE
-    GTID = boundary_kernels.GTID
-    BEGIN = boundary_kernels.BEGIN
-    END = boundary_kernels.END
-    STATEMENT = boundary_kernels.STATEMENT
+    PART = 0
+    OUTSIDE = 1
+    GTID = 2
+    BEGIN = 3
+    END = 4
+    STATEMENT = 5
+
+
+#: The same as numbers, which kernels can use.
+PART, OUTSIDE, GTID, BEGIN, END, STATEMENT = map(int, Role)
 
 
 class Phase:
-    """The state machine's result for an event, as bit flags: plain ints, for arrays of bytes."""
+    """The state machine's result for an event, as bit flags: plain ints, for arrays of bytes.
 
-    IS_INSIDE: Final = boundary_kernels.IS_INSIDE
-    BEGINS: Final = boundary_kernels.BEGINS
-    ENDS: Final = boundary_kernels.ENDS
-    IN_GTID: Final = boundary_kernels.IN_GTID
+    The event belongs to a transaction; it begins a transaction; no transaction is known to be open after it;
+    a GTID is in force.
+    """
+
+    IS_INSIDE: Final = 1
+    BEGINS: Final = 2
+    ENDS: Final = 4
+    IN_GTID: Final = 8
+
+
+IS_INSIDE, BEGINS, ENDS, IN_GTID = Phase.IS_INSIDE, Phase.BEGINS, Phase.ENDS, Phase.IN_GTID
+
+#: Indexes into the state kept between blocks: the open transaction began with a GTID event; a BEGIN is open;
+#: a transaction is open; it is a statement that only its own commit can follow.
+HAS_GTID, IS_BEGUN, IS_OPEN, IS_ALONE = 0, 1, 2, 3
+STATE_SIZE = 4
+
+
+@kernel
+def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> None:
+    """Follow transactions through events, by the rules above.
+
+    Parameters
+    ----------
+    roles
+        Role of each event, int8.
+    begins
+        Bool array: GTID events, including those that replace a BEGIN.
+    state
+        Bool array of `STATE_SIZE` values: the state after the previous events; updated.
+    phases
+        Output: result bits of each event, int8.
+    """
+    has_gtid, is_begun, is_open, is_alone = state[0], state[1], state[2], state[3]
+    for event in range(min(roles.shape[0], begins.shape[0], phases.shape[0])):
+        role = roles[event]
+        was_begun = is_begun
+        if role in (GTID, OUTSIDE):
+            has_gtid = role == GTID
+            is_begun = has_gtid and begins[event]
+        elif role in (BEGIN, END):
+            is_begun = role == BEGIN
+        phase = IN_GTID if has_gtid else 0
+        if role in (OUTSIDE, END) or (role == STATEMENT and not was_begun):
+            phase |= ENDS
+        if role == OUTSIDE:
+            is_open = is_alone = False
+        else:
+            phase |= IS_INSIDE
+            if (
+                role == GTID
+                or not is_open
+                or (is_alone and role != END)
+                or (role == BEGIN and was_begun and not has_gtid)
+            ):
+                phase |= BEGINS
+            is_alone = role == STATEMENT and not was_begun and not has_gtid
+            is_open = has_gtid or role != END
+        phases[event] = phase
+    state[0], state[1], state[2], state[3] = has_gtid, is_begun, is_open, is_alone
 
 
 class Outcome(IntEnum):
@@ -344,3 +402,29 @@ class Boundaries:
             return sum(block.counts.get(kind, 0) for kind in GTID_TYPES)
         segments = self.divide(roles_of(block))
         return len(segments.starts) - int(segments.continues)
+
+
+class QuiescentPoints:
+    """Finds the quiescent points of one file, block by block, as early as the log allows.
+
+    In `boundaries`, a transaction with a GTID extends to the next GTID. A follower of a log in use cannot
+    wait for that: here a transaction ends with the event that commits it.
+    """
+
+    def __init__(self) -> None:
+        self._boundaries = Boundaries()
+        self._is_over = True  # the last event ended a transaction, or belongs to none
+
+    def of(self, block: Block) -> Ints:
+        """Indexes of the events before which no transaction is open, ascending; ``len(block)`` stands for the
+        end.
+        """
+        block_roles = roles_of(block)
+        roles = block_roles.roles
+        # A payload is a complete transaction, from BEGIN to its commit.
+        roles[block.rows_of(EventType.transaction_payload_event)] = Role.END
+        is_over = self._boundaries.phases(block_roles) & Phase.ENDS != 0
+        quiescent = np.concatenate(([self._is_over], is_over))
+        quiescent[:-1] |= (roles == Role.GTID) | (roles == Role.OUTSIDE)
+        self._is_over = bool(is_over[-1])
+        return np.flatnonzero(quiescent)

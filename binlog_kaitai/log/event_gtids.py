@@ -15,16 +15,68 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import TAG
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gather import chosen_texts
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Column, Pool, json_text
-from binlog_kaitai.log.marker_kernels import NUMBER_ROOM, number_markers, write_numbered
-from binlog_kaitai.log.text_kernels import TEXT
+from binlog_kaitai.log.line_arrays import Pool, TextColumn, json_text
+from binlog_kaitai.log.text_kernels import TEXT, copy, put_number
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Array, Ints
     from binlog_kaitai.log.gather import Gathered
+
+#: Maximum number of digits, including spare room that `copy` needs.
+NUMBER_ROOM = 40
+
+
+@kernel
+def number_markers(types: Bytes, is_marker: Bools, found: Ints, latest: Ints) -> int:
+    """Find the events of some types, and for each event the last of them up to it.
+
+    Parameters
+    ----------
+    types, is_marker
+        Type of each event (uint8), and 256 flags.
+    found, latest
+        Output: indexes of the events found, and for each event the index of the latest one up to it, or -1.
+
+    Returns
+    -------
+    Number of events found.
+    """
+    count = 0
+    for event in range(types.shape[0]):
+        if is_marker[types[event]] and count < found.shape[0]:
+            found[count] = event
+            count += 1
+        latest[event] = count - 1
+    return count
+
+
+@kernel
+def write_numbered(
+    texts: Bytes, starts: Ints, lengths: Ints, codes: Ints, numbers: Ints, after: int, out: Bytes, ends: Ints
+) -> int:
+    """For each code, write its text, a number and a byte; returns the total length, or -1 if full."""
+    at = 0
+    for index in range(codes.shape[0]):
+        code = codes[index]
+        if code < 0 or code >= starts.shape[0]:
+            return -1
+        start = starts[code]
+        length = lengths[code]
+        if start < 0 or length < 0 or start + length > texts.shape[0]:
+            return -1
+        if at + length + NUMBER_ROOM > out.shape[0]:
+            return -1
+        copy(texts, start, length, out, at)
+        at = put_number(numbers[index], out, at + length)
+        out[at] = after
+        at += 1
+        ends[index] = at
+    return at
 
 
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)
@@ -67,7 +119,7 @@ class Gtids(NamedTuple):
     Attributes
     ----------
     first, second : int64 arrays
-        Offsets and lengths, in the form of a `Column`: of the GTID before the block, and of those of its
+        Offsets and lengths, in the form of a `TextColumn`: of the GTID before the block, and of those of its
         markers.
     which : int64 array
         For each event, the index of its GTID in these.
@@ -77,9 +129,9 @@ class Gtids(NamedTuple):
     second: NDArray[np.int64]
     which: NDArray[np.int64]
 
-    def column(self) -> Column:
+    def column(self) -> TextColumn:
         """The GTID of each event."""
-        return Column(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
+        return TextColumn(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
 
 
 class GtidColumns:
@@ -100,7 +152,7 @@ class GtidColumns:
         pool: Pool,
         fail: Callable[[int, BinlogError], object],
         markers: Markers | None = None,
-    ) -> Column:
+    ) -> TextColumn:
         """GTID of each event; `fail` is called with events that cannot be decoded."""
         return self.find(block, pool, fail, markers).column()
 

@@ -7,21 +7,25 @@ MINIMAL, the server's default), earlier statements provide them: this module fol
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import BinaryIO
+
+import numpy as np
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.core.transactions import GtidTracker
+from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log import event_reader as reader
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -31,19 +35,19 @@ from binlog_kaitai.values.schema import Schema, is_mariadb
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
 
 
-class Statements:
+class EarlierStatements:
     """Statements of one server's logs that may change definitions; parsed only when rows are requested."""
 
     def __init__(self, given: Definitions) -> None:
         self._given = given
-        self._events: list[reader.Event] = []
+        self._events: list[reader.ParsedEvent] = []
         self._definitions = given.copy()
         self._taken = 0
 
     def __len__(self) -> int:
         return len(self._events)
 
-    def observe(self, event: reader.Event) -> None:
+    def observe(self, event: reader.ParsedEvent) -> None:
         """Store an event that may hold such a statement; compressed text is not inspected here."""
         kind = event.layout.effective_type(event.type_code)
         if kind == EventType.query_compressed_event or (kind in QUERY_TYPES and _CHANGING.search(event.raw)):
@@ -62,12 +66,12 @@ class Statements:
         return self._definitions
 
 
-class Event(reader.Event):
+class Event(reader.ParsedEvent):
     """One event of a log; a rows event yields its rows with column names."""
 
     __slots__ = ("_count", "_statements")
 
-    _statements: Statements | None
+    _statements: EarlierStatements | None
     _count: int
 
     @cached_property
@@ -107,7 +111,7 @@ class Event(reader.Event):
             yield from rows_of(self, schema)
 
 
-class LogReader(reader.LogReader):
+class LogReader(reader.EventReader):
     """The events of one or many logs, in order. Made by :func:`open`."""
 
     event_class = Event
@@ -122,43 +126,43 @@ class LogReader(reader.LogReader):
     ) -> None:
         super().__init__(sources, verify_checksums=verify_checksums, start_position=start_position)
         self._definitions = SeriesDefinitions(ddl)
-        self._series: dict[Definitions, Statements] = {}
-        self._statements: Statements | None = None
+        self._series: dict[Definitions, EarlierStatements] = {}
+        self._statements: EarlierStatements | None = None
 
     def __iter__(self) -> Iterator[Event]:
         self._series = {}  # a new iteration starts over
         return super().__iter__()  # type: ignore[return-value]
 
-    def read_from(
-        self, source: Source, stops: Sequence[int], end: int | None = None
-    ) -> Generator[Event, None, None]:
-        return super().read_from(source, stops, end)  # type: ignore[return-value]
+    def read_from(self, source: Source, stops: Sequence[int] = ()) -> Generator[Event, None, None]:
+        return super().read_from(source, stops)  # type: ignore[return-value]
 
     def know(self, definitions: Callable[[], SeriesDefinitions]) -> None:
         """Set the initial table definitions, unless statements have already been followed."""
         if not self._series:
             self._definitions = definitions()
 
-    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> reader.Event:
+    def pass_over(
+        self, name: str, frame: Frame, context: Context, transactions: GtidTracker
+    ) -> reader.ParsedEvent:
         event = super().pass_over(name, frame, context, transactions)
         self._statements_of(name, frame).observe(event)
         return event
 
     def _read_stream(
-        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
-    ) -> Iterator[reader.Event]:
+        self, source: Source, stream: BinaryIO, stops: Sequence[int], start: int
+    ) -> Iterator[reader.ParsedEvent]:
         self._statements = None
-        return super()._read_stream(name, stream, stops, end, start)
+        return super()._read_stream(source, stream, stops, start)
 
-    def _statements_of(self, name: str, frame: Frame) -> Statements:
+    def _statements_of(self, name: str, frame: Frame) -> EarlierStatements:
         if self._statements is None:
             given = self._definitions.of(name, frame.header.server_id)
-            self._statements = self._series.setdefault(given, Statements(given))
+            self._statements = self._series.setdefault(given, EarlierStatements(given))
         return self._statements
 
     def events_of(
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
-    ) -> Iterator[reader.Event]:
+    ) -> Iterator[reader.ParsedEvent]:
         statements = self._statements_of(name, frame)
         for event in super().events_of(name, frame, context, transactions):
             if isinstance(event, Event):
@@ -203,3 +207,38 @@ def open(
     return LogReader(
         resolve(source, keys), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
     )
+
+
+#: Logs smaller than this are read from the start, in bytes.
+_LARGE = 16 << 20
+
+#: In logs without GTIDs, no table map stays in force across these events.
+_BOUNDARIES = (EventType.query_event, EventType.xid_event)
+
+
+def stops_before(source: Source, position: int) -> list[int]:
+    """Offsets at which reading must stop on the way to an event, because the event depends on them.
+
+    These are the format descriptions and the start of the event's transaction; [] if the log is best read
+    from its start.
+    """
+    if source.path is None or not os.path.isfile(source.path) or os.path.getsize(source.path) < _LARGE:
+        return []
+    formats: list[int] = []
+    transaction = statement = 0
+    with source.open() as stream:
+        try:
+            for block in BlockReader.of_file(stream, source.name):
+                if int(block.positions[0]) > position:
+                    break
+                if block.is_special:
+                    formats.append(int(block.positions[0]))
+                before = block.positions <= position
+                gtids = block.positions[before & np.isin(block.types, list(GTID_TYPES))]
+                others = block.positions[before & np.isin(block.types, _BOUNDARIES)]
+                transaction = int(gtids[-1]) if len(gtids) else transaction
+                statement = int(others[-1]) if len(others) else statement
+        except BinlogError:
+            pass  # the reader reports the damage, or stops before it
+    start = transaction or statement
+    return [*formats, start] if start and formats else []

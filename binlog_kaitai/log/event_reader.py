@@ -1,9 +1,9 @@
 """The event reader: parses one event at a time, completely, with the grammar.
 
-Iterating a :class:`LogReader` yields an :class:`Event` for every event of every file. Each event inside a
-compressed transaction follows the payload event that contains it; a rows event that MariaDB split into pieces
-follows its last piece. Framing and checksums are checked as events are read; a body is parsed on first
-access.
+Iterating an :class:`EventReader` yields a :class:`ParsedEvent` for every event of every file. Each event
+inside a compressed transaction follows the payload event that contains it; a rows event that MariaDB split
+into pieces follows its last piece. Framing and checksums are checked as events are read; a body is parsed on
+first access.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.core.payload import read_payload
-from binlog_kaitai.core.row_numbers import RowNumbers
+from binlog_kaitai.core.rows_events import RowNumbers
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.errors import (
     BAD_CHECKSUM,
@@ -45,7 +46,7 @@ from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.sources.source import Source
 
 
-class Event:
+class ParsedEvent:
     """One event of a log.
 
     Attributes
@@ -109,7 +110,7 @@ class Event:
         self.checksum_status = checksum_status
         self.payload_index: int | None = None
         self.gtid: str | None = None
-        self.row_numbers: tuple[RowNumbers[Event], int] | None = None
+        self.row_numbers: tuple[RowNumbers[ParsedEvent], int] | None = None
 
     @property
     def type_code(self) -> int:
@@ -170,12 +171,12 @@ class Event:
         return f"<{self.type} at {self.position} of {self.file}, {len(self.raw)} bytes>"
 
 
-def _step(transactions: GtidTracker, event: Event) -> str | None:
+def _step(transactions: GtidTracker, event: ParsedEvent) -> str | None:
     kind = event.layout.effective_type(event.type_code)
     return transactions.step(kind, event.stated_gtid if kind in GTID_TYPES else None)
 
 
-class LogReader(AbstractContextManager["LogReader"]):
+class EventReader(AbstractContextManager["EventReader"]):
     """The events of one or many logs, in order.
 
     Attributes
@@ -187,7 +188,7 @@ class LogReader(AbstractContextManager["LogReader"]):
     """
 
     #: The class of the events this reader creates.
-    event_class: type[Event] = Event
+    event_class: type[ParsedEvent] = ParsedEvent
 
     def __init__(
         self, sources: list[Source], *, verify_checksums: bool = True, start_position: int | None = None
@@ -198,21 +199,18 @@ class LogReader(AbstractContextManager["LogReader"]):
         self._verify_checksums = verify_checksums
         self._stream: BinaryIO | None = None
 
-    def __iter__(self) -> Iterator[Event]:
+    def __iter__(self) -> Iterator[ParsedEvent]:
         for number, source in enumerate(self.sources):
             for event in self._read(source, start=0 if number else self._start_position):
                 if source.repeated is None or event.gtid is None or event.gtid not in source.repeated:
                     yield event
 
-    def read_from(
-        self, source: Source, stops: Sequence[int], end: int | None = None
-    ) -> Generator[Event, None, None]:
-        """Read one source from the last of the given offsets on, or completely if there are none.
+    def read_from(self, source: Source, stops: Sequence[int] = ()) -> Generator[ParsedEvent, None, None]:
+        """Read one source, or its span, from the last of the given offsets on; without them, completely.
 
-        At each of the other offsets, one event that later ones depend on is read. With `end`, an offset
-        between two events, reading stops there, whatever follows.
+        At each of the other offsets, one event that later ones depend on is read.
         """
-        yield from self._read(source, stops, end)
+        yield from self._read(source, stops)
 
     def close(self) -> None:
         """Close the current file."""
@@ -232,23 +230,25 @@ class LogReader(AbstractContextManager["LogReader"]):
     ) -> None:
         self.close()
 
-    def _read(
-        self, source: Source, stops: Sequence[int] = (), end: int | None = None, start: int = 0
-    ) -> Iterator[Event]:
+    def _read(self, source: Source, stops: Sequence[int] = (), start: int = 0) -> Iterator[ParsedEvent]:
         with reading(source.name):
             self._stream = source.open()
             try:
-                yield from self._read_stream(source.name, self._stream, stops, end, start)
+                yield from self._read_stream(source, self._stream, stops, start)
             finally:
                 self.close()
 
     def _read_stream(
-        self, name: str, stream: BinaryIO, stops: Sequence[int], end: int | None, start: int
-    ) -> Iterator[Event]:
-        position = 0
+        self, source: Source, stream: BinaryIO, stops: Sequence[int], start: int
+    ) -> Iterator[ParsedEvent]:
+        position, name, span = 0, source.name, source.span or Span()
         try:
-            framer = Framer.of_file(stream)
-            context = Context(framer.binlog_version, framer.start)
+            if span.start == 0:
+                framer = Framer.of_file(stream)
+                context = Context(framer.binlog_version, framer.start)
+            else:
+                stream.seek(span.start)
+                framer, context = Framer(stream, span.binlog_version, span.start), span.context()
             transactions = GtidTracker()
             for stop, following in pairwise(stops):
                 framer.skip_to(stop)
@@ -264,7 +264,7 @@ class LogReader(AbstractContextManager["LogReader"]):
                 else:
                     yield from self.events_of(name, frame, context, transactions)
                 position = framer.position
-                if position == end:
+                if position == span.end:
                     return
             if start > framer.position:
                 raise UsageError(f"no event begins at {start}: the log ends at {position}")
@@ -276,7 +276,7 @@ class LogReader(AbstractContextManager["LogReader"]):
 
     def events_of(
         self, name: str, frame: Frame, context: Context, transactions: GtidTracker
-    ) -> Iterator[Event]:
+    ) -> Iterator[ParsedEvent]:
         """Yield one event and the events inside it, and update the context."""
         event = self._take_in(name, frame, context)
         event.gtid = _step(transactions, event)
@@ -285,7 +285,7 @@ class LogReader(AbstractContextManager["LogReader"]):
         if event.type_code == EventType.transaction_payload_event:
             yield from self._read_payload(event, context, transactions)
 
-    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> Event:
+    def pass_over(self, name: str, frame: Frame, context: Context, transactions: GtidTracker) -> ParsedEvent:
         """Update the context with an event that precedes the start position."""
         verifies, self._verify_checksums = self._verify_checksums, False
         try:
@@ -295,14 +295,16 @@ class LogReader(AbstractContextManager["LogReader"]):
             self._verify_checksums = verifies
         return event
 
-    def without_content(self, name: str, frame: Frame, context: Context) -> Event:
+    def without_content(self, name: str, frame: Frame, context: Context) -> ParsedEvent:
         """Yield one event whose body is not needed, updating the context as `events_of` does."""
         event = self._take_in(name, frame, context)
         for _ in _read_pieces(event, context):
             pass
         return event
 
-    def _take_in(self, name: str, frame: Frame, context: Context, outer: Event | None = None) -> Event:
+    def _take_in(
+        self, name: str, frame: Frame, context: Context, outer: ParsedEvent | None = None
+    ) -> ParsedEvent:
         context.check_readable()
         table_map = context.table_map_of(frame.raw, frame.header.type_code)
         event = self.event_class(name, frame, context.layout, table_map)
@@ -322,7 +324,9 @@ class LogReader(AbstractContextManager["LogReader"]):
             event.__dict__["parsed"] = parsed
         return event
 
-    def _read_payload(self, outer: Event, context: Context, transactions: GtidTracker) -> Iterator[Event]:
+    def _read_payload(
+        self, outer: ParsedEvent, context: Context, transactions: GtidTracker
+    ) -> Iterator[ParsedEvent]:
         layout = context.layout
         inner_context, ordinals = context.for_payload(), count()
         numbers = RowNumbers(lambda: _rows_inside(outer, layout))
@@ -340,15 +344,15 @@ class LogReader(AbstractContextManager["LogReader"]):
             raise outer.locate(out_of_memory(error)) from error
 
 
-def _rows_inside(outer: Event, layout: Format) -> Iterator[Event]:
+def _rows_inside(outer: ParsedEvent, layout: Format) -> Iterator[ParsedEvent]:
     """The rows events of a transaction payload, read again."""
     context = Context(layout.binlog_version)
     context.layout = layout
-    inside = LogReader([])._read_payload(outer, context, GtidTracker())
+    inside = EventReader([])._read_payload(outer, context, GtidTracker())
     return (event for event in inside if event.row_numbers is not None)
 
 
-def _read_pieces(event: Event, context: Context) -> Iterator[Event]:
+def _read_pieces(event: ParsedEvent, context: Context) -> Iterator[ParsedEvent]:
     """The reassembled rows event whose last piece this is."""
     try:
         if event.type_code != EventType.partial_row_data_event:

@@ -14,11 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.values.json_diff import JsonDiff, diff_of
-from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.values.column_kinds import Value, json_form, value_of
+from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
-from binlog_kaitai.values.types import Value, json_form, value_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import RowsBody
@@ -41,8 +40,7 @@ class Row:
     ----------
     index : int
         Number of the row in the event, from 0. In a transaction payload the numbering continues across
-        events,
-        which all have the payload's position: file, position and index identify one row of a log.
+        events, which all have the payload's position: file, position and index identify one row of a log.
     before, after : dict or None
         Values by column name; None if the change has no such image. Columns missing from the image
         (`binlog_row_image`) are left out; in `after` of an update, these are unchanged.
@@ -67,7 +65,7 @@ class Row:
         return ""
 
 
-def has_rows(event: Event) -> bool:
+def has_rows(event: ParsedEvent) -> bool:
     """Whether an event is a rows event of any version; not one that only ends its statement.
 
     Raises
@@ -79,7 +77,7 @@ def has_rows(event: Event) -> bool:
     return is_rows and (event.table_map is not None or not getattr(event.body, "is_dummy", False))
 
 
-def schema_of(event: Event) -> Schema:
+def schema_of(event: ParsedEvent) -> Schema:
     """The schema of a rows event's table, from its table map alone.
 
     Raises
@@ -103,7 +101,7 @@ def _schema_of(table_map: TableMapEvent, of_mariadb: bool) -> Schema:
     return Schema.of(table_map, is_mariadb=of_mariadb)
 
 
-def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
+def rows_of(event: ParsedEvent, schema: Schema | None = None) -> Iterator[Row]:
     """The rows of an event, in order: all or, of an event with an invalid one, none.
 
     Other events have no rows.
@@ -133,7 +131,7 @@ def rows_of(event: Event, schema: Schema | None = None) -> Iterator[Row]:
     yield from rows
 
 
-def row_object(event: Event, row: Row) -> dict[str, Any]:
+def row_object(event: ParsedEvent, row: Row) -> dict[str, Any]:
     """A row in the JSON form of `rows --format json`; :func:`to_json` serializes it."""
     columns = {column.name: column for column in row.schema.columns}
     found = {
@@ -154,7 +152,7 @@ def row_object(event: Event, row: Row) -> dict[str, Any]:
     return found
 
 
-def row_objects(event: Event, schema: Schema | None = None) -> Iterator[dict[str, Any]]:
+def row_objects(event: ParsedEvent, schema: Schema | None = None) -> Iterator[dict[str, Any]]:
     """The rows of an event in the JSON form of `rows --format json`; raises as :func:`rows_of`."""
     for row in rows_of(event, schema):
         yield row_object(event, row)
@@ -192,7 +190,7 @@ def _change(body: RowsBody) -> Change:
     return Change.INSERT if body.is_write else Change.UPDATE if body.is_update else Change.DELETE
 
 
-def _images(event: Event, schema: Schema) -> list[Any]:
+def _images(event: ParsedEvent, schema: Schema) -> list[Any]:
     """The grammar's objects for all rows."""
     if event.table_map is not None:
         set_old_fractions(event.table_map, schema.old_fractions)
@@ -207,7 +205,7 @@ def _images(event: Event, schema: Schema) -> list[Any]:
     return list(images)
 
 
-def _first_number(event: Event, count: int) -> int:
+def _first_number(event: ParsedEvent, count: int) -> int:
     """The number of an event's first row; also records its row count for later events of the payload."""
     if event.row_numbers is None:
         return 0
@@ -217,14 +215,14 @@ def _first_number(event: Event, count: int) -> int:
     return first
 
 
-def _count(event: Event) -> int:
+def _count(event: ParsedEvent) -> int:
     try:
         return len(_images(event, schema_of(event)))
     except BinlogError:
         return 0  # an unreadable event is reported where it is read
 
 
-def _why_unreadable(event: Event, schema: Schema) -> str:
+def _why_unreadable(event: ParsedEvent, schema: Schema) -> str:
     number = event.body.num_columns.value
     if number != len(schema.columns):
         return f"the rows have {number} columns, but the table map has {len(schema.columns)}"
@@ -235,7 +233,7 @@ def _why_unreadable(event: Event, schema: Schema) -> str:
     return "the row images do not match their columns"
 
 
-def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
+def _describe(event: ParsedEvent, schema: Schema, error: Exception) -> GrammarError:
     """The error, extended with the column that failed."""
     column = _unfinished_column(event)
     location = schema.full_name if column is None else _location(schema, schema.columns[column])
@@ -243,7 +241,7 @@ def _describe(event: Event, schema: Schema, error: Exception) -> GrammarError:
     return GrammarError(f"the rows {kind}: {error}", field=location)
 
 
-def _unfinished_column(event: Event) -> int | None:
+def _unfinished_column(event: ParsedEvent) -> int | None:
     body: Any = event.body
     try:
         holder = getattr(body, "_m_inflated_rows", None)
@@ -290,7 +288,7 @@ def _values(image: RowImage, schema: Schema) -> dict[str, Value]:
         try:
             if cell.is_null:
                 found[column.name] = None
-            elif cell.is_partial:
+            elif cell.diffs is not None:
                 found[column.name] = diff_of(cell.diffs)
             else:
                 found[column.name] = value_of(cell.value, column)

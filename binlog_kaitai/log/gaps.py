@@ -33,8 +33,8 @@ from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.log_end import End, EndKind
-from binlog_kaitai.log.part_reader import Limited
 from binlog_kaitai.log.resync import Search
+from binlog_kaitai.log.span_reader import Limited
 from binlog_kaitai.sources.source import MAGIC
 
 #: End of a gap after which there is no complete event.

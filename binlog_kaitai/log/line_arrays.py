@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, view_of
 from binlog_kaitai.kernels.byte_kernels import are_same
-from binlog_kaitai.log.hexdump import Style, room_for
-from binlog_kaitai.log.json_strings import json_sizes, put_json
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.text_kernels import (
     BYTES,
     CONSTANT,
@@ -27,9 +26,167 @@ from binlog_kaitai.log.text_kernels import (
     HEXDUMP,
     NUMBER,
     TEXT,
+    HexdumpStyle,
     assemble,
     find_clean,
+    room_for,
 )
+
+_SHORT = {'"': '"', "\\": "\\", "\b": "b", "\f": "f", "\n": "n", "\r": "r", "\t": "t"}
+
+#: For each byte, the letter after the backslash; 0 for a byte copied unchanged, 1 for \\u00XX.
+ESCAPES = np.array(
+    [ord(_SHORT.get(chr(byte), "\0")) or int(byte < 32) for byte in range(256)], dtype=np.uint8
+)
+
+HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
+#: For each letter after a backslash, the byte; for each hexadecimal digit, its value.
+_ESCAPED, _HEX_VALUES = np.zeros((2, 256), dtype=np.uint8)
+for _byte, _letter in _SHORT.items():
+    _ESCAPED[ord(_letter)] = ord(_byte)
+_HEX_VALUES[HEX_DIGITS] = range(16)
+
+#: Length of a UTF-8 character by its first byte, 0 if invalid; and the range of its second byte, which
+#: excludes overlong forms, surrogates, and code points above U+10FFFF.
+_SIZES = np.zeros(256, dtype=np.uint8)
+_LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
+_SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4
+_LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
+
+
+@kernel
+@inlined
+def put_hex(byte: int, out: Bytes, at: int) -> int:
+    """Write a byte as two hexadecimal digits; returns the end."""
+    out[at] = HEX_DIGITS[byte >> 4]
+    out[at + 1] = HEX_DIGITS[byte & 15]
+    return at + 2
+
+
+@kernel
+def put_escape(byte: int, out: Bytes, at: int) -> Any:
+    """Write a byte that has an entry in `ESCAPES` as a JSON escape; returns the end."""
+    escape = ESCAPES[byte]
+    out[at] = 92
+    if escape > 1:
+        out[at + 1] = escape
+        return at + 2
+    out[at + 1], out[at + 2], out[at + 3] = 117, 48, 48
+    return put_hex(byte, out, at + 4)
+
+
+@kernel
+def unquote(text: Bytes, begin: int, end: int) -> Any:
+    """Replace the JSON string `text[begin:end]`, escaped as by `put_escape`, by its characters."""
+    at = begin
+    offset = begin + 1
+    while offset < end - 1:
+        byte = text[offset]
+        offset += 1
+        if byte == 92:
+            letter = text[offset]
+            offset += 1
+            byte = _ESCAPED[letter]
+            if letter == 117:
+                byte = _HEX_VALUES[text[offset + 2]] << 4 | _HEX_VALUES[text[offset + 3]]
+                offset += 4
+        text[at] = byte
+        at += 1
+    return at
+
+
+@kernel
+def width_at(data: Bytes, at: int, end: int) -> Any:
+    """Length of the UTF-8 character at `at`, before `end`; 0 if it is invalid."""
+    byte = data[at]
+    width = np.int64(_SIZES[byte])
+    if width == 1:
+        return width
+    is_good = width > 0 and at + width <= end
+    if is_good:
+        is_good = _LEAST[byte] <= data[at + 1] <= _MOST[byte]
+        for step in range(2, width):
+            is_good = is_good and data[at + step] & 0xC0 == 0x80
+    return width if is_good else np.int64(0)
+
+
+@kernel
+def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
+    """Length of the JSON string of each range, quotes included; -1 if it is outside.
+
+    Invalid bytes become escapes, as with `surrogateescape`.
+    """
+    for index in range(starts.shape[0]):
+        at = starts[index]
+        end = at + lengths[index]
+        size: Any = 2
+        if at < 0 or end < at or end > data.shape[0]:
+            size = -1
+        while size >= 0 and at < end:
+            width = width_at(data, at, end)
+            escape = ESCAPES[data[at]]
+            if width:
+                size += width if escape == 0 else 6 if escape == 1 else 2
+                at += width
+            else:
+                size += 6
+                at += 1
+        out[index] = size
+
+
+@kernel
+def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Bytes) -> None:
+    """Write the JSON string of each range at its offset; `out` must have room for `json_sizes` bytes."""
+    for index in range(starts.shape[0]):
+        at = positions[index]
+        out[at] = 34
+        at += 1
+        end = starts[index] + lengths[index]
+        after = starts[index]  # the last multi-byte character
+        for offset in range(starts[index], end):
+            byte = data[offset]
+            if byte >= 128 and offset >= after:
+                after = offset + width_at(data, offset, end)
+            if byte >= 128 and offset >= after:
+                out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
+                at = put_hex(byte, out, at + 4)
+            elif ESCAPES[byte]:
+                at = put_escape(byte, out, at)
+            else:
+                out[at] = byte
+                at += 1
+        out[at] = 34
+
+
+@kernel
+def escape_bytes(data: Bytes, offsets: Ints, out: Bytes, ends: Ints) -> int:
+    """Write strings with each byte that is part of no character of UTF-8 as ``\\xNN``.
+
+    `offsets` and `ends` have one more element than there are strings; `out` must have room for four bytes per
+    byte. Returns the total length, or -1 if a string is outside the data.
+    """
+    at = 0
+    ends[0] = 0
+    for index in range(offsets.shape[0] - 1):
+        offset, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
+        if offset < 0 or end < offset or end > data.shape[0] or at + 4 * (end - offset) > out.shape[0]:
+            return -1
+        while offset < end:
+            width = width_at(data, offset, end)
+            if width:
+                for step in range(width):
+                    out[at + step] = data[offset + step]
+                at += width
+                offset += width
+            else:
+                byte = data[offset]
+                out[at], out[at + 1] = 92, 120
+                at = put_hex(byte, out, at + 2)
+                offset += 1
+        ends[index + 1] = at
+    return at
+
 
 #: Bytes that need no escape in JSON.
 _CLEAN = np.array([32 <= byte < 128 and byte not in b'"\\' for byte in range(256)], dtype=np.bool_)
@@ -55,7 +212,7 @@ def plain(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-class Column(NamedTuple):
+class TextColumn(NamedTuple):
     """One value per row.
 
     Attributes
@@ -74,13 +231,13 @@ class Column(NamedTuple):
     by_event: bool = False
     constant: bytes | None = None
 
-    def taken(self, rows: Any) -> Column:
+    def taken(self, rows: Any) -> TextColumn:
         """The given rows."""
-        return Column(self.kind, self.first[rows], self.second[rows])
+        return TextColumn(self.kind, self.first[rows], self.second[rows])
 
 
 #: Value of a template field: a value of each row, text, or several of these.
-Field = Column | bytes | tuple[Column | bytes, ...]
+Field = TextColumn | bytes | tuple[TextColumn | bytes, ...]
 
 
 class Pool:
@@ -120,7 +277,7 @@ class Pool:
 
     # Columns ------------------------------------------------------------------------------------------
 
-    def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> Column:
+    def numbers(self, values: Array, mask: Bools | None = None, *, by_event: bool = False) -> TextColumn:
         """A column of integers or truth values; null where `mask` is false."""
         values = np.asarray(values)
         if values.dtype == np.bool_:
@@ -141,11 +298,11 @@ class Pool:
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
-        return Column(NUMBER, first, second, by_event)
+        return TextColumn(NUMBER, first, second, by_event)
 
     def choice(
         self, codes: Array, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
-    ) -> Column:
+    ) -> TextColumn:
         """A column of JSON values `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
             return self.same(texts[int(codes[0])], len(codes), by_event=by_event)
@@ -156,46 +313,46 @@ class Pool:
         if mask is not None and not mask.all():
             first = np.where(mask, first, self.null[0])
             second = np.where(mask, second, self.null[1])
-        return Column(TEXT, -first - 1, second, by_event)
+        return TextColumn(TEXT, -first - 1, second, by_event)
 
-    def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> Column:
+    def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> TextColumn:
         """A column of JSON values given as text."""
         offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
-        return Column(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
+        return TextColumn(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
-    def placed(self, first: Ints, second: Ints) -> Column:
+    def placed(self, first: Ints, second: Ints) -> TextColumn:
         """A column of JSON values in the block or the pool, see `text_kernels.assemble`."""
         if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
             return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
-        return Column(TEXT, first, second)
+        return TextColumn(TEXT, first, second)
 
-    def ranges(self, starts: Ints, lengths: Ints) -> Column:
+    def ranges(self, starts: Ints, lengths: Ints) -> TextColumn:
         """A column of byte ranges of the block, copied unchanged."""
-        return Column(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
+        return TextColumn(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
 
-    def fractions(self, values: Any) -> Column:
+    def fractions(self, values: Any) -> TextColumn:
         """A column of microseconds below a second, with six digits."""
-        return Column(FRACTION, values, np.zeros(len(values), dtype=np.int64))
+        return TextColumn(FRACTION, values, np.zeros(len(values), dtype=np.int64))
 
-    def hexadecimal(self, values: Ints, *, by_event: bool = False) -> Column:
+    def hexadecimal(self, values: Ints, *, by_event: bool = False) -> TextColumn:
         """A column of 32-bit numbers with eight hexadecimal digits."""
-        return Column(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
+        return TextColumn(HEXADECIMAL, values, np.zeros(len(values), dtype=np.int64), by_event)
 
-    def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: Style) -> Column:
+    def hexdumps(self, starts: Ints, sizes: Ints, positions: Ints, style: HexdumpStyle) -> TextColumn:
         """A column of hex dumps, one per event; empty for events with position 0."""
         offset, _ = self.add(style.packed())
         first = np.stack((starts, positions), axis=1)
         second = np.stack((sizes, np.full(len(sizes), offset)), axis=1)
-        return Column(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
+        return TextColumn(HEXDUMP, first.reshape(-1), second.reshape(-1), by_event=True)
 
-    def same(self, text: bytes, count: int, *, by_event: bool = False) -> Column:
+    def same(self, text: bytes, count: int, *, by_event: bool = False) -> TextColumn:
         """A column with the same JSON value in `count` rows."""
         offset, length = self.add(text)
-        return Column(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
+        return TextColumn(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
 
     def strings(
         self, data: Bytes, starts: Ints, lengths: Ints, convert: Callable[[bytes], object], mask: Any = None
-    ) -> Column:
+    ) -> TextColumn:
         """A column of strings in the block; strings that are not plain ASCII are passed to `convert`."""
         is_whole = mask is None or mask.all()
         if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
@@ -218,7 +375,7 @@ class Pool:
         if not is_whole:
             first = np.where(mask, first, -self.null[0] - 1)
             second = np.where(mask, second, self.null[1])
-        return Column(TEXT, first, second)
+        return TextColumn(TEXT, first, second)
 
     def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Any:
         """Add the JSON text of many strings at once; returns the strings that are left."""
@@ -246,7 +403,7 @@ def _is_constant(values: Array) -> bool:
     return len(values) > 0 and bool((values == values[0]).all())
 
 
-def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
+def text_of(data: Bytes, pool: Pool, column: TextColumn, row: int) -> str | None:
     """A cell of a text column; None for null."""
     start, length = int(column.first[row]), int(column.second[row])
     if start >= 0:
@@ -255,26 +412,26 @@ def text_of(data: Bytes, pool: Pool, column: Column, row: int) -> str | None:
     return value
 
 
-class Program:
+class LineProgram:
     """The pieces of one kind of line."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
         self._pending = b""
-        self.pieces: list[tuple[int, bytes | Column]] = []
+        self.pieces: list[tuple[int, bytes | TextColumn]] = []
 
-    def text(self, text: str | bytes) -> Program:
+    def text(self, text: str | bytes) -> LineProgram:
         """Add constant bytes."""
         self._pending += text.encode() if isinstance(text, str) else text
         return self
 
-    def fill(self, template: bytes, fields: Mapping[str, Field]) -> Program:
+    def fill(self, template: bytes, fields: Mapping[str, Field]) -> LineProgram:
         """Add a template: bytes in the format of ``%``, with named fields."""
         at = 0
         for found in _FIELD.finditer(template):
             self.text(template[at : found.start()])
             value = fields[found[1].decode()]
-            for piece in (value,) if isinstance(value, (bytes, Column)) else value:
+            for piece in (value,) if isinstance(value, (bytes, TextColumn)) else value:
                 if isinstance(piece, bytes):
                     self.text(piece)
                 else:
@@ -282,7 +439,7 @@ class Program:
             at = found.end()
         return self.text(template[at:])
 
-    def column(self, column: Column) -> Program:
+    def column(self, column: TextColumn) -> LineProgram:
         """Add a value of each row."""
         if column.constant is not None:
             self._pending += column.constant
@@ -291,7 +448,7 @@ class Program:
         self.pieces.append((column.kind, column))
         return self
 
-    def finish(self) -> Program:
+    def finish(self) -> LineProgram:
         """Close the last run of constant bytes."""
         if self._pending:
             self.pieces.append((CONSTANT, self._pending))
@@ -302,7 +459,7 @@ class Program:
 def write_lines(
     data: Bytes,
     pool: Pool,
-    programs: Sequence[Program],
+    programs: Sequence[LineProgram],
     events: NDArray[np.int64],
     program_of: NDArray[np.int64],
     row_of: NDArray[np.int64],
@@ -318,7 +475,7 @@ def write_lines(
     """
     pieces: list[tuple[int, int, int]] = []
     limits = [0]
-    columns: list[Column] = []
+    columns: list[TextColumn] = []
     offsets: dict[int, int] = {}  # by identity of the column's array: several programs may share a column
     room, base = 0, 0
     counts = np.bincount(program_of, minlength=len(programs))

@@ -13,7 +13,7 @@ Rules
 4. Otherwise, and if there is doubt (damage, positions in headers that are not offsets in this file, the start
    of the log), the events are followed from the start of the log. Without checksums, bytes lost far before an
    event determine whether a reader of the whole log recognizes that event. The result therefore depends only
-   on the log and the offset: the end of one part and the start of the next are the same.
+   on the log and the offset: the end of one span and the start of the next are the same.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from __future__ import annotations
 import io
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.framing import read_start, read_up_to
-from binlog_kaitai.core.grammar import EventType, header_length, masks, read_header
-from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
@@ -43,9 +43,9 @@ from binlog_kaitai.log.boundaries import (
     sure_beginning,
 )
 from binlog_kaitai.log.gaps import AroundDamage, Gap
-from binlog_kaitai.log.part_reader import PartReader, context_of
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import MAGIC, Part
+from binlog_kaitai.log.span_reader import SpanReader
+from binlog_kaitai.sources.source import MAGIC
 
 #: Events are followed from this distance before an offset, and to this distance after a split point, in
 #: bytes.
@@ -56,103 +56,12 @@ NEAR = 4 << 20
 
 _BLOCK = 1 << 18
 
-#: Maximum number of events before the first transaction.
-_MAX_HEADER_EVENTS = 64
-
 #: Distance between cached split points of a log that was followed from the start, in bytes.
 _STRIDE = 1 << 20
 
 
-class LogHeader(NamedTuple):
-    """Properties of a log, from its first events.
-
-    Attributes
-    ----------
-    format : bytes or None
-        The format description event; None before version 4, or if the file ends before it.
-    has_gtids : bool
-        Whether the first transaction begins with a GTID event.
-    is_relay_log : bool
-        Whether the events, and the positions in their headers, come from another server.
-    is_encrypted : bool
-        Whether the following events are encrypted.
-    timestamp : int
-        Time when the log was created, in seconds since 1970; 0 if unknown.
-    server_id : int or None
-        Server that wrote the first event; None if there is none.
-    """
-
-    binlog_version: int
-    format: bytes | None
-    has_gtids: bool
-    is_relay_log: bool
-    is_encrypted: bool
-    timestamp: int
-    server_id: int | None = None
-
-    @property
-    def formats(self) -> tuple[bytes, ...]:
-        return () if self.format is None else (self.format,)
-
-    def context(self) -> Context:
-        """The state after the format description."""
-        return context_of(Part((), self.binlog_version, self.formats))
-
-
-def read_log_header(stream: BinaryIO, name: str) -> LogHeader:
-    """The header of a log, from a seekable stream; `name` appears in errors.
-
-    Raises
-    ------
-    NotABinlogError, EncryptedError, GrammarError
-        The stream does not begin with a readable log.
-    """
-    stream.seek(0)
-    version, _ = read_start(stream)
-    length = header_length(version)
-    context, position = Context(version), len(MAGIC)
-    described, is_encrypted, timestamp = None, False, 0
-    server_id: int | None = None
-    kind = -1
-    for _ in range(_MAX_HEADER_EVENTS):
-        stream.seek(position)
-        data = read_up_to(stream, length)
-        if len(data) < length:
-            break
-        header = read_header(data, version)
-        kind = context.layout.effective_type(header.type_code)
-        timestamp = timestamp or header.timestamp
-        server_id = header.server_id if server_id is None else server_id
-        if kind not in BETWEEN or header.len_event < length:
-            break
-        if kind == EventType.format_description_event:
-            data += read_up_to(stream, header.len_event - length)
-            if len(data) < header.len_event:
-                break
-            try:
-                context.observe(data, header)
-            except BinlogError as error:
-                if described is not None:
-                    break  # the event reader raises the error
-                raise error.at(file=name, position=position, event_type=type_name(kind)) from error.__cause__
-            described = described or data
-        # A copy sent by a server is not encrypted, and the event in it is flagged as ignorable.
-        is_plain = bool(header.flags & masks.EventHeader.IS_IGNORABLE)
-        is_encrypted |= kind == EventType.start_encryption_event and not is_plain
-        position += header.len_event
-    has_gtids = kind in GTID_TYPES
-    return LogHeader(version, described, has_gtids, context.is_relay_log, is_encrypted, timestamp, server_id)
-
-
-class SplitPoint(NamedTuple):
-    """An offset at which a log can be split, and the format descriptions in force there."""
-
-    position: int
-    formats: tuple[bytes, ...]
-
-
 class Log:
-    """A log in which to find split points.
+    """A log in which to find split points, each returned as the rest of the log from there on.
 
     Parameters
     ----------
@@ -163,14 +72,15 @@ class Log:
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.stream = stream
         self.name = name
-        self.log_header = read_log_header(stream, name)
+        stream.seek(0)
+        self.log_header = read_log_header(stream, name, reads_gtids=False)
         self._context = self.log_header.context()
         self._context.has_exact_positions &= not self.log_header.is_relay_log
         is_checksummed = self._context.layout.is_checksummed
         self._can_resync = self._context.has_exact_positions and self.log_header.has_gtids and is_checksummed
         #: Split points found by following the log from its start, some per stretch, including the start
         #: itself.
-        self.known = [SplitPoint(0, ())]
+        self.known = [Span()]
 
     @cached_property
     def size(self) -> int:
@@ -182,7 +92,7 @@ class Log:
         """Search for complete events in the log."""
         return Search(self.stream)
 
-    def first_split_point(self, start: int, stop: int | None = None) -> SplitPoint | None:
+    def first_split_point(self, start: int, stop: int | None = None) -> Span | None:
         """The first split point at or after `start` and before `stop`; None if there is none.
 
         The start of the log is a split point.
@@ -197,38 +107,36 @@ class Log:
                 return split_point
         return self._from_known(start, stop)
 
-    def split_point_before(self, position: int) -> SplitPoint:
+    def split_point_before(self, position: int) -> Span:
         """The last split point at or before an event, determined from the preceding events."""
-        found = self._known_before(position)
-        for split_point in self.split_points(found, position + 1):
-            if split_point.position > position:
+        last = self._known_before(position)
+        for rest in self.split_points(last, position + 1):
+            if rest.start > position:
                 break
-            found = split_point
-        return found
+            last = rest
+        return last
 
-    def split_points(self, start: SplitPoint, stop: int | None = None) -> Iterator[SplitPoint]:
-        """All split points after a given one, up to approximately `stop`, skipping damage."""
-        formats, follower = start.formats, SplitPointFinder(self.log_header)
-        for block in self.blocks(start, stop):
+    def split_points(self, span: Span, stop: int | None = None) -> Iterator[Span]:
+        """All split points after the start of a span, up to approximately `stop`, skipping damage."""
+        formats, finder = span.formats, SplitPointFinder(self.log_header)
+        for block in self.blocks(span, stop):
             if isinstance(block, Gap):
-                follower = SplitPointFinder(self.log_header, is_sure=False)
+                finder = SplitPointFinder(self.log_header, is_sure=False)
                 continue
-            for position in follower.take(block):
-                if position > start.position:
-                    yield SplitPoint(position, formats)
+            for position in finder.positions(block):
+                if position > span.start:
+                    yield replace(self.log_header.span(position), formats=formats)
             if block.is_special and block.types[0] == EventType.format_description_event:
                 formats = (*formats[:1], block.raw(0))
 
-    def blocks(self, start: SplitPoint, stop: int | None = None) -> Iterator[Block | Gap]:
-        """Blocks and gaps from a split point on, up to approximately `stop`."""
-        at = start.position
-        self.stream.seek(at)
-        context = context_of(Part((), self.log_header.binlog_version, start.formats)) if at else None
+    def blocks(self, span: Span, stop: int | None = None) -> Iterator[Block | Gap]:
+        """Blocks and gaps from the start of a span on, up to approximately `stop`."""
+        self.stream.seek(span.start)
+        context = span.context() if span.start else None
         options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK}
-        found = AroundDamage(self.stream, self.name, context, at, is_checked=True, **options)
-        for one in found:
-            yield one
-            end = one.stop if isinstance(one, Gap) else int(one.end_positions[-1])
+        for block in AroundDamage(self.stream, self.name, context, span.start, is_checked=True, **options):
+            yield block
+            end = block.stop if isinstance(block, Gap) else int(block.end_positions[-1])
             if stop is not None and end >= stop:
                 return
 
@@ -236,47 +144,46 @@ class Log:
         """Offset of the next complete event after a damaged one; None if there is none."""
         return self.search.after(position, self._context)
 
-    def _by_resync(self, start: int, stop: int | None) -> tuple[bool, SplitPoint | None]:
+    def _by_resync(self, start: int, stop: int | None) -> tuple[bool, Span | None]:
         """Whether the result is certain, and the result."""
-        at = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._context.layout)
-        if at is None:
+        first = self.search.event(max(start - LOOK_BACK, len(MAGIC)), self._context.layout)
+        if first is None:
             return False, None
-        formats, follower = self.log_header.formats, SplitPointFinder(self.log_header)
-        part = Part(((at, None),), self.log_header.binlog_version, formats)
-        reader = PartReader(self.stream, part, self.name, block_size=_BLOCK)
-        split_point: SplitPoint | None = None
+        finder = SplitPointFinder(self.log_header)
+        reader = SpanReader(self.stream, self.log_header.span(first), self.name, block_size=_BLOCK)
+        rest: Span | None = None
         try:
             for block in reader:
                 if (checksums.check(block) == BAD).any() or block.is_special:
                     return False, None
-                positions = follower.take(block)
-                if split_point is None and (at_or_after := [one for one in positions if one >= start]):
-                    split_point = SplitPoint(at_or_after[0], formats)
+                positions = [position for position in finder.positions(block) if position >= start]
+                if rest is None and positions:
+                    rest = self.log_header.span(positions[0])
                 proven = reader.position - PROOF
-                if split_point is not None and proven >= split_point.position:
-                    return True, _before(split_point, stop)
-                if split_point is None and stop is not None and proven >= at and reader.position >= stop:
+                if rest is not None and proven >= rest.start:
+                    return True, _before(rest, stop)
+                if rest is None and stop is not None and proven >= first and reader.position >= stop:
                     return True, None
             end = reader.end()
         except BinlogError:
             return False, None
-        return end is not None and end.bytes_after == 0, _before(split_point, stop)
+        return end is not None and end.bytes_after == 0, _before(rest, stop)
 
-    def _known_before(self, start: int) -> SplitPoint:
-        at = bisect_right(self.known, start, key=lambda split_point: split_point.position)
-        return self.known[max(at - 1, 0)]
+    def _known_before(self, start: int) -> Span:
+        count = bisect_right(self.known, start, key=lambda span: span.start)
+        return self.known[max(count - 1, 0)]
 
-    def _from_known(self, start: int, stop: int | None) -> SplitPoint | None:
-        for split_point in self.split_points(self._known_before(start), stop):
-            if split_point.position >= self.known[-1].position + _STRIDE:
-                self.known.append(split_point)
-            if split_point.position >= start:
-                return _before(split_point, stop)
+    def _from_known(self, start: int, stop: int | None) -> Span | None:
+        for rest in self.split_points(self._known_before(start), stop):
+            if rest.start >= self.known[-1].start + _STRIDE:
+                self.known.append(rest)
+            if rest.start >= start:
+                return _before(rest, stop)
         return None
 
 
-def _before(split_point: SplitPoint | None, stop: int | None) -> SplitPoint | None:
-    return split_point if split_point is None or stop is None or split_point.position < stop else None
+def _before(rest: Span | None, stop: int | None) -> Span | None:
+    return rest if rest is None or stop is None or rest.start < stop else None
 
 
 class SplitPointFinder:
@@ -285,7 +192,7 @@ class SplitPointFinder:
     Parameters
     ----------
     is_sure
-        Whether the first block is the start of the log, or of a part that begins at a split point; otherwise
+        Whether the first block is the start of the log, or of a span that begins at a split point; otherwise
         it may begin inside a transaction.
     """
 
@@ -295,17 +202,17 @@ class SplitPointFinder:
         self._is_sure = is_sure
         self._last_role = Role.OUTSIDE
 
-    def take(self, block: Block) -> list[int]:
+    def positions(self, block: Block) -> list[int]:
         """Offsets of the split points before events of the next block."""
         is_cut = np.isin(block.types, list(GTID_TYPES))
         if not self._has_gtids:
             is_cut |= self._without_gtids(block)
-        found: list[int] = block.positions[is_cut].tolist()
-        return found
+        positions: list[int] = block.positions[is_cut].tolist()
+        return positions
 
-    def _without_gtids(self, block: Block) -> Any:
-        found = roles_of(block)
-        roles, phases = found.roles, self._boundaries.phases(found)
+    def _without_gtids(self, block: Block) -> NDArray[np.bool_]:
+        block_roles = roles_of(block)
+        roles, phases = block_roles.roles, self._boundaries.phases(block_roles)
         before = np.concatenate(([self._last_role], roles[:-1]))
         self._last_role = Role(roles[-1])
         begins = (phases & Phase.BEGINS != 0) & ((roles == Role.BEGIN) | (before == Role.END))
@@ -313,4 +220,5 @@ class SplitPointFinder:
             first = sure_beginning(roles)
             begins[:first] = False
             self._is_sure = first < len(roles) or roles[-1] == Role.END
-        return begins & (phases & Phase.IN_GTID == 0)
+        is_cut: NDArray[np.bool_] = begins & (phases & Phase.IN_GTID == 0)
+        return is_cut

@@ -45,7 +45,7 @@ _WAITING = 1
 def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     """The number of threads to use; one if none is given.
 
-    A source that may wait for data, such as a pipe, and a part of a log, which is itself one of many that are
+    A source that may wait for data, such as a pipe, and a span of a log, which is itself one of many that are
     read side by side, are read in one thread.
 
     Raises
@@ -55,7 +55,7 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, not {threads}")
-    if not all(one.part is None and one.path is not None and os.path.isfile(one.path) for one in sources):
+    if not all(one.span is None and one.path is not None and os.path.isfile(one.path) for one in sources):
         return 1
     return threads or 1
 
@@ -222,3 +222,35 @@ def _results(work: Callable[[_Item], Iterable[_Result]], item: _Item) -> _Done:
     except BaseException as error:
         return _Done(results, error)
     return _Done(results, None)
+
+
+def prefetch(items: Iterator[_Item]) -> Iterator[_Item]:
+    """The same items, each computed while the previous one is used; an error is raised in its order."""
+    handed: SimpleQueue[_Item | _End] = SimpleQueue()
+    taken = threading.Semaphore(0)
+    is_over = threading.Event()
+
+    def work() -> None:
+        error: BaseException | None = None
+        try:
+            for item in items:
+                handed.put(item)
+                taken.acquire()
+                if is_over.is_set():
+                    return
+        except BaseException as caught:
+            error = caught
+        handed.put(_End(error))
+
+    thread = threading.Thread(target=work, name="binlog-kaitai-prefetch", daemon=True)
+    thread.start()
+    try:
+        while not isinstance(item := handed.get(), _End):
+            taken.release()
+            yield item
+        if item.error is not None:
+            raise item.error
+    finally:
+        is_over.set()
+        taken.release()
+        thread.join()

@@ -1,5 +1,5 @@
-"""The output of all commands: text, JSON, CSV, SQL scripts and HTML pages.
+"""The output of all commands: text, JSON, CSV, SQL scripts and an HTML page.
 
-Its folders are `dump` (the output of the servers' clients), `sql` (scripts) and `html` (pages); the modules
-here format everything else.
+Its packages are `dump` (the output of the servers' clients) and `sql` (scripts); the modules here format
+everything else.
 """

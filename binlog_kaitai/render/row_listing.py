@@ -9,18 +9,16 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.core.adapter import utc
-from binlog_kaitai.log.line_arrays import Column, Pool, Program
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn
 from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.render.csv_text import csv_line
-from binlog_kaitai.render.json_text import to_json
-from binlog_kaitai.render.terminal import printable
-from binlog_kaitai.rows.row_images import Program as Images
-from binlog_kaitai.rows.row_origins import ORIGINS
-from binlog_kaitai.rows.text.number_texts import clock_texts, number_texts
-from binlog_kaitai.rows.text.printable import MAX_LENGTH
-from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, SHOWN
-from binlog_kaitai.views.row_lines import Form, JsonForm, OfEvents, change_of, column_texts, put_image
-from binlog_kaitai.views.row_plans import PEOPLE, QUOTED_JSON, Line, Plan
+from binlog_kaitai.render.output_text import csv_line, printable, to_json
+from binlog_kaitai.rows.event_metadata import ORIGINS
+from binlog_kaitai.rows.row_images import ImageProgram
+from binlog_kaitai.rows.text.moment_texts import clock_texts, number_texts
+from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
+from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
+from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, LinePlan
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
@@ -76,20 +74,22 @@ class _Csv:
         self._origins = [name for name in ORIGINS if name in shown]
         self.keys = (*_OF_EVENT, *self._origins, *_OF_ROW)
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `Form`."""
-        is_none = (found.gtids.first == -pool.null[0] - 1) & (found.gtids.second == pool.null[1])
+        is_none = (events.gtids.first == -pool.null[0] - 1) & (events.gtids.second == pool.null[1])
         # Without the quotes of JSON.
-        gtids = Column(TEXT, found.gtids.first - 1, np.where(is_none, 0, found.gtids.second - 2))
-        begin = Program(pool).text(_csv_fields([found.file]) + b",")
-        begin.column(pool.numbers(found.positions)).text(",")
-        end = Program(pool).text(",").column(pool.numbers(found.timestamps)).text(",")
-        end.column(gtids).text(",").column(pool.numbers(found.server_ids))
+        gtids = TextColumn(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
+        begin = LineProgram(pool).text(_csv_fields([events.file]) + b",")
+        begin.column(pool.numbers(events.positions)).text(",")
+        end = LineProgram(pool).text(",").column(pool.numbers(events.timestamps)).text(",")
+        end.column(gtids).text(",").column(pool.numbers(events.server_ids))
         for name in self._origins:
-            end.text(",").column(_converted(found, found.origins[name], pool, lambda one: _csv_fields([one])))
-        return [begin, end.text(b"," + _csv_fields([found.schema, found.table]) + b",")]
+            end.text(",").column(
+                _converted(events, events.origins[name], pool, lambda one: _csv_fields([one]))
+            )
+        return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
-    def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).number().event(1).text(change)
@@ -104,8 +104,8 @@ class _Csv:
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
-        for one in _objects(lines):
-            values = (one.get(key) for key in self.keys)
+        for row in _objects(lines):
+            values = (row.get(key) for key in self.keys)
             yield csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
 
 
@@ -113,24 +113,26 @@ def _csv_fields(values: Sequence[str | None]) -> bytes:
     return csv_line(values)[: -len(b"\n")]
 
 
-def _converted(found: OfEvents, column: Column, pool: Pool, convert: Callable[[Any], bytes]) -> Column:
+def _converted(
+    events: OfEvents, column: TextColumn, pool: Pool, convert: Callable[[str | None], bytes]
+) -> TextColumn:
     """JSON values of events in another format, each distinct one converted once."""
-    texts = column_texts(found.data, pool, column, len(found.positions))
-    made = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
-    return pool.verbatim([made[text] for text in texts])
+    texts = column_texts(events.data, pool, column, len(events.positions))
+    converted = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
+    return pool.verbatim([converted[text] for text in texts])
 
 
-def _column(data: Any, offsets: Any, pool: Pool) -> Column:
+def _column(data: Bytes, offsets: Ints, pool: Pool) -> TextColumn:
     """Texts, and the start of each."""
     base = pool.append(data)
-    return Column(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
+    return TextColumn(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
 
 
-def _padding(offsets: Any, width: int, pool: Pool) -> Column:
+def _padding(offsets: Ints, width: int, pool: Pool) -> TextColumn:
     """The spaces that pad texts to a width."""
     place, _ = pool.add(b" " * width)
     lengths = np.maximum(width - np.diff(offsets), 0)
-    return Column(TEXT, np.full(len(lengths), -place - 1), lengths)
+    return TextColumn(TEXT, np.full(len(lengths), -place - 1), lengths)
 
 
 class _Table:
@@ -143,26 +145,26 @@ class _Table:
         self.names = [name for name in _COLUMNS if name in shown or name not in _ON_REQUEST]
         self.text_count = 2 if "statement" in shown else 1
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[Program]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `Form`."""
-        positions = number_texts(found.positions)
-        program = Program(pool).column(_column(*positions, pool))
+        positions = number_texts(events.positions)
+        program = LineProgram(pool).column(_column(*positions, pool))
         program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
-        program.column(_column(*clock_texts(found.timestamps), pool)).text("  ")
-        columns: dict[str, Column] = {"gtid": found.gtids, **found.origins}
+        program.column(_column(*clock_texts(events.timestamps), pool)).text("  ")
+        columns: dict[str, TextColumn] = {"gtid": events.gtids, **events.origins}
         for name in self.names:
             if name in columns and name != "statement":
-                program.column(self._cells(found, name, columns[name], pool)).text("  ")
-        program.text(_cell("table", f"{found.schema}.{found.table}") + "  ")
+                program.column(self._cells(events, name, columns[name], pool)).text("  ")
+        program.text(_cell("table", f"{events.schema}.{events.table}") + "  ")
         if self.text_count == 1:
             return [program]
-        statements = self._cells(found, "statement", columns["statement"], pool)
-        return [program, Program(pool).text("  ").column(statements)]
+        statements = self._cells(events, "statement", columns["statement"], pool)
+        return [program, LineProgram(pool).text("  ").column(statements)]
 
-    def _cells(self, found: OfEvents, name: str, column: Column, pool: Pool) -> Column:
-        return _converted(found, column, pool, lambda value: _cell(name, value).encode())
+    def _cells(self, events: OfEvents, name: str, column: TextColumn, pool: Pool) -> TextColumn:
+        return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
-    def describe(self, plan: Plan, program: Images) -> list[tuple[int, ...]]:
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
         line = Line(plan, self.text_count).event(0).text(change)
@@ -181,16 +183,16 @@ class _Table:
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
-        for one in _objects(lines):
+        for row in _objects(lines):
             cells = {
-                "position": one["position"],
-                "time (UTC)": f"{utc(int(one['timestamp'])):%Y-%m-%d %H:%M:%S}",
-                "table": f"{one['schema']}.{one['table']}",
-                "change": one["change"],
-                **{name: one[name] for name in self._shown},
+                "position": row["position"],
+                "time (UTC)": f"{utc(int(row['timestamp'])):%Y-%m-%d %H:%M:%S}",
+                "table": f"{row['schema']}.{row['table']}",
+                "change": row["change"],
+                **{name: row[name] for name in self._shown},
             }
-            row = " ".join(_values(one["before"], one["after"]))
-            yield _line(self.names, [cells[name] for name in self.names], row).encode()
+            values = " ".join(_values(row["before"], row["after"]))
+            yield _line(self.names, [cells[name] for name in self.names], values).encode()
 
 
 def _cell(name: str, value: str | None) -> str:
@@ -219,7 +221,7 @@ def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iter
             yield f"{name}={_shown(old) if name in before else ''}→{_shown(new)}"
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, dict) and list(value) == ["json"]:  # the marker of a document, see `marked`
         text = _json(value["json"])
     else:
@@ -231,7 +233,7 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
-def _json(value: Any) -> str:
+def _json(value: object) -> str:
     if isinstance(value, _Number):
         return str(value)
     if isinstance(value, dict):

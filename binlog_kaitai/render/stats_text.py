@@ -11,13 +11,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from binlog_kaitai.render.amounts import shown, shown_bytes, shown_seconds
-from binlog_kaitai.render.terminal import printable
-from binlog_kaitai.statistics.model import Kind, Part, Stats
+from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.render.output_text import printable, shown_bytes, shown_seconds
+from binlog_kaitai.statistics.stats_model import Stats, StatsKind, StatsTable
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 4
-_RIGHT = (Kind.NUMBER, Kind.BYTES, Kind.SECONDS, Kind.RATIO)
+_RIGHT = (StatsKind.NUMBER, StatsKind.BYTES, StatsKind.SECONDS, StatsKind.RATIO)
 
 #: Maximum number of rows per part on a terminal; the other formats have all rows.
 _MAX_ROWS = 40
@@ -38,7 +38,28 @@ DEFAULT_PARTS = (
 )
 
 
-def print_stats(stats: Stats, parts: Sequence[str], timeline: Part, console: Console) -> None:
+def shown(value: Any, kind: StatsKind) -> str:
+    """A value of a part as text."""
+    if value is None:
+        return ""
+    match kind:
+        case StatsKind.NUMBER:
+            return f"{value:,}"
+        case StatsKind.BYTES:
+            return shown_bytes(value)
+        case StatsKind.TIME:
+            return f"{utc(value):%Y-%m-%d %H:%M:%S}"
+        case StatsKind.SECONDS:
+            return shown_seconds(value)
+        case StatsKind.LIST:
+            return ", ".join(value)
+        case StatsKind.SIZES:
+            return ", ".join(map(shown_bytes, value))
+        case _:
+            return str(value)
+
+
+def print_stats(stats: Stats, parts: Sequence[str], timeline: StatsTable, console: Console) -> None:
     """Write the totals and the requested parts; `timeline` is that part in the steps to show."""
     for line in _totals(stats):
         console.print(Text(line))
@@ -68,7 +89,7 @@ def _totals(stats: Stats) -> list[str]:
     ]
     if totals["first_time"]:
         span = totals["last_time"] - totals["first_time"]
-        times = [shown(totals[name], Kind.TIME) for name in ("first_time", "last_time")]
+        times = [shown(totals[name], StatsKind.TIME) for name in ("first_time", "last_time")]
         lines.append(f"time: {times[0]} to {times[1]} UTC, {shown_seconds(span)}")
     if totals["packed_bytes"]:
         packed, unpacked = shown_bytes(totals["packed_bytes"]), shown_bytes(totals["unpacked_bytes"])
@@ -78,20 +99,21 @@ def _totals(stats: Stats) -> list[str]:
     return lines
 
 
-def _named(part: Part, stats: Stats) -> Part:
+def _named(part: StatsTable, stats: Stats) -> StatsTable:
     """The part with file names without folders, or no names if there is only one file."""
     if "file" not in (column.name for column in part.columns):
         return part
-    at = [column.name for column in part.columns].index("file")
+    file = [column.name for column in part.columns].index("file")
     is_one = len(stats.sources) == 1
     rows = [
-        (*row[:at], *([] if is_one else [os.path.basename(row[at])]), *row[at + 1 :]) for row in part.rows
+        (*row[:file], *([] if is_one else [os.path.basename(row[file])]), *row[file + 1 :])
+        for row in part.rows
     ]
-    columns = part.columns[:at] + part.columns[at + is_one :]
+    columns = part.columns[:file] + part.columns[file + is_one :]
     return part._replace(columns=columns, rows=rows)
 
 
-def _print_table(part: Part, console: Console) -> None:
+def _print_table(part: StatsTable, console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for column in part.columns:
         is_right = column.kind in _RIGHT
@@ -116,7 +138,7 @@ def _one_line(text: str) -> str:
     return flat if len(flat) <= _MAX_TEXT else flat[: _MAX_TEXT - 1] + "…"
 
 
-def _print_chart(part: Part, console: Console) -> None:
+def _print_chart(part: StatsTable, console: Console) -> None:
     """Bytes and transactions over time, as columns of blocks."""
     names = [column.name for column in part.columns]
     for name, style in (("bytes", "cyan"), ("transactions", "green")):
@@ -129,21 +151,21 @@ def _print_chart(part: Part, console: Console) -> None:
         console.print(Text(f"  {label}", style="dim"))
         for line in _chart(values, most):
             console.print(Text(f"  {line}", style=style), no_wrap=True, crop=True)
-    first, last = (shown(part.rows[at][0], Kind.TIME) for at in (0, -1))
+    first, last = (shown(part.rows[row][0], StatsKind.TIME) for row in (0, -1))
     width = len(_filled(part, 0))
     axis = first if width < 2 else f"{first}{last:>{max(width - len(first), len(last) + 2)}}"
     console.print(Text(f"  {axis}", style="dim"), no_wrap=True)
 
 
-def _filled(part: Part, column: int) -> list[int]:
+def _filled(part: StatsTable, column: int) -> list[int]:
     """The values of a column, including those of empty steps."""
-    found = {row[0]: row[column] for row in part.rows}
-    return [found.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
+    values = {row[0]: row[column] for row in part.rows}
+    return [values.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
 
 
 def _chart(values: list[int], most: int) -> list[str]:
     lines: list[str] = []
-    heights: list[Any] = [max(value * _HEIGHT * 8 // most, 1 if value else 0) for value in values]
+    heights = [max(value * _HEIGHT * 8 // most, 1 if value else 0) for value in values]
     for line in reversed(range(_HEIGHT)):
         cells = [_BARS[min(max(height - line * 8, 0), 8)] for height in heights]
         lines.append("".join(cells).rstrip())

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.kernels.arrays import Array
+from binlog_kaitai.kernels.arrays import Array, Bools
+from binlog_kaitai.values.column_kinds import kind_of
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import kind_of
 
 _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 
 
-def arrow_type(column: Column, zero_dates: str = "null") -> Any:
+def arrow_type(column: Column, zero_dates: str = "null") -> pa.DataType:
     """Arrow type of a column; the null type if no value of the column can be decoded.
 
     Parameters
@@ -35,7 +33,7 @@ def arrow_type(column: Column, zero_dates: str = "null") -> Any:
 
 
 @cache
-def _type(name: str) -> Any:
+def _type(name: str) -> pa.DataType:
     if decimal := _DECIMAL.fullmatch(name):
         bits, precision, scale = map(int, decimal.groups())
         return (pa.decimal128 if bits == 128 else pa.decimal256)(precision, scale)
@@ -46,7 +44,7 @@ def _type(name: str) -> Any:
     return pa.type_for_alias(name)
 
 
-def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np.bool_] | None = None) -> Any:
+def of_numbers(values: Array, kind: pa.DataType | None = None, valid: Bools | None = None) -> pa.Array:
     """An Arrow array from a NumPy array, without a copy; also of another type with the same representation.
 
     Used instead of `pyarrow.array`, which imports pandas and `numpy.ma` to recognize their arrays.
@@ -61,7 +59,7 @@ def of_numbers(values: Array, kind: pa.DataType | None = None, valid: NDArray[np
     return pa.Array.from_buffers(kind, len(values), [bits, pa.py_buffer(values)])
 
 
-def cast(array: Any, kind: pa.DataType) -> Any:
+def cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """The same values as another type; numbers as strings in the format of the servers.
 
     Raises

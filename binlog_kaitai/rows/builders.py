@@ -13,17 +13,16 @@ from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows import choices
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows import string_columns as strings
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.documents import documents
-from binlog_kaitai.rows.fused_columns import Values, Way, read_together
-from binlog_kaitai.rows.time_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod, read_together
+from binlog_kaitai.rows.read_kernels import FINE, WRONG, ZERO
+from binlog_kaitai.rows.string_columns import documents
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, Value, text_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import INTEGER_TYPES, text_form
 
 
 class Builder(NamedTuple):
@@ -38,11 +37,11 @@ class Builder(NamedTuple):
         Builds the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
     """
 
-    way: Callable[[Cells, Any], Way | None] | None
-    make: Callable[[Cells, Any, Any, str], Any]
+    way: Callable[[Cells, pa.DataType], ReadMethod | None] | None
+    make: Callable[[Cells, pa.DataType, Any, str], pa.Array]
 
 
-def build(cells: Cells, zero_dates: str = "null") -> Any:
+def build(cells: Cells, zero_dates: str = "null") -> pa.Array:
     """The values of a column as an Arrow array.
 
     Raises
@@ -54,7 +53,7 @@ def build(cells: Cells, zero_dates: str = "null") -> Any:
     return array
 
 
-def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[Any]:
+def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[pa.Array]:
     """The values of several columns of the same rows, like `build`."""
     kinds = [_kind(cells, zero_dates) for cells in columns]
     builders = [_builder(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
@@ -67,30 +66,30 @@ def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[An
         yield builder.make(cells, kind, next(read) if way else None, zero_dates)
 
 
-def _kind(cells: Cells, zero_dates: str) -> Any:
+def _kind(cells: Cells, zero_dates: str) -> pa.DataType:
     memory, key = cells.table.memory, ("arrow type", cells.column.index, zero_dates)
     if key not in memory:
         memory[key] = arrow_type(cells.column, zero_dates)
     return memory[key]
 
 
-def _builder(cells: Cells, kind: Any) -> Builder:
+def _builder(cells: Cells, kind: pa.DataType) -> Builder:
     builder = _BUILDERS.get(cells.column.type, _BY_READER)
     is_other = pa.types.is_null(kind) or (builder.make is _times and pa.types.is_string(kind))
     return _BY_READER if is_other else builder
 
 
-def by_reader(cells: Cells, kind: Any, zero_dates: str = "null") -> Any:
+def by_reader(cells: Cells, kind: pa.DataType, zero_dates: str = "null") -> pa.Array:
     """Values decoded by the event reader."""
     column = cells.column
 
-    def convert(value: Any) -> Any:
+    def convert(value: Value) -> Any:
         return plain_value(value, column, kind, zero_dates)
 
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
 
 
-def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null") -> Any:
+def plain_value(value: Value, column: Column, kind: pa.DataType, zero_dates: str = "null") -> Any:
     """Convert a value of the event reader to what PyArrow accepts for an Arrow type.
 
     Bytes that are invalid in the column's character set are escaped.
@@ -111,69 +110,71 @@ def plain_value(value: Any, column: Column, kind: Any, zero_dates: str = "null")
     return value
 
 
-def _refused(date: Any) -> BinlogError:
+def _refused(date: ZeroDate) -> BinlogError:
     """The error for a zero date: servers log such dates, so the log is not damaged."""
     return BinlogError(f"invalid date: {date}")
 
 
-def _as_it_is(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def _as_it_is(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     return values.array(kind, len(cells))
 
 
 #: Read methods for little-endian numbers, by size.
 _SIZES = {
-    1: Way(ways.BYTES, 1),
-    2: Way(ways.PAIRS, 2),
-    3: Way(ways.THREES, 4),
-    4: Way(ways.FOURS, 4),
-    8: Way(ways.EIGHTS, 8, 1),
+    1: ReadMethod(ways.BYTES, 1),
+    2: ReadMethod(ways.PAIRS, 2),
+    3: ReadMethod(ways.THREES, 4),
+    4: ReadMethod(ways.FOURS, 4),
+    8: ReadMethod(ways.EIGHTS, 8, 1),
 }
 
 
-def _number(cells: Cells, kind: Any) -> Way:
+def _number(cells: Cells, kind: pa.DataType) -> ReadMethod:
     return _SIZES[cells.width.fixed]
 
 
-def _integer(cells: Cells, kind: Any) -> Way:
+def _integer(cells: Cells, kind: pa.DataType) -> ReadMethod:
     if pa.types.is_decimal(kind):
-        return Way(ways.EIGHTS, 16, 2)
+        return ReadMethod(ways.EIGHTS, 16, 2)
     way = _number(cells, kind)
     return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
 
 
-def _decimal(cells: Cells, kind: Any) -> Way:
+def _decimal(cells: Cells, kind: pa.DataType) -> ReadMethod:
     found, _ = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
     groups = np.array([group[:2] for group in found], dtype=np.int64).reshape(-1)
-    return Way(ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups)
+    return ReadMethod(
+        ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups
+    )
 
 
-def _decimals(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def _decimals(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     if values.invalid:
         cells.by_reader(np.arange(len(cells)))  # raises the error of the first invalid value
         raise AssertionError("digits that only the event reader can decode")
     return values.array(kind, len(cells))
 
 
-def _choice(cells: Cells, kind: Any) -> Way | None:
+def _choice(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
     if not pa.types.is_string(kind):
         return _number(cells, kind)
-    return choices.way(cells)
+    return strings.choice_way(cells)
 
 
-def _choices(cells: Cells, kind: Any, values: Values | None, zero_dates: str) -> Any:
+def _choices(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> pa.Array:
     """ENUM and SET; each distinct number is looked up once."""
     if pa.types.is_string(kind):
-        return choices.texts(cells, kind, values)
+        return strings.choice_texts(cells, kind, values)
     assert values is not None
     number = pa.type_for_alias(f"uint{8 * _number(cells, kind).item}")
     return values.array(number, len(cells)).cast(kind)
 
 
-def _time(how: int, item: int = 8) -> Callable[[Cells, Any], Way]:
-    return lambda cells, kind: Way(how, item, cells.column.fractional_digits)
+def _time(how: int, item: int = 8) -> Callable[[Cells, pa.DataType], ReadMethod]:
+    return lambda cells, kind: ReadMethod(how, item, cells.column.fractional_digits)
 
 
-def _times(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def _times(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     found = values.array(kind, len(cells))
     if not values.invalid:
         return found
@@ -194,7 +195,7 @@ _NUMBER = Builder(_integer, _as_it_is)
 
 _BY_READER = Builder(None, lambda cells, kind, values, zero_dates: by_reader(cells, kind, zero_dates))
 
-_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, Any], Way]] = {
+_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, pa.DataType], ReadMethod]] = {
     ColumnType.date: _time(ways.DATES, 4),
     ColumnType.newdate: _time(ways.DATES, 4),
     ColumnType.time: _time(ways.TIMES),
@@ -212,8 +213,8 @@ _BUILDERS: dict[ColumnType | int, Builder] = {
     ColumnType.float: Builder(_number, _as_it_is),
     ColumnType.double: Builder(_number, _as_it_is),
     ColumnType.newdecimal: Builder(_decimal, _decimals),
-    ColumnType.year: Builder(lambda cells, kind: Way(ways.YEARS, 2), _as_it_is),
-    ColumnType.bit: Builder(lambda cells, kind: Way(ways.BIG, 8), _as_it_is),
+    ColumnType.year: Builder(lambda cells, kind: ReadMethod(ways.YEARS, 2), _as_it_is),
+    ColumnType.bit: Builder(lambda cells, kind: ReadMethod(ways.BIG, 8), _as_it_is),
     ColumnType.enum: Builder(_choice, _choices),
     ColumnType.set: Builder(_choice, _choices),
     **{kind: Builder(way, _times) for kind, way in _HOW_TIMES.items()},

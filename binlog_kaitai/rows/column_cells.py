@@ -9,13 +9,12 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.kernels.arrays import view_of
-from binlog_kaitai.rows.cell_widths import Width
-from binlog_kaitai.rows.located_rows import Found
+from binlog_kaitai.kernels.arrays import Bools, view_of
+from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.string_kernels import measure
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table, Width
+from binlog_kaitai.values.column_kinds import Value, value_of
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import Value, value_of
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.arrays import Bytes, Ints
@@ -50,14 +49,14 @@ class Cells:
         self.width: Width = widths[column.index]
         self.data = data
         self.starts = starts
-        self._valid: Any = None
+        self._valid: Bools | None = None
 
     @classmethod
-    def of(cls, table: Table, column: Column, found: Found) -> Cells:
+    def of(cls, table: Table, column: Column, found: LocatedRows) -> Cells:
         """The cells of rows found by the walk."""
         return cls(table, column, found.data, found.starts[column.index])
 
-    def part(self, rows: Any) -> Cells:
+    def part(self, rows: Ints | slice) -> Cells:
         """The cells of the given rows."""
         return Cells(self.table, self.column, self.data, self.starts[rows])
 
@@ -65,17 +64,17 @@ class Cells:
         return len(self.starts)
 
     @property
-    def valid(self) -> Any:
+    def valid(self) -> Bools:
         """Which rows have a value, as a bool array."""
         if self._valid is None:
             self._valid = self.starts >= 0
         return self._valid
 
-    def run(self, kernel: Kernel, *arguments: Any) -> Any:
+    def run(self, kernel: Kernel[Any], *arguments: Any) -> Any:
         """Call a kernel with `data`, `starts` and the arguments."""
         return kernel.run(self.data, self.starts, *arguments)
 
-    def sizes(self, rows: Ints) -> Any:
+    def sizes(self, rows: Ints) -> Ints:
         """Length of the values of the given rows, including length prefixes; 0 for no value."""
         starts = self.starts[rows]
         if not self.width.prefix:

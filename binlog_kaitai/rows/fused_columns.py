@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
@@ -37,7 +38,7 @@ _ALIGNMENT = 64
 _SLACK = 16
 
 
-class Way(NamedTuple):
+class ReadMethod(NamedTuple):
     """How a column is read, see `read_kernels`.
 
     Attributes
@@ -53,10 +54,10 @@ class Way(NamedTuple):
     how: int
     item: int
     number: int = 0
-    more: Any = np.zeros(0, dtype=np.int64)
+    more: Ints = np.zeros(0, dtype=np.int64)
 
 
-class Values(NamedTuple):
+class ColumnValues(NamedTuple):
     """A column that was read.
 
     Attributes
@@ -66,29 +67,30 @@ class Values(NamedTuple):
     data : pyarrow.Buffer or None
         Bytes of strings.
     states : uint8 array
-        State of each time, see `time_kernels`; empty for other types.
+        State of each time, see `read_kernels`; empty for other types.
     nulls, invalid : int
         Number of missing values; number of invalid values, including zero dates.
     """
 
-    valid: Any
-    values: Any
-    data: Any
-    states: Any
+    valid: pa.Buffer | None
+    values: pa.Buffer
+    data: pa.Buffer | None
+    states: Bytes
     nulls: int
     invalid: int
 
-    def array(self, kind: pa.DataType, count: int) -> Any:
+    def array(self, kind: pa.DataType, count: int) -> pa.Array:
         """An Arrow array of a type with this representation."""
         buffers = [self.valid, self.values] if self.data is None else [self.valid, self.values, self.data]
         return pa.Array.from_buffers(kind, count, buffers, self.nulls)
 
-    def bytes_and_offsets(self) -> tuple[Any, Any]:
+    def bytes_and_offsets(self) -> tuple[Bytes, NDArray[np.int32]]:
         """Strings as uint8 and int32 arrays, with one more offset than values."""
+        assert self.data is not None
         return np.frombuffer(self.data, dtype=np.uint8), np.frombuffer(self.values, dtype=np.int32)
 
 
-def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
+def read_together(chosen: Sequence[tuple[Cells, ReadMethod]]) -> Iterator[ColumnValues]:
     """The values of several columns of the same rows."""
     if not chosen:
         return
@@ -111,7 +113,7 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
     plan[:, VALUES] = firsts // items
     out = np.empty(int(positions[-1]) // 8, dtype=np.uint64)
     views = [out.view(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64, np.int32, np.int64)]
-    flat, signed = views[0], views[4]
+    flat, signed = out.view(np.uint8), out.view(np.int32)
     is_strings = plan[:, HOW] == STRINGS
     signed[plan[is_strings, VALUES]] = 0
     results = np.zeros((len(chosen), RESULTS), dtype=np.int64)
@@ -121,7 +123,7 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
     bits = (count + 7) // 8
     for line, (nulls, invalid, _) in enumerate(results.tolist()):
         first, bit_offsets, states = firsts[line], plan[line, BITS], plan[line, STATES]
-        yield Values(
+        yield ColumnValues(
             memory.slice(bit_offsets, bits) if nulls else None,
             memory.slice(first, lengths[0, line]),
             next(texts) if is_strings[line] else None,
@@ -133,7 +135,7 @@ def read_together(chosen: Sequence[tuple[Cells, Way]]) -> Iterator[Values]:
 
 def _strings(
     data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, totals: Ints
-) -> Iterator[Any]:
+) -> Iterator[pa.Buffer]:
     """Bytes of the string columns."""
     if not len(plan):
         return
@@ -155,25 +157,25 @@ def _copy_long(
     for line, to in zip(plan, positions.tolist(), strict=False):
         ends = to + offsets[line[VALUES] : line[VALUES] + count + 1].astype(np.int64)
         for row in range(count):
-            at, start = int(ends[row]), int(starts[line[STARTS] + row]) + int(line[SIZE])
-            for piece in pieces(data, start, start + int(ends[row + 1]) - at):
-                out[at : at + len(piece)] = piece
-                at += len(piece)
+            offset, start = int(ends[row]), int(starts[line[STARTS] + row]) + int(line[SIZE])
+            for piece in pieces(data, start, start + int(ends[row + 1]) - offset):
+                out[offset : offset + len(piece)] = piece
+                offset += len(piece)
 
 
-def _joined(starts: Sequence[Any]) -> tuple[Any, Any]:
+def _joined(starts: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Concatenate arrays, without a copy if they are slices of one array; also returns the start of each."""
     base = starts[0].base if starts else None
-    if base is not None and all(one.base is base and one.flags.c_contiguous for one in starts):
+    if base is not None and all(array.base is base and array.flags.c_contiguous for array in starts):
         origin = base.__array_interface__["data"][0]
-        positions = [(one.__array_interface__["data"][0] - origin) // base.itemsize for one in starts]
-        return base.reshape(-1), positions
-    lengths = np.array([len(one) for one in starts], dtype=np.int64)
+        addresses = [array.__array_interface__["data"][0] for array in starts]
+        return base.reshape(-1), (np.array(addresses, dtype=np.int64) - origin) // base.itemsize
+    lengths = np.array([len(array) for array in starts], dtype=np.int64)
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *starts])
     return joined, np.cumsum(lengths) - lengths
 
 
-def contents(cells: Cells) -> tuple[Any, Any]:
+def contents(cells: Cells) -> tuple[Bytes, NDArray[np.int32]]:
     """The bytes of all values without length prefixes, concatenated, and their offsets."""
-    (values,) = read_together([(cells, Way(STRINGS, 4))])
+    (values,) = read_together([(cells, ReadMethod(STRINGS, 4))])
     return values.bytes_and_offsets()

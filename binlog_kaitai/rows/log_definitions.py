@@ -1,30 +1,47 @@
-"""Finds the definitions of a table in logs before any of its rows is read."""
+"""Table definitions from logs, before any of their rows is read.
+
+`tables_of` finds every definition of one table. `definitions_before` gives the definitions in force at a
+point in a series of logs, for readers that start there: nothing is read if the log contains column names.
+Otherwise, the statements of all earlier logs and of this log up to that point apply: all events of these logs
+are framed, but only statements are decoded. The process caches the result and reads each log only once.
+"""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    EventType,
+    Format,
+    TableMapEvent,
+)
+from binlog_kaitai.core.spans import Span
+from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
+from binlog_kaitai.ddl.definition_match import unknown_signs
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
+from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import NONE, PENDING, read_u8
+from binlog_kaitai.kernels.byte_kernels import read_u8
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.block import Frames, offset_of
-from binlog_kaitai.log.block_reader import BlockReader, find_events
-from binlog_kaitai.log.frame_kernels import FULL, SPECIAL, size_of_event
+from binlog_kaitai.log.block_reader import FULL, BlockReader, find_events
+from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.rows.closings import LIMITS, WORDS, ends_with
-from binlog_kaitai.rows.tables import Table, Tables
-from binlog_kaitai.sources.remote import is_url
+from binlog_kaitai.log.split_points import Log
+from binlog_kaitai.rows.table_maps import LIMITS, WORDS, Table, Tables, ends_with
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
 
-#: What an event means for definitions, see `find_defining`.
+#: What an event means for definitions, see `keep_defining`.
 _NOTHING, _MAP, _STATEMENT, _MAY_DEFINE, _PIECE = range(5)
 _ROLES: dict[int, int] = {
     EventType.table_map_event: _MAP,
@@ -39,9 +56,6 @@ _RECENT = 16
 
 #: Length of the longest table map that is compared.
 _LONGEST = 1 << 12
-
-#: Why framing stopped, like `frame_kernels.MORE`: the next event is a piece of a rows event.
-_PIECES = 4
 
 
 def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
@@ -73,23 +87,23 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
 
 class DefiningEvents:
-    """Frames the events of a log that may define a table, or contain events that may.
+    """Frames the events of a log, and keeps those that may define a table, or contain events that may.
 
-    From the first piece of a rows event on, all events are framed, so that missing pieces end the search.
+    From the first piece of a rows event on, all events are kept, so that missing pieces end the search.
     """
 
     def __init__(self) -> None:
         self._layout: Format | None = None
-        self._takes_all = False
+        self._keeps_all = False
         # The latest distinct table maps: their number, lengths and contents.
-        self._count = np.zeros(1, dtype=np.int64)
+        self._known = np.zeros(1, dtype=np.int64)
         self._lengths = np.zeros(_RECENT, dtype=np.int64)
         self._contents = np.zeros((_RECENT, _LONGEST), dtype=np.uint8)
 
     def __call__(
         self,
         data: Bytes,
-        at: int,
+        start: int,
         end: int,
         layout: Format,
         special: Bools,
@@ -99,43 +113,38 @@ class DefiningEvents:
         leaves_checks: bool,
     ) -> tuple[Frames, int, int]:
         """The arguments and result of `find_events`."""
-        count = 0
-        if not self._takes_all:
-            count, at, why = self._find(data, at, end, layout, special, room, max_event_size)
-            if why != _PIECES:
-                return room.part(0, count), at, why
-            self._takes_all = True
-        rest, at, why = find_events(
-            data,
-            at,
-            end,
-            layout,
-            special,
-            room=room.part(count, len(room.starts)),
-            max_event_size=max_event_size,
-            leaves_checks=leaves_checks,
-        )
-        return room.part(0, count + len(rest.starts)), at, why
+        count, size = 0, len(room.starts)
+        while True:
+            events, start, why = find_events(
+                data,
+                start,
+                end,
+                layout,
+                special,
+                room=room.part(count, size),
+                max_event_size=max_event_size,
+                leaves_checks=leaves_checks,
+            )
+            count += self._keep(data, layout, events)
+            if why != FULL or count == size:
+                return room.part(0, count), start, why
 
-    def _find(
-        self, data: Bytes, at: int, end: int, layout: Format, special: Bools, room: Frames, max_size: int
-    ) -> tuple[int, int, int]:
+    def _keep(self, data: Bytes, layout: Format, events: Frames) -> int:
+        """Move the events to keep to the front; returns their number."""
+        if self._keeps_all:
+            return len(events.starts)
         if layout is not self._layout:
             self._layout = layout
-            self._count[0] = 0
-        header = header_length(layout.binlog_version), header_offset("len_event"), header_offset("type_code")
+            self._known[0] = 0
         roles, content = _roles(layout)
         after = CHECKSUM_SIZE if layout.is_checksummed else 0
-        maps = self._count, self._lengths, self._contents
-        count, at, why = find_defining.run(
-            data, at, end, *header, special, max_size, roles, content, after, WORDS, LIMITS, *maps, *room[:3]
-        )
-        room.checksums[:count] = PENDING if layout.is_checksummed else NONE
-        return count, at, why
+        maps = self._known, self._lengths, self._contents
+        count, self._keeps_all = keep_defining.run(data, roles, content, after, WORDS, LIMITS, *maps, *events)
+        return int(count)
 
 
 @lru_cache
-def _roles(layout: Format) -> tuple[Any, int]:
+def _roles(layout: Format) -> tuple[Bytes, int]:
     """The role of each type code, and where a table map's content begins after its header and table id."""
     kinds = [layout.effective_type(code) for code in range(256)]
     kind = EventType.table_map_event
@@ -145,15 +154,8 @@ def _roles(layout: Format) -> tuple[Any, int]:
 
 
 @kernel
-def find_defining(
+def keep_defining(
     data: Bytes,
-    at: int,
-    end: int,
-    header_length: int,
-    size_at: int,
-    type_at: int,
-    special: Bools,
-    max_size: int,
     roles: Bytes,
     content: int,
     after: int,
@@ -165,8 +167,9 @@ def find_defining(
     starts: Ints,
     sizes: Ints,
     codes: Bytes,
-) -> Any:
-    """Like `frame`, for events that may define a table; skips repeated table maps, BEGIN and COMMIT.
+    checksums: Bytes,
+) -> tuple[int, bool]:
+    """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
     Parameters
     ----------
@@ -178,40 +181,37 @@ def find_defining(
         Statements that define nothing, each with the zero byte before it, and the offsets between them.
     known, lengths, contents
         Number (one element), lengths and bytes of the latest distinct table maps, kept from call to call.
+    starts, sizes, codes, checksums
+        Complete events of `data`; those kept are moved to the front.
 
     Returns
     -------
-    The result of `frame`; _PIECES before a piece of a rows event.
+    (number of events kept, whether all events from here on must be kept)
     """
     count = 0
-    while True:
-        size = size_of_event(data, at, end, header_length, size_at, type_at, max_size)
-        if size < 0:
-            return count, at, ~size
-        code = data[np.uint64(at + type_at)]
-        if special[code]:
-            return count, at, SPECIAL
+    keeps_all = False
+    for event in range(starts.shape[0]):
+        start, size, code = starts[event], sizes[event], codes[event]
         role = roles[code]
-        is_new = role != _NOTHING
+        is_kept = keeps_all or role != _NOTHING
         if role == _PIECE:
-            return count, at, _PIECES
-        if role == _STATEMENT:
-            is_new = not ends_with(data, at, at + size - after, words, limits)
+            keeps_all = True
+        elif role == _STATEMENT:
+            is_kept = keeps_all or not ends_with(data, start, start + size - after, words, limits)
         elif role == _MAP:
-            is_new = not _is_known(data, at + content, at + size - after, known[0], lengths, contents)
-        if is_new:
-            if count == starts.shape[0]:
-                return count, at, FULL
-            starts[count] = at
-            sizes[count] = size
-            codes[count] = code
-            count += 1
-            if role == _MAP:
-                _remember(data, at + content, at + size - after, known, lengths, contents)
-            else:
-                # After a statement, the same table map may have another definition.
-                known[0] = 0
-        at += size
+            is_kept = keeps_all or not _is_known(
+                data, start + content, start + size - after, known[0], lengths, contents
+            )
+        if not is_kept:
+            continue
+        starts[count], sizes[count], codes[count], checksums[count] = start, size, code, checksums[event]
+        count += 1
+        if role == _MAP:
+            _remember(data, start + content, start + size - after, known, lengths, contents)
+        else:
+            # After a statement, the same table map may have another definition.
+            known[0] = 0
+    return count, keeps_all
 
 
 @kernel
@@ -247,8 +247,203 @@ def _remember(data: Bytes, start: int, end: int, known: Ints, lengths: Ints, con
         known[0] += 1
 
 
-def is_readable_again(source: Source) -> bool:
-    """Whether a log can be opened repeatedly; stdin and pipes cannot."""
-    if source.path is None:
-        return source.name == "<bytes>"
-    return is_url(source.path) or os.path.isfile(source.path)
+#: Maximum number of points with cached statements, and of series of logs with cached definitions.
+_MAX_KNOWN, _MAX_ENDS = 1 << 14, 16
+
+
+class _Seen(NamedTuple):
+    """Body of an event that affects definitions (a statement or a table map), or the decoding error."""
+
+    body: Any
+
+    def show(self, definitions: Definitions) -> None:
+        """Apply the event to definitions."""
+        if isinstance(self.body, TableMapEvent):
+            definitions.match(self.body.schema_name, self.body.table_name, self.body)
+        else:
+            definitions.observe_query(self.body)
+
+
+class LateDefinitions(Definitions):
+    """Definitions that load earlier logs only when a table's columns are not named in its own log.
+
+    Parameters
+    ----------
+    load
+        Returns the definitions before the first statement observed.
+    is_mariadb
+        MariaDB wrote the log; MariaDB does not log some column types.
+    needs_names
+        False if only the lengths of values matter.
+    """
+
+    def __init__(
+        self, load: Callable[[], Definitions], *, is_mariadb: bool, needs_names: bool = True
+    ) -> None:
+        super().__init__()
+        self._needs_names = needs_names
+        self._load: Callable[[], Definitions] | None = load
+        self._is_mariadb = is_mariadb
+        self._waiting: list[_Seen] = []
+
+    def observe_query(self, body: Any) -> bool:
+        """As in `Definitions`; until definitions are loaded, any statement may change one."""
+        if self._load is None:
+            return super().observe_query(body)
+        self._waiting.append(_Seen(body))
+        return True
+
+    def match(
+        self, schema_name: str, table_name: str, table_map: Any = None
+    ) -> TableDefinition | DefinitionMismatch | None:
+        """As in `Definitions`."""
+        if self._load is not None:
+            if isinstance(table_map, TableMapEvent) and self._is_complete(table_map):
+                self._waiting.append(_Seen(table_map))
+                return None
+            self.take_over(self._load())
+            self._load = None
+            for seen in self._waiting:
+                seen.show(super())  # type: ignore[arg-type]  # the methods of the base class
+            self._waiting = []
+        return super().match(schema_name, table_name, table_map)
+
+    def _is_complete(self, table_map: TableMapEvent) -> bool:
+        columns = (schema := Schema.of(table_map)).columns
+        if self._is_mariadb:
+            return not self._needs_names and all(one.type not in OLD_TIMES for one in columns)
+        is_clear = all(one.charset is not None or one.collation_id is None for one in columns)
+        is_clear = is_clear and not unknown_signs(schema, table_map)
+        return not self._needs_names or (schema.names_from is NameSource.LOG and is_clear)
+
+
+class _Recorder(Definitions):
+    """Records what affects definitions: statements, and the spelling of names."""
+
+    def __init__(self, seen: list[_Seen]) -> None:
+        super().__init__()
+        self._seen = seen
+        self._is_spelled = False
+
+    def observe_query(self, body: Any) -> bool:
+        try:
+            matters = isinstance(body, BinlogError) or may_matter_bytes(body.query)
+        except zlib.error:
+            matters = True
+        if matters:
+            self._seen.append(_Seen(body))
+        return matters
+
+    def match(self, schema_name: str, table_name: str, table_map: Any = None) -> None:
+        # One name with capital letters shows that names are case-sensitive, see `Definitions`.
+        if not self._is_spelled and table_map is not None and table_name != table_name.lower():
+            self._is_spelled = True
+            self._seen.append(_Seen(table_map))
+
+
+class _Known(NamedTuple):
+    """Events of a log that affect definitions, up to the start of a span or (None) all of them."""
+
+    until: Span | None
+    seen: list[_Seen]
+
+
+_known: OrderedDict[tuple[object, int], _Known] = OrderedDict()
+
+#: Cached definitions, by DDL file and preceding logs.
+_ends: OrderedDict[tuple[str | None, tuple[object, ...]], Definitions] = OrderedDict()
+
+
+def new_definitions(ddl: str | None) -> Definitions:
+    """New definitions, initialized from a file."""
+    definitions = Definitions()
+    if ddl is not None:
+        definitions.load(ddl)
+    return definitions
+
+
+def definitions_before(
+    logs: Sequence[tuple[object, AbstractContextManager[Log]]],
+    key: object,
+    log: Log,
+    span: Span,
+    ddl: str | None,
+) -> Definitions:
+    """The definitions in force at the start of a span of a log.
+
+    Parameters
+    ----------
+    logs
+        The earlier logs, in order: a key that identifies each, and a function that opens it.
+    key, log
+        The same for the log itself.
+    ddl
+        Table definitions in the format of mysqldump.
+
+    Raises
+    ------
+    BinlogError
+        A log cannot be opened.
+    """
+    definitions = _definitions_after(logs, ddl)
+    for seen in _seen(key, nullcontext(log), span):
+        seen.show(definitions)
+    return definitions
+
+
+def _definitions_after(
+    logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str | None
+) -> Definitions:
+    """The definitions after the given logs; continues from cached results."""
+    keys = tuple(key for key, _ in logs)
+    known = [one for text, one in _ends if text == ddl and keys[: len(one)] == one]
+    count = max(map(len, known), default=0)
+    definitions = _ends[ddl, keys[:count]].copy() if known else new_definitions(ddl)
+    for key, opened in logs[count:]:
+        for seen in _seen(key, opened, None):
+            seen.show(definitions)
+    _ends[ddl, keys] = definitions.copy()
+    _ends.move_to_end((ddl, keys))
+    while len(_ends) > _MAX_ENDS:
+        _ends.popitem(last=False)
+    return definitions
+
+
+def _seen(key: object, opened: AbstractContextManager[Log], until: Span | None) -> Sequence[_Seen]:
+    """Events that affect definitions in a log, up to a span or to its end; extends cached results."""
+    position = -1 if until is None else until.start
+    found = _known.get((key, position))
+    if found is None:
+        earlier = [
+            earlier_position
+            for one, earlier_position in _known
+            if one == key and 0 <= earlier_position < (position if position >= 0 else earlier_position + 1)
+        ]
+        start = _known[key, max(earlier)] if earlier else _Known(Span(), [])
+        with opened as log:
+            found = _read_on(log, start, until)
+        _known[key, position] = found
+    _known.move_to_end((key, position))
+    while len(_known) > _MAX_KNOWN:
+        _known.popitem(last=False)
+    return found.seen
+
+
+def _read_on(log: Log, known: _Known, until: Span | None) -> _Known:
+    seen = list(known.seen)
+    recorder, nothing = _Recorder(seen), np.zeros(0, dtype=np.int64)
+    tables = Tables(recorder)
+    stop = None if until is None else until.start
+    assert known.until is not None
+    for block in log.blocks(known.until, stop):
+        if isinstance(block, Gap):
+            continue
+        whole = block
+        if stop is not None and block.positions[-1] >= stop:
+            whole = block.part(0, int(np.searchsorted(block.positions, stop)))
+        try:
+            for part in expand(whole):
+                tables.take(part, nothing, nothing)
+        except BinlogError:
+            continue  # reported when its rows are read
+    return _Known(until, seen)

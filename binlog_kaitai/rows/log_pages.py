@@ -1,21 +1,41 @@
-"""Reads logs page by page: a page has the events of a block that the filters select."""
+"""Reads logs page by page: a page has the events of a block that the filters select, or its rows events."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from itertools import chain
-from typing import Any, Generic, TypeVar
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, pairwise
+from typing import Any, BinaryIO, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definitions import OneSeries, SeriesDefinitions
+from binlog_kaitai.errors import BinlogError, GrammarError, reading
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.byte_kernels import BAD
+from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
+from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, Markers
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.event_rows import rows_of
+from binlog_kaitai.log.gather import Gathered
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.log.part_reader import blocks_of
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
-from binlog_kaitai.rows.event_selection import Selection
-from binlog_kaitai.rows.unmatched_filters import Unmatched
+from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
+from binlog_kaitai.rows.event_metadata import CommitTimes, Origins
+from binlog_kaitai.rows.rolled_back_rows import LeftOut, PreparedTransactions
+from binlog_kaitai.rows.row_counts import RowNumbers
+from binlog_kaitai.rows.row_images import Images
+from binlog_kaitai.rows.sequences import era_of
+from binlog_kaitai.rows.table_maps import Table, Tables, located_error
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 _Page = TypeVar("_Page")
@@ -36,7 +56,9 @@ class LogPages(Generic[_Page]):
     progress
         Called periodically with the source and the offset reached in it.
     threads
-        Number of threads of `each`, see `columns.threads.thread_count`.
+        Number of threads of `each`, see `thread_count`.
+    ends
+        List to which the end of each file is appended.
     options
         More of `BlockReader`.
 
@@ -57,10 +79,11 @@ class LogPages(Generic[_Page]):
         block_size: int = BLOCK_SIZE,
         progress: Callable[[Source, int], object] = lambda source, position: None,
         threads: int | None = None,
+        ends: list[End] | None = None,
         **options: Any,
     ) -> None:
         self.sources = resolve(source)
-        self.ends: list[End] = []
+        self.ends: list[End] = [] if ends is None else ends
         self.threads = thread_count(threads, self.sources)
         self._filters = filters
         self._has_gtids = filters.has_gtids or any(one.repeated for one in self.sources)
@@ -75,21 +98,21 @@ class LogPages(Generic[_Page]):
 
     def each(self, work: Callable[[_Page], Iterable[_Result]]) -> Iterator[_Result]:
         """What `work` returns for each page, in order; several pages are processed at a time."""
-        return in_order(iter(self), work, self.threads, _size)
+        return in_order(iter(self), work, self.threads, self._size)
 
     def __iter__(self) -> Generator[_Page, None, None]:
         self._unmatched = Unmatched(self._filters, self.sources)
         for number, source in enumerate(self.sources):
             is_first, is_last = number == 0, number == len(self.sources) - 1
-            is_part = source.part is not None
+            is_part = source.span is not None
             filters = self._filters.without(source.repeated)
-            selection = Selection(filters, is_first=is_first, is_last=is_last, is_part=is_part)
+            selection = self._select(source, filters, is_first=is_first, is_last=is_last, is_part=is_part)
             self._unmatched.begin(source, is_first=is_first, is_last=is_last)
             with reading(source.name), source.open() as stream:
                 yield from self._read(source, stream, selection)
         self._unmatched.warn()
 
-    def _read(self, source: Source, stream: Any, selection: Selection) -> Iterator[_Page]:
+    def _read(self, source: Source, stream: BinaryIO, selection: EventSelection) -> Iterator[_Page]:
         reader = blocks_of(
             source,
             stream,
@@ -106,10 +129,20 @@ class LogPages(Generic[_Page]):
                 if selection.is_over:
                     return
                 self._progress(source, reader.position)
-        except BinlogError as error:
-            raise error.at(file=source.name, position=reader.position) from error.__cause__
-        if (end := reader.end()) is not None:
-            self.ends.append(end)
+            if (end := reader.end()) is not None:
+                self.ends.append(end)
+        except (BinlogError, OSError, MemoryError) as error:
+            if state is not None:
+                yield from self._finish(state, selection)
+            if isinstance(error, BinlogError):
+                raise error.at(file=source.name, position=reader.position) from error.__cause__
+            raise
+        if state is not None:
+            yield from self._finish(state, selection)
+
+    def _select(self, source: Source, filters: Filters, **place: bool) -> EventSelection:
+        """The selection of the next log; `place` is that of `EventSelection`."""
+        return EventSelection(filters, **place)
 
     def _blocks(self, source: Source, reader: Iterable[Block]) -> Iterator[Block]:
         """The blocks of a log, with payloads expanded."""
@@ -119,10 +152,224 @@ class LogPages(Generic[_Page]):
         """The state carried from one block of a log to the next, given the first."""
         raise NotImplementedError
 
-    def _page(self, block: Block, state: Any, selection: Selection) -> Iterator[_Page]:
+    def _page(self, block: Block, state: Any, selection: EventSelection) -> Iterator[_Page]:
         """The page of a block, if it has selected events; then the error of the first invalid event."""
         raise NotImplementedError
 
+    def _finish(self, state: Any, selection: EventSelection) -> Iterator[_Page]:
+        """What remains of a log after its last block, or before its first error."""
+        yield from ()
 
-def _size(page: Any) -> int:
-    return int(page.block.sizes.sum())
+    def _wrong_checksums(self, block: Block) -> dict[int, BinlogError]:
+        """The error for the first event of a block with a wrong checksum, by its number."""
+        if not self._verify_checksums:
+            return {}
+        bad = np.flatnonzero(checksums.check(block) == BAD)[:1].tolist()
+        return {row: checksums.error_at(block, row) for row in bad}
+
+    @staticmethod
+    def _size(page: Any) -> int:
+        """Size of a page in the log, in bytes."""
+        return int(page.block.sizes.sum())
+
+
+@dataclass(eq=False)
+class RowsPage:
+    """The selected rows events of one block.
+
+    Attributes
+    ----------
+    chosen : int64 array
+        Numbers of the events in `images`, in log order.
+    gtids_in_force : Gtids
+        The GTIDs of the block, as JSON text in `pool`.
+    commit_times : int64 array
+        For each event of the block.
+    first_numbers : int64 array
+        For each event in `images`, the number of its first row.
+    wanted : bool array
+        Which events of the block match the filters on header and GTID.
+    limit : int
+        Number of the first event of the block at or after a stop position or damage; else the number of
+        events.
+    origins : dict of TextColumn
+        JSON values of each event of the block, for the requested names of `Origins`.
+    era : int
+        See `rows.sequences`.
+    """
+
+    block: Block
+    images: Images
+    chosen: NDArray[np.int64]
+    pool: Pool
+    gtids_in_force: Gtids
+    commit_times: NDArray[np.int64]
+    first_numbers: NDArray[np.int64]
+    wanted: NDArray[np.bool_]
+    limit: int
+    origins: dict[str, TextColumn]
+    era: int
+
+    @cached_property
+    def headers(self) -> Gathered:
+        """Columns of the headers of the events of `images`."""
+        return self.block.header_of(self.images.rows)
+
+    @cached_property
+    def gtids(self) -> TextColumn:
+        """GTID of each event of the block."""
+        return self.gtids_in_force.column()
+
+    def event(self, index: int) -> ParsedEvent:
+        """An event of `images` as the event reader returns it."""
+        table = self.images.table(index)
+        row = int(self.images.rows[index])
+        status = checksums.STATUSES[int(self.block.checksums[row])]
+        event = self.block.event(row, table.table_map if isinstance(table, Table) else None, status)
+        event.gtid = self.gtid(row)
+        return event
+
+    def numbered(self, of_rows: Ints, numbers: Ints) -> Ints:
+        """Row numbers in the log, from the events and the row numbers within them."""
+        return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers
+
+    def gtid(self, row: int) -> str | None:
+        """GTID of an event of the block."""
+        offset, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
+        text = self.pool.read(offset, length).decode()
+        return None if text == "null" else text[1:-1]
+
+    def refuse(self, index: int, otherwise: BinlogError | None = None) -> BinlogError:
+        """Raise the event reader's error for an invalid event, or `otherwise` if it finds none."""
+        table, event = self.images.table(index), self.event(index)
+        if isinstance(table, BinlogError):
+            return located_error(table, event)
+        try:
+            for _ in rows_of(event, table.schema if table else None):
+                pass
+        except BinlogError as error:
+            return error
+        return event.locate(otherwise or GrammarError("the rows cannot be separated"))
+
+    def runs(self) -> Iterator[tuple[Table | BinlogError | None, Ints]]:
+        """Runs of consecutive events of the same table."""
+        numbers = self.images.table_of[self.chosen]
+        limits = np.flatnonzero(np.diff(numbers, prepend=-2, append=-2)).tolist()
+        for begin, end in pairwise(limits):
+            yield self.images.table(int(self.chosen[begin])), self.chosen[begin:end]
+
+
+class _State(NamedTuple):
+    """State carried from one block of a file to the next."""
+
+    gtids: GtidColumns
+    commits: CommitTimes
+    numbers: RowNumbers
+    tables: Tables
+    origins: Origins
+
+
+class RowsPages(LogPages[RowsPage]):
+    """Pages of one or more logs, in order.
+
+    Parameters
+    ----------
+    ddl
+        Table definitions in the format of mysqldump.
+    definitions
+        Table definitions in force before the first event; replaces `ddl`.
+    every_block
+        Also yield pages for blocks without selected rows events.
+    follows_xa
+        Finally warn about rows of XA transactions that the logs roll back later.
+    has_rolled_back
+        Also select rows events that were rolled back; otherwise, finally warn about those left out.
+    origins
+        Columns to compute with `Origins`.
+    era
+        The era of the logs in the column `_sequence`; by default, determined by the names of the logs.
+
+    The others are those of `LogPages`.
+    """
+
+    def __init__(
+        self,
+        source: SourceLike | Iterable[SourceLike],
+        filters: Filters,
+        *,
+        ddl: str | None = None,
+        definitions: Definitions | None = None,
+        every_block: bool = False,
+        follows_xa: bool = True,
+        has_rolled_back: bool = False,
+        origins: Iterable[str] = (),
+        era: int | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(source, filters, **options)
+        self._left_out = None if has_rolled_back else LeftOut()
+        self._options["shares_blocks"] |= not has_rolled_back
+        self._ddl = ddl
+        self._given = definitions
+        self._every_block = every_block
+        is_whole = follows_xa and all(one.span is None for one in self.sources)
+        self._prepared = PreparedTransactions() if is_whole else None
+        self._origins = frozenset(origins)
+        self._era = era_of(one.name for one in self.sources) if era is None else era
+
+    def __iter__(self) -> Generator[RowsPage, None, None]:
+        given = self._given
+        self._definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
+        yield from super().__iter__()
+        if self._prepared is not None:
+            self._prepared.warn()
+        if self._left_out is not None:
+            self._left_out.warn()
+
+    def _blocks(self, source: Source, reader: Iterable[Block]) -> Iterator[Block]:
+        blocks = super()._blocks(source, reader)
+        return blocks if self._left_out is None else self._left_out.decided(source, blocks)
+
+    def _begin(self, block: Block) -> _State:
+        if self._prepared is not None:
+            self._prepared.begin()
+        tables = Tables(self._definitions.of(block.file, block.fixed_header(0).server_id))
+        return _State(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
+
+    def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[RowsPage]:
+        failures = self._wrong_checksums(block)
+        pool = Pool()
+        markers = Markers.of(block)
+        gtids = state.gtids.find(block, pool, failures.setdefault, markers)
+        column = gtids.column() if self._has_gtids else None
+        times = state.commits.column(block, markers)
+        images = Images(block, state.tables)
+        for row, error in state.tables.failures:
+            failures.setdefault(row, error)
+        first_numbers = state.numbers.first(images)
+        wanted = selection.of(block, column, pool)
+        limit = min([selection.limit, *failures])
+        self._unmatched.look(block, limit, column, pool)
+        wanted[limit:] = False
+        chosen = np.flatnonzero(wanted[images.rows])
+        if selection.has_names:
+            chosen = self._by_name(images, chosen)
+        if self._left_out is not None:
+            chosen = self._left_out.without(images, chosen)
+        origins = state.origins.columns(block, pool)
+        page = RowsPage(
+            block, images, chosen, pool, gtids, times, first_numbers, wanted, limit, origins, self._era
+        )
+        if self._prepared is not None:
+            self._prepared.see(block, images.rows[chosen], limit, page.gtid)
+        if len(chosen) or self._every_block:
+            yield page
+        if failures:
+            raise failures[min(failures)]
+
+    def _by_name(self, images: Images, chosen: Ints) -> Ints:
+        takes = [
+            not isinstance(table, Table) or self._filters.takes_names(*table.key) for table in images.tables
+        ]
+        # The last entry stands for events without a table map.
+        return chosen[np.array([*takes, True], dtype=np.bool_)[images.table_of[chosen]]]

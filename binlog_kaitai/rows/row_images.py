@@ -11,12 +11,12 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.rows.tables import Table, Tables
+from binlog_kaitai.rows.table_maps import Table, Tables
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"
@@ -24,19 +24,19 @@ _COMPRESSED = "compressed_images"
 #: Size of decompressed events held at a time, in bytes; a single event may be larger.
 _ROOM = 16 << 20
 
-_NO_BYTES = np.zeros(0, dtype=np.uint8)
+_NO_BYTES, _NONE = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int64)
 
 #: Deflate compresses by at most a factor of about 1000.
 _MOST_RATIO = 1032
 
 
-class Program(NamedTuple):
-    """Layout of the images of some events; see `walk.locate`."""
+class ImageProgram(NamedTuple):
+    """Layout of the images of some events; see `locate`."""
 
     which: int
     partial: int
     counts: tuple[int, int]  # number of steps of each image
-    steps: Any  # int64 array of shape (n, 3): column, length, size of the length prefix
+    steps: Ints  # int64 array of shape (n, 3): column, length, size of the length prefix
 
     def columns(self) -> tuple[list[int], list[int]]:
         """Columns of the before image and of the after image."""
@@ -65,12 +65,12 @@ class Images:
         self.tables, self.table_of = tables.take(block, part.rows, part.ids)
         is_dummy = (self.table_of < 0) & part.is_dummy.astype(np.bool_)
         if is_dummy.any():
-            part, self.table_of = part.taken(~is_dummy), self.table_of[~is_dummy]
+            part, self.table_of = part.select(~is_dummy), self.table_of[~is_dummy]
         self.rows = part.rows
         self._part = part
         self._unpacked_sizes = np.zeros(len(self.rows), dtype=np.int64)
-        self._programs: list[Program | None] | None = None
-        self._program_of: Any = None
+        self._programs: list[ImageProgram | None] | None = None
+        self._program_of: Ints = _NONE
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -80,13 +80,13 @@ class Images:
         number = int(self.table_of[index])
         return None if number < 0 else self.tables[number]
 
-    def programs(self) -> tuple[list[Program | None], Any]:
+    def programs(self) -> tuple[list[ImageProgram | None], Ints]:
         """The distinct programs, None for events that match none, and the program number of each event."""
         if self._programs is None:
             self._programs, self._program_of = self._find_programs()
         return self._programs, self._program_of
 
-    def divided(self, events: Any) -> Iterator[tuple[Any, bool]]:
+    def divided(self, events: Ints) -> Iterator[tuple[Ints, bool]]:
         """Divide events into runs that `walk` can process, with a flag for programs with complete values."""
         programs, program_of = self.programs()
         takes = np.array([program is not None and program.partial < 0 for program in programs])
@@ -95,7 +95,7 @@ class Images:
         for begin, end in pairwise(limits):
             yield events[begin:end], bool(is_taken[begin])
 
-    def _find_programs(self) -> tuple[list[Program | None], Any]:
+    def _find_programs(self) -> tuple[list[ImageProgram | None], Ints]:
         part, data, count = self._part, self.block.data, len(self.rows)
         before = group_ranges(data, part.before, part.before + part.before_size)
         after = group_ranges(data, part.after, part.after + part.after_size)
@@ -109,7 +109,7 @@ class Images:
         first, which = distinct(keys)
         return [self._program(index) for index in first.tolist()], which
 
-    def _program(self, index: int) -> Program | None:
+    def _program(self, index: int) -> ImageProgram | None:
         part, table = self._part, self.table(index)
         if not isinstance(table, Table) or table.widths is None or not part.matches[index]:
             return None
@@ -123,7 +123,7 @@ class Images:
         elif which == 2:
             after = self._columns(table, part.before[index], part.before_size[index])
         steps = [(column, *table.widths[column]) for column in before + after]
-        return Program(
+        return ImageProgram(
             which,
             len_partial_bits(len(table.json_columns)) if is_partial else -1,
             (len(before), len(after)),
@@ -136,7 +136,7 @@ class Images:
         columns: list[int] = np.flatnonzero(present).tolist()
         return columns
 
-    def portions(self, chosen: Ints) -> Iterator[tuple[Any, Any, Any, Any]]:
+    def portions(self, chosen: Ints) -> Iterator[tuple[Ints, Bytes, Ints, Ints]]:
         """Some of the events with their images decompressed: events, data, starts and ends of images.
 
         Images that cannot be decompressed get an end before their start, which kernels reject.
@@ -151,31 +151,31 @@ class Images:
         if not packed.any():
             yield chosen, self.block.data, part.images[chosen], (part.images + part.images_size)[chosen]
             return
-        at = 0
-        while at < len(chosen):
-            begin, room, pieces, limits = at, _ROOM, list[Any](), [0]
+        offset = 0
+        while offset < len(chosen):
+            begin, room, pieces, limits = offset, _ROOM, list[Bytes](), [0]
             is_wrong = []
-            while at < len(chosen) and (room > 0 or at == begin):
-                data = self._unpacked(int(chosen[at]))
+            while offset < len(chosen) and (room > 0 or offset == begin):
+                data = self._unpacked(int(chosen[offset]))
                 is_wrong.append(data is None)
                 pieces.append(_NO_BYTES if data is None else data)
                 limits.append(limits[-1] + len(pieces[-1]))
                 room -= len(pieces[-1])
-                at += 1
+                offset += 1
             offsets = np.array(limits, dtype=np.int64)
-            yield chosen[begin:at], np.concatenate(pieces), offsets[:-1], offsets[1:] - np.array(is_wrong)
+            yield chosen[begin:offset], np.concatenate(pieces), offsets[:-1], offsets[1:] - np.array(is_wrong)
 
     @property
-    def is_packed(self) -> Any:
+    def is_packed(self) -> Bools:
         """Which events have compressed images, as a bool array."""
         return self._part.is_packed.astype(np.bool_)
 
-    def unpacked(self) -> tuple[Any, Any]:
+    def unpacked(self) -> tuple[Ints, Ints]:
         """Compressed and decompressed sizes of the images of each event; 0 if uncompressed or not needed."""
         sizes = self._unpacked_sizes
         return np.where(sizes > 0, self._part.images_size, 0), sizes
 
-    def _unpacked(self, index: int) -> Any:
+    def _unpacked(self, index: int) -> Bytes | None:
         """Images of one event as an array; None if they are damaged."""
         part = self._part
         start = int(part.images[index])
@@ -203,27 +203,27 @@ def _unpack(data: bytes) -> bytes | None:
 class _Part(NamedTuple):
     """Columns of rows events, one row per event."""
 
-    rows: Any
-    ids: Any
-    matches: Any
-    is_dummy: Any
-    which: Any
-    is_partial: Any
-    is_packed: Any
-    columns: Any
-    before: Any
-    before_size: Any
-    after: Any
-    after_size: Any
-    images: Any
-    images_size: Any
+    rows: Ints
+    ids: Ints
+    matches: Bools
+    is_dummy: Bools
+    which: Ints
+    is_partial: Ints
+    is_packed: Bools
+    columns: Ints
+    before: Ints
+    before_size: Ints
+    after: Ints
+    after_size: Ints
+    images: Ints
+    images_size: Ints
 
     @classmethod
     def of(cls, block: Block, kind: int, validator: BodyValidator) -> _Part:
         rows, body = block.rows_of(kind), block.body(kind)
         count = len(rows)
 
-        def flag(path: str) -> Any:
+        def flag(path: str) -> Ints:
             return body.numbers(path).astype(np.int64) if path in body else np.zeros(count, dtype=np.int64)
 
         nothing = np.zeros(count, dtype=np.int64)
@@ -260,10 +260,12 @@ class _Part(NamedTuple):
     def joined(cls, parts: list[_Part]) -> _Part:
         """Merge the parts of several event types in log order."""
         if not parts:
-            return cls(*(np.zeros(0, dtype=np.int64) for _ in cls._fields))
+            nothing: Any = np.zeros(0, dtype=np.int64)
+            return cls(*(nothing for _ in cls._fields))
         columns = cls(*(np.concatenate(values) for values in zip(*parts, strict=True)))
-        return columns.taken(np.argsort(columns.rows, kind="stable"))
+        return columns.select(np.argsort(columns.rows, kind="stable"))
 
-    def taken(self, events: Any) -> _Part:
+    def select(self, events: Ints | Bools) -> _Part:
         """Some of the events."""
-        return _Part(*(values[events] for values in self))
+        arrays: Any = (values[events] for values in self)
+        return _Part(*arrays)

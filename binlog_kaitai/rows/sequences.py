@@ -14,13 +14,11 @@ in MariaDB the time is that of a statement's start.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.sources.source import log_number, series_of
@@ -41,7 +39,7 @@ def era_of(names: Iterable[str]) -> int:
 
 
 def sequences(
-    eras: Ints, file: str, positions: Ints, limits: Ints, numbers: Ints, is_given: NDArray[np.bool_]
+    eras: Ints, file: str, positions: Ints, limits: Ints, numbers: Ints, is_given: Bools
 ) -> pa.Array:
     """The column for some row images of one log.
 
@@ -70,47 +68,54 @@ def sequences(
 
 @kernel
 def put_sequences(
-    eras: Any, log: Any, positions: Any, limits: Any, numbers: Any, is_given: Any, out: Any, offsets: Any
+    eras: Ints,
+    log: int,
+    positions: Ints,
+    limits: Ints,
+    numbers: Ints,
+    is_given: Bools,
+    out: Bytes,
+    offsets: Array,
 ) -> None:
     """Write the texts consecutively; stops where `out` may have too little room for the next one."""
-    at = 0
+    offset = 0
     offsets[0] = 0
     begin, common, era = 0, 0, np.int64(-1)  # text of the last run, and its part shared by the era
     for run in range(min(positions.shape[0], eras.shape[0], limits.shape[0] - 1)):
         length = 0
         for row in range(max(limits[run], 0), min(limits[run + 1], numbers.shape[0], is_given.shape[0])):
-            if at + 4 * _ROOM + 1 + _AFTER > out.shape[0]:
+            if offset + 4 * _ROOM + 1 + _AFTER > out.shape[0]:
                 return
             if length:
-                copy(out, begin, length, out, at)
-                at += length
+                copy(out, begin, length, out, offset)
+                offset += length
             else:
-                start = at
+                start = offset
                 if eras[run] == era:
-                    copy(out, begin, common, out, at)
-                    at += common
+                    copy(out, begin, common, out, offset)
+                    offset += common
                 else:
                     era = eras[run]
-                    at = _put_counted(max(era, 0), out, at)
-                    at = _put_counted(log, out, at)
-                    common = at - start
-                at = _put_counted(max(positions[run], 0), out, at)
-                begin, length = start, at - start
-            at = _put_counted(max(numbers[row], 0), out, at)
-            out[at] = _ZERO + is_given[row]
-            at += 1
-            offsets[row + 1] = at
+                    offset = _put_counted(max(era, 0), out, offset)
+                    offset = _put_counted(log, out, offset)
+                    common = offset - start
+                offset = _put_counted(max(positions[run], 0), out, offset)
+                begin, length = start, offset - start
+            offset = _put_counted(max(numbers[row], 0), out, offset)
+            out[offset] = _ZERO + is_given[row]
+            offset += 1
+            offsets[row + 1] = offset
 
 
 @kernel
 @inlined
-def _put_counted(number: Any, out: Any, at: Any) -> Any:
+def _put_counted(number: int, out: Bytes, offset: int) -> int:
     """Write a number, preceded by its digit count and followed by a point; returns the end."""
     if number < 10:
-        out[at], out[at + 1], out[at + 2] = _ZERO + 1, _ZERO + number, _POINT
-        return at + 3
-    end = put_number(number, out, at + 1)
-    digits = end - at - 1
-    out[at] = _ZERO + digits if digits < 10 else _TEN_DIGITS + digits - 10
+        out[offset], out[offset + 1], out[offset + 2] = _ZERO + 1, _ZERO + number, _POINT
+        return offset + 3
+    end: int = put_number(number, out, offset + 1)
+    digits = end - offset - 1
+    out[offset] = _ZERO + digits if digits < 10 else _TEN_DIGITS + digits - 10
     out[end] = _POINT
     return end + 1

@@ -1,24 +1,28 @@
-"""Arrow arrays of strings, byte strings and types stored like them."""
+"""Arrow arrays of strings and types stored like them, of ENUM and SET, and of JSON documents."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from binlog_kaitai.arrow import pa
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
-from binlog_kaitai.log.json_strings import escape_bytes
-from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import read_numbers
+from binlog_kaitai.log.line_arrays import escape_bytes, plain
+from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.fused_columns import Values, Way
+from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.read_kernels import STRINGS
-from binlog_kaitai.rows.string_kernels import measure, measure_recoded, pad_values, recode
+from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.values.column_kinds import STRING_TYPES, TEXTUAL, Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import STRING_TYPES, TEXTUAL
 
 #: Character sets whose text is valid UTF-8; None stands for an unknown one.
 UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
@@ -38,11 +42,11 @@ def escaped(value: bytes) -> str:
     return value.decode("utf-8", "backslashreplace")
 
 
-def _way(cells: Cells, kind: pa.DataType) -> Way | None:
+def _way(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
     column = cells.column
     if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
         return None
-    return Way(STRINGS, 4)
+    return ReadMethod(STRINGS, 4)
 
 
 def is_textual(column: Column) -> bool:
@@ -54,7 +58,7 @@ def _is_padded(column: Column) -> bool:
     return column.type == ColumnType.string and column.length > 0
 
 
-def texts(cells: Cells, kind: pa.DataType, values: Values | None, zero_dates: str) -> Any:
+def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> pa.Array:
     """CHAR, VARCHAR, TEXT and their binary counterparts."""
     column = cells.column
     if values is None:
@@ -97,7 +101,7 @@ def is_text(found: pa.Array) -> bool:
     return True
 
 
-def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any:
+def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa.Array:
     """An Arrow string array from bytes and offsets, with nulls for missing values."""
     valid = cells.valid
     nulls = len(valid) - int(np.count_nonzero(valid))
@@ -106,7 +110,7 @@ def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Ints) -> Any
     return pa.Array.from_buffers(kind, len(cells), buffers, nulls)
 
 
-def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
+def _escaped(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa.Array:
     """Strings with invalid UTF-8, all decoded with `escape_bytes`."""
     out, ends = np.empty(_OF_BYTE * len(data), dtype=np.uint8), np.empty(len(offsets), dtype=np.int64)
     size = escape_bytes.run(data, offsets.astype(np.int64, copy=False), out, ends)
@@ -115,7 +119,7 @@ def _escaped(cells: Cells, kind: Any, data: Any, offsets: Any) -> Any:
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
-def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
+def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> pa.Array:
     """By Python's codecs, each distinct value once."""
     as_bytes = found.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset
@@ -126,7 +130,7 @@ def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> Any:
     return pa.array(made, kind).take(as_bytes.indices)
 
 
-def padded(cells: Cells, kind: pa.DataType) -> Any:
+def padded(cells: Cells, kind: pa.DataType) -> pa.Array:
     """BINARY, with the trailing zero bytes that logs omit."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
     offsets[0] = 0
@@ -138,7 +142,7 @@ def padded(cells: Cells, kind: pa.DataType) -> Any:
 
 def _recoded(
     cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array, sizes: Ints, characters: Bytes
-) -> Any:
+) -> pa.Array:
     positions = np.empty(len(offsets), dtype=np.int64)
     measure_recoded.run(data, offsets, sizes, positions)
     out = np.empty(int(positions[-1]), dtype=np.uint8)
@@ -154,7 +158,7 @@ def extends_ascii(charset: str | None) -> bool:
 
 
 @cache
-def single_bytes(charset: str | None) -> Any:
+def single_bytes(charset: str | None) -> tuple[Ints, Bytes] | None:
     """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
     decoder = decoder_of(charset)
     if decoder is None:
@@ -172,12 +176,12 @@ def single_bytes(charset: str | None) -> Any:
     return sizes, characters
 
 
-def geometries(cells: Cells, kind: pa.DataType, values: Values, zero_dates: str) -> Any:
+def geometries(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     """SRID and WKB, as stored."""
     return values.array(kind, len(cells))
 
 
-def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
+def vectors(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
     """VECTOR: the log stores the floats in Arrow's representation."""
     data, offsets = values.bytes_and_offsets()
     if (offsets & 3).any():
@@ -187,8 +191,8 @@ def vectors(cells: Cells, kind: Any, values: Values, zero_dates: str) -> Any:
     return pa.Array.from_buffers(kind, len(cells), buffers, values.nulls, children=[floats])
 
 
-def _by_reader(cells: Cells, kind: pa.DataType) -> Any:
-    def convert(value: Any) -> Any:
+def _by_reader(cells: Cells, kind: pa.DataType) -> pa.Array:
+    def convert(value: Value) -> Any:
         return escaped(value) if isinstance(value, bytes) and pa.types.is_string(kind) else value
 
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
@@ -200,3 +204,165 @@ BUILDERS: dict[ColumnType | int, Any] = {
     ColumnType.geometry: (_way, geometries),
     ColumnType.vector: (_way, vectors),
 }
+
+
+#: For numbers of up to this many bytes, all possible choice_texts are cached.
+_SHORT = 2
+
+#: Number of bytes after the choice_texts that kernels may overwrite.
+_SLACK = 16
+
+
+class _Known:
+    """Cached choice_texts of a column.
+
+    Attributes
+    ----------
+    numbers : int64 array
+        For each value, the number of its text; -1 if unknown.
+    choice_texts : uint8 array
+        Texts without separators.
+    limits : int64 array
+        Start of each text, and the end of the last.
+    """
+
+    def __init__(self) -> None:
+        self.numbers = np.zeros(0, dtype=np.int64)
+        self.texts = np.zeros(0, dtype=np.uint8)
+        self.limits = np.zeros(1, dtype=np.int64)
+        self.lock = Lock()  # pages of a table are processed in several threads
+
+    def add(self, values: Ints, choice_texts: list[str]) -> None:
+        """Add values that are not cached yet, in ascending order, with their choice_texts."""
+        room = max(len(self.numbers), int(values[-1]) + 1)
+        numbers = np.full(room, -1, dtype=np.int64)
+        numbers[: len(self.numbers)] = self.numbers
+        numbers[values] = len(self.limits) - 1 + np.arange(len(values))
+        raw = [plain(text).encode() for text in choice_texts]
+        ends = self.limits[-1] + np.cumsum([len(text) for text in raw])
+        self.numbers, self.limits = numbers, np.concatenate((self.limits, ends))
+        self.texts = np.concatenate((self.texts, np.frombuffer(b"".join(raw), dtype=np.uint8)))
+
+
+def _known(cells: Cells) -> _Known:
+    found: _Known = cells.table.memory.setdefault(("choices", cells.column.index), _Known())
+    return found
+
+
+def choice_way(cells: Cells) -> ReadMethod | None:
+    """How kernels read the values; None if there are too many to cache."""
+    return ReadMethod(ways.MEMBERS, 4, 0, _known(cells).numbers) if cells.width.fixed <= _SHORT else None
+
+
+def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -> pa.Array:
+    """The column as an Arrow array, from the values read."""
+    if values is None:
+        return _by_value(cells, kind)
+    known, count = _known(cells), len(cells)
+    numbers = np.frombuffer(values.values, dtype=np.int32)[:count]
+    if values.invalid:
+        raw = _raw(cells)
+        unknown = np.flatnonzero(cells.valid & (numbers < 0))
+        new, first = np.unique(raw[unknown], return_index=True)
+        found = cells.by_reader(unknown[first])
+        positions = np.where(cells.valid, raw, 0).astype(np.int64)
+        with known.lock:
+            known.add(new.astype(np.int64), found)
+            numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
+    with known.lock:
+        members, limits = known.texts, known.limits
+    # The last entry stands for no value.
+    lengths = np.append(np.diff(limits), 0)
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    np.cumsum(lengths[numbers], out=offsets[1:])
+    out = np.empty(int(offsets[-1]) + _SLACK, dtype=np.uint8)
+    copy_members.run(members, limits, numbers, offsets, out)
+    buffers = [values.valid, pa.py_buffer(offsets), pa.py_buffer(out[: int(offsets[-1])])]
+    return pa.Array.from_buffers(kind, count, buffers, values.nulls)
+
+
+def _raw(cells: Cells) -> NDArray[np.uint64]:
+    raw = np.empty(len(cells), dtype=np.uint64)
+    cells.run(read_numbers, 0, cells.width.fixed, False, raw)
+    return raw
+
+
+def _by_value(cells: Cells, kind: pa.DataType) -> pa.Array:
+    valid = cells.valid
+    _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
+    found = cells.by_reader(np.flatnonzero(valid)[first])
+    codes = np.zeros(len(cells), dtype=np.int32)
+    codes[valid] = which.reshape(-1)
+    return pa.array([plain(text) for text in found], kind).take(pa.array(codes, mask=~valid))
+
+
+#: Size of the output per byte of input, and minimum size.
+_RATIO, _LEAST = 2, 1 << 12
+
+
+class Documents(NamedTuple):
+    """JSON documents printed by the kernel.
+
+    Attributes
+    ----------
+    texts
+        Arrow array in the format of the server; a document left out is empty.
+    is_left : bool array
+        The documents left to the event reader.
+    casts
+        Arrow array of bytes: paths and SQL expressions of the values that the texts do not express, see
+        `put_document`; empty unless requested.
+    """
+
+    texts: pa.Array
+    is_left: Bools
+    casts: pa.Array
+
+
+def documents(cells: Cells, kind: pa.DataType) -> pa.Array:
+    """JSON in the format of the server."""
+    printed = printed_documents(cells, kind)
+    rows = np.flatnonzero(printed.is_left)
+    if not len(rows):
+        return printed.texts
+    texts = cells.by_reader(rows, lambda value: plain(str(value)))
+    return pc.replace_with_mask(printed.texts, pa.array(printed.is_left), pa.array(texts, kind))
+
+
+def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = False) -> Documents:
+    """JSON printed by the kernel."""
+    count, prefix = len(cells), cells.width.prefix
+    offsets, cast_offsets = np.zeros((2, count + 1), dtype=np.int64)
+    size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
+    out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
+    casts = np.empty(len(out) if has_casts else 0, dtype=np.uint8)
+    is_left = np.zeros(count, dtype=np.bool_)
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    offsets[0] = 0
+    put = put_documents.run
+    reached, offset = 0, 0
+    while True:
+        texts = out, offsets, casts, cast_offsets
+        reached, offset = put(cells.data, cells.starts, prefix, reached, offset, stack, *texts, is_left)
+        if reached == count:
+            break
+        out, casts = _doubled(out, offset), _doubled(casts, int(cast_offsets[reached]))
+    valid = cells.valid
+    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
+    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:offset])]
+    found = pa.Array.from_buffers(kind, count, buffers)
+    if not is_text(found):
+        is_left = valid  # invalid UTF-8
+    cast_buffers = [
+        None,
+        pa.py_buffer(cast_offsets.astype(np.int32)),
+        pa.py_buffer(casts[: cast_offsets[-1]]),
+    ]
+    return Documents(found, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))
+
+
+def _doubled(buffer: Bytes, used: int) -> Bytes:
+    """A buffer of twice the size with the same start; memory that is not used is not touched."""
+    doubled = np.empty(2 * len(buffer), dtype=np.uint8)
+    doubled[:used] = buffer[:used]
+    return doubled

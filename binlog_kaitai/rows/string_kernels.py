@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
@@ -12,7 +10,7 @@ from binlog_kaitai.log.decoders import length_prefix
 
 
 @kernel
-def length_at(data: Bytes, start: int, prefix: int) -> Any:
+def length_at(data: Bytes, start: int, prefix: int) -> int:
     """The length in `prefix` bytes, 1 to 4, at `start`; -1 if the prefix or the value exceeds the data."""
     if start < 0 or start + prefix > data.shape[0]:
         return -1
@@ -106,8 +104,8 @@ def measure_recoded(data: Bytes, offsets: Array, sizes: Ints, out: Ints) -> None
         start = offsets[index]
         stop = offsets[index + 1]
         if start >= 0 and stop <= data.shape[0]:
-            for at in range(start, stop):
-                total += sizes[data[np.uint64(at)]]
+            for offset in range(start, stop):
+                total += sizes[data[np.uint64(offset)]]
         out[index + 1] = total
 
 
@@ -116,8 +114,8 @@ def recode(data: Bytes, sizes: Ints, texts: Bytes, out: Bytes) -> None:
     """Translate each byte into the first `sizes[byte]` (at most four) bytes of `texts[byte]`."""
     offset = np.uint64(0)
     room = out.shape[0]
-    for at in range(data.shape[0]):
-        byte = data[at]
+    for end in range(data.shape[0]):
+        byte = data[end]
         size = sizes[byte]
         if np.int64(offset) + 4 <= room:
             # Write all four without a branch; the next byte overwrites the excess.

@@ -1,22 +1,464 @@
-"""Finds the table map of each rows event: the latest preceding one with the same table id."""
+"""The table of each rows event: the latest preceding table map with its id, and its schema.
+
+Table maps with the same content and the same DDL definition form one :class:`Table`, which the grammar parses
+once. Some events close all tables: after them, earlier table maps no longer apply.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.context import MAX_TABLE_MAPS
-from binlog_kaitai.core.grammar import EventType, TableMapEvent
+from binlog_kaitai.core.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    ColumnType,
+    EventType,
+    TableMapEvent,
+    YearBits,
+    plain_decoders,
+)
+from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
+from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
+from binlog_kaitai.ddl.lexer import may_matter_bytes
+from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.log.line_arrays import Column, Pool
-from binlog_kaitai.rows.closings import Closings
-from binlog_kaitai.rows.tables import in_force, last_of_each, newest_before
+from binlog_kaitai.log.body_validator import BodyValidator
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.gather import Gathered
+from binlog_kaitai.log.groups import distinct, group_ranges
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
+from binlog_kaitai.values.column_kinds import kind_of
+from binlog_kaitai.values.schema import Column as TableColumn
+from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Ints
-    from binlog_kaitai.log.gather import Gathered
+
+class Width(NamedTuple):
+    """Length of a value in bytes; with a `prefix`, a number of that many bytes holds the length."""
+
+    fixed: int
+    prefix: int = 0
+
+
+def widths_of(table_map: TableMapEvent, columns: Sequence[TableColumn]) -> list[Width | None]:
+    """Widths of the values of a table's columns; None for an invalid or unknown type.
+
+    Parameters
+    ----------
+    columns
+        The columns of the table map's schema.
+    """
+    if table_map.columns is None:
+        return [None] * len(columns)
+    return [_width(stored, column) for stored, column in zip(table_map.columns, columns, strict=True)]
+
+
+def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:
+    try:
+        kind_of(column)
+    except GrammarError:
+        return None
+    widths = plain_decoders.WIDTHS
+    return Width(*widths.get(int(column.type), widths[None])(stored))
+
+
+#: Whether events of a type close tables: no, yes, or if their statement is BEGIN or COMMIT.
+_NEVER, _ALWAYS, _BY_STATEMENT = range(3)
+_ROLES = np.array([_ALWAYS if kind in TABLES_CLOSE else _NEVER for kind in range(256)], dtype=np.uint8)
+_ROLES[EventType.query_event] = _BY_STATEMENT
+
+#: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
+WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
+LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
+
+
+class Closings:
+    """Finds where tables are closed, in one block of a file after another."""
+
+    def __init__(self) -> None:
+        self._is_after_payload = False
+
+    def count(self, block: Block) -> tuple[Bools, Ints]:
+        """What `closings_in` returns, with the ends of payloads."""
+        frames, closed = closings_in(block)
+        if self._is_after_payload or EventType.transaction_payload_event in block.counts:
+            closes = np.diff(closed, prepend=0) > 0
+            self._close_after_payloads(block, closes)
+            closed = np.cumsum(closes)
+        return frames, closed
+
+    def _close_after_payloads(self, block: Block, closes: Bools) -> None:
+        """Close the tables of each payload at the event that follows the payload in the log itself."""
+        is_of_log = np.ones(len(block), dtype=np.bool_) if block.holders is None else block.holders < 0
+        opens = block.types[is_of_log] == EventType.transaction_payload_event
+        closes[is_of_log] |= np.append(self._is_after_payload, opens[:-1])[: len(opens)]
+        self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
+
+
+def closings_in(block: Block) -> tuple[Bools, Ints]:
+    """Two arrays over a block's events.
+
+    Returns
+    -------
+    Which are just BEGIN or COMMIT, the most frequent statements, bool; and how often tables were closed up to
+    each event, int64.
+    """
+    frames, closed = np.empty(len(block), dtype=np.bool_), np.empty(len(block), dtype=np.int64)
+    events = block.starts, block.sizes, block.checksums, block.types
+    count_closings.run(block.data, *events, _ROLES, CHECKSUM_SIZE, WORDS, LIMITS, frames, closed)
+    return frames, closed
+
+
+@kernel
+def count_closings(
+    data: Bytes,
+    starts: Ints,
+    sizes: Ints,
+    checksums: Bytes,
+    types: Bytes,
+    roles: Bytes,
+    after: int,
+    words: Bytes,
+    limits: Ints,
+    frames: Bools,
+    closed: Ints,
+) -> None:
+    """Find BEGIN and COMMIT, and count the events that close tables.
+
+    Parameters
+    ----------
+    starts, sizes, checksums, types
+        Offset, length, checksum state and type of each event.
+    roles
+        For each type, whether its events close tables.
+    after
+        Length of a checksum.
+    words, limits
+        The statements that close tables, and the offsets between them.
+    frames, closed
+        Output: whether an event is one of these statements; number of closings up to each event.
+    """
+    count = 0
+    for event in range(starts.shape[0]):
+        # With a signed index, Numba would generate code for negative indexes.
+        here = np.uint64(event)
+        role = roles[types[here]]
+        is_word = False
+        if role == _BY_STATEMENT:
+            end = starts[here] + sizes[here] - (after if checksums[here] != NONE else 0)
+            is_word = ends_with(data, starts[here], end, words, limits)
+        if is_word or role == _ALWAYS:
+            count += 1
+        frames[here] = is_word
+        closed[here] = count
+
+
+@kernel
+@inlined
+def ends_with(data: Bytes, start: int, end: int, words: Bytes, limits: Ints) -> bool:
+    """Whether a range of `data` ends with one of several words, which are not empty."""
+    if start < 0 or end > data.shape[0]:
+        return False
+    for word in range(limits.shape[0] - 1):
+        first, length = limits[word], limits[word + 1] - limits[word]
+        step = length if end - length < start else 0
+        while step < length and data[np.uint64(end - length + step)] == words[np.uint64(first + step)]:
+            step += 1
+            if step == length:
+                return True
+    return False
+
+
+#: Maximum number of distinct tables cached.
+_MAX_TABLES = 1 << 12
+
+#: Offsets within a table map: of the table id, and after it.
+_MAP_FIELDS = ("table_id.low", "flags")
+
+#: Number of leading bytes of a statement that show whether it may define a table.
+_BEGINNING = 1 << 10
+
+#: Number of table maps before a rows event to compare directly; usually the last one matches.
+_NEAR = 4
+
+#: Warning about a table with a column that its definition lacks.
+_ONE_MORE = (
+    f"the log has one BIGINT more than the definition; named {IMPLICIT_KEY}, the hidden key that Aliyun "
+    "RDS and PolarDB add to tables without a primary key (on other servers: was the table altered since?)"
+)
+
+#: Results: no table map, and none among those compared.
+_NONE, _FAR = -1, -2
+
+
+class Table:
+    """A table at some point in the log, from its table map and DDL.
+
+    Attributes
+    ----------
+    table_map : TableMapEvent
+        The body of the event.
+    widths : list of Width, or None
+        Widths of the values of all columns; None if that of a column is unknown.
+    json_columns : list of int
+        Numbers of the JSON columns.
+    memory : dict
+        Cache for values derived from the table.
+    mismatch : str
+        Why a known definition does not provide column names; empty if there is none.
+    """
+
+    def __init__(self, table_map: TableMapEvent, schema: Schema, mismatch: str = "") -> None:
+        self.mismatch = mismatch
+        self.table_map = table_map
+        self.schema = schema
+        widths = widths_of(table_map, schema.columns)
+        known: list[Width] = [width for width in widths if width is not None]
+        is_known = schema.is_readable and len(known) == len(widths) and not schema.old_fractions
+        self.widths = known if is_known else None
+        self.memory: dict[Any, Any] = {}
+        self.json_columns = [column.index for column in schema.columns if column.type == ColumnType.json]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Schema and table name."""
+        return self.schema.schema_name, self.schema.table_name
+
+
+class Tables:
+    """Tracks the table maps of a file, or of a payload, block by block.
+
+    Parameters
+    ----------
+    definitions
+        Definitions by DDL; updated by the statements of the log.
+    """
+
+    def __init__(self, definitions: Definitions) -> None:
+        self.definitions = definitions
+        self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
+        self._closings = Closings()
+        self._tables: dict[tuple[bytes, bool, YearBits], tuple[int, Table | BinlogError]] = {}
+        self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block with errors
+        self.validator = BodyValidator()  # of the parts of rows events before the rows
+        self._changes = 0  # number of statements that may have changed a definition
+
+    def take(self, block: Block, rows: Ints, ids: Ints) -> tuple[list[Table | BinlogError], Ints]:
+        """The tables of the given rows events of a block; also records the table maps of the block.
+
+        Parameters
+        ----------
+        rows, ids
+            Numbers of the rows events in the block, ascending, and their table ids.
+
+        Returns
+        -------
+        The distinct tables or errors, and for each event the number of its table, -1 for none.
+        """
+        self.failures = []
+        frames, closed = self._closings.count(block)
+        if block.is_special:
+            self._known.clear()
+            return [], np.full(len(rows), -1, dtype=np.int64)
+        maps, own_ids, made, which = self._read_maps(block, frames)
+        earlier = list(self._known)
+        # Table maps of earlier blocks sort before the first event of this block.
+        all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
+        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
+        found = newest_before(all_ids, offsets, rows, ids, len(block) + 2)
+        found = in_force(found, offsets, rows, closed)
+        numbers: dict[int, int] = {}
+        choices = [*self._known.values(), *made]
+        distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
+        number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which)).astype(np.int64)
+        table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[found]]
+        if len(closed) and closed[-1]:
+            self._known.clear()
+            is_kept = closed[maps] == closed[-1]
+            own_ids, which = own_ids[is_kept], which[is_kept]
+        self._remember(own_ids, [made[number] for number in which[last_of_each(own_ids)].tolist()])
+        return list({id(table): table for table in choices}.values()), table_of
+
+    def _remember(self, ids: Ints, tables: list[Table | BinlogError]) -> None:
+        for id_, table in zip(ids[last_of_each(ids)].tolist(), tables, strict=True):
+            self._known.pop(id_, None)
+            self._known[id_] = table
+        while len(self._known) > MAX_TABLE_MAPS:
+            del self._known[next(iter(self._known))]
+
+    def _read_maps(self, block: Block, frames: Bools) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
+        """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
+        rows = block.rows_of(EventType.table_map_event)
+        statements = statements_in(block, frames=frames)
+        if not len(rows):
+            for row in statements:
+                self._observe(block, row)
+            nothing = np.zeros(0, dtype=np.int64)
+            return rows, nothing, [], nothing
+        # The content begins after the table id.
+        id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
+        starts = block.starts.take(rows) + content_at
+        ids = block.numbers_at(rows, id_at, content_at - id_at)
+        # The grammar reports an event that is too short.
+        ends = np.maximum(block.all_body_ends(EventType.table_map_event), starts)
+        epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
+        contents = group_ranges(block.data, starts, ends)
+        first, which = distinct(epochs * len(rows) + contents)
+        made: list[Table | BinlogError] = []
+        observed = 0
+        for index in first.tolist():
+            for row in statements[observed : epochs[index]]:
+                self._observe(block, row)
+            observed = max(observed, int(epochs[index]))
+            made.append(self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]])))
+            # A table map that cannot be decoded has its own position; errors in columns are reported for a
+            # row.
+            if isinstance(made[-1], BinlogError) and made[-1].position is not None:
+                self.failures.append((int(rows[index]), made[-1]))
+        for row in statements[observed:]:
+            self._observe(block, row)
+        return rows, ids.view(np.int64), made, which
+
+    def _table(self, block: Block, row: int, content: bytes) -> Table | BinlogError:
+        key = content, is_mariadb(block.layout), block.layout.year_bits
+        changes, table = self._tables.get(key, (-1, None))
+        if changes == self._changes and table is not None:
+            return table
+        made: Table | BinlogError
+        try:
+            table_map: TableMapEvent = block.event(row).body
+            names = table_map.schema_name, table_map.table_name
+            found = self.definitions.match(*names, table_map)
+            definition = found if isinstance(found, TableDefinition) else None
+            mismatch = found.reason if isinstance(found, DefinitionMismatch) else ""
+            made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
+            if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
+                warning = replace(found, file=block.file, position=int(block.positions[row]))
+                warnings.warn(str(warning), DefinitionWarning, stacklevel=2)
+            if unknown := unknown_signs(made.schema, table_map):
+                place = f"{block.file}, position {int(block.positions[row])}: table {made.schema.full_name}"
+                warnings.warn(f"{place}: {unknown}", DefinitionWarning, stacklevel=2)
+            if definition is not None and definition.columns[-1].name == IMPLICIT_KEY:
+                warnings.warn(f"table {made.schema.full_name}: {_ONE_MORE}", DefinitionWarning, stacklevel=2)
+        except BinlogError as error:
+            made = error
+        if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
+            table.mismatch, made = made.mismatch, table
+        if len(self._tables) >= _MAX_TABLES:
+            self._tables.clear()
+        self._tables[key] = self._changes, made
+        return made
+
+    def _observe(self, block: Block, row: int) -> None:
+        self._changes += self.definitions.observe_query(statement_body(block, row))
+
+
+def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
+    """The error for a table that cannot be decoded, at one of its rows events unless it has a position."""
+    if error.position is not None:
+        return error
+    return event.locate(type(error)(error.reason, field=error.field))
+
+
+def in_force(maps: Ints, offsets: Ints, rows: Ints, closed: Ints) -> Ints:
+    """The table maps of rows events; -1 where tables were closed in between."""
+    events = offsets[maps] if len(offsets) else maps
+    since = np.where(events >= 0, closed[events], 0)
+    return np.where(closed[rows] == since, maps, -1)
+
+
+def statements_in(
+    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, frames: Bools | None = None
+) -> list[int]:
+    """Events whose statements may change a definition, according to their first bytes.
+
+    `frames` flags the events that are just BEGIN or COMMIT, if that is known.
+    """
+    found = block.rows_of(EventType.query_compressed_event).tolist()
+    rows = block.rows_of(EventType.query_event)
+    rows = rows[~(closings_in(block)[0] if frames is None else frames)[rows]]
+    if len(rows):
+        body = block.gather(EventType.query_event, rows)
+        starts, lengths = body.ranges("query")
+        # The grammar decodes events that do not match the layout, and may report damage.
+        found += rows[~body.matches].tolist()
+        offsets = rows[body.matches], starts[body.matches], lengths[body.matches]
+        for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
+            if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
+                found.append(row)
+    return sorted(found)
+
+
+def statement_body(block: Block, row: int) -> Any:
+    """Body of a statement's event, or its error; `Definitions` accept either."""
+    try:
+        return block.event(row).body
+    except BinlogError as error:
+        return error
+
+
+def last_of_each(ids: Ints) -> Ints:
+    """Index of the last occurrence of each distinct value, ascending."""
+    if len(ids) and (ids == ids[0]).all():
+        return np.array([len(ids) - 1])
+    _, from_end = np.unique(ids[::-1], return_index=True)
+    return np.sort(len(ids) - 1 - from_end)
+
+
+@kernel
+def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> bool:
+    """For each rows event the number of its table map.
+
+    Parameters
+    ----------
+    rows, maps : int64 arrays
+        Event numbers in the block, ascending for table maps; -1 for a table map of an earlier block.
+    ids, map_ids : int64 arrays
+        Table ids.
+    out : int64 array
+        Output: _NONE if there is no such table map, _FAR if it is not among those compared.
+
+    Returns
+    -------
+    Whether no entry is _FAR.
+    """
+    after, is_done = 0, True
+    for index in range(rows.shape[0]):
+        while after < maps.shape[0] and maps[after] < rows[index]:
+            after += 1
+        while after > 0 and maps[after - 1] >= rows[index]:
+            after -= 1
+        found = _NONE if after <= _NEAR else _FAR
+        for number in range(max(after - _NEAR, 0), after):
+            if map_ids[number] == ids[index]:
+                found = number
+        out[index] = found
+        is_done = is_done and found != _FAR
+    return is_done
+
+
+def newest_before(ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int) -> Ints:
+    """For each rows event, the number of the latest preceding entry with its id; -1 for none."""
+    if not len(ids):
+        return np.full(len(rows), -1, dtype=np.int64)
+    found = np.empty(len(rows), dtype=np.int64)
+    if match_near.run(rows, wanted, offsets, ids, found):
+        return found
+    known, ranks = np.unique(ids, return_inverse=True)
+    keys = ranks.reshape(-1) * span + offsets + 1
+    order = np.argsort(keys, kind="stable")
+    ranked = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
+    index = np.searchsorted(keys[order], ranked * span + rows + 1) - 1
+    is_found = (index >= 0) & (known[ranked] == wanted)
+    is_found &= keys[order][index] >= ranked * span
+    return np.where(is_found, order[index], -1)
 
 
 _ID = "table_id.value"
@@ -26,7 +468,7 @@ _NAMES = ("schema_name", "table_name")
 class _Known(NamedTuple):
     """A table map of an earlier block: its event, and its names as JSON text."""
 
-    event: Event
+    event: ParsedEvent
     names: tuple[bytes, ...]
 
 
@@ -51,14 +493,14 @@ class TableMaps:
         ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         # Table maps of earlier blocks sort before the first event of this block.
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
-        self._matches: dict[int, Any] = {}
+        self._matches: dict[int, Ints] = {}
         self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
         _, self._closed = self._closings.count(block)
         #: The names in the table maps of this block that can be decoded.
-        self._own: list[Column] = []
+        self._own: list[TextColumn] = []
         self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
 
-    def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> Column:
+    def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> TextColumn:
         known = [self._pool.add(self._known[id_].names[number]) for id_ in earlier]
         offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
         first, second = -offsets[:, 0] - 1, offsets[:, 1]
@@ -74,19 +516,19 @@ class TableMaps:
             first, second = np.concatenate((first, own.first)), np.concatenate((second, own.second))
         return self._pool.placed(first, second)
 
-    def own_names(self, name: str) -> Column | None:
+    def own_names(self, name: str) -> TextColumn | None:
         """A name of each table map of the block; None if one of them cannot be decoded."""
         assert self._block is not None
         is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
         return self._own[_NAMES.index(name)] if is_all and self._own else None
 
-    def _match(self, rows: Ints, ids: Ints) -> Any:
+    def _match(self, rows: Ints, ids: Ints) -> Ints:
         """For each rows event, the number of its table map, earlier ones first; -1 if there is none."""
         assert self._block is not None
         found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
         return in_force(found, self._offsets, rows, self._closed)
 
-    def column(self, kind: int, name: str) -> Column:
+    def column(self, kind: int, name: str) -> TextColumn:
         """The schema or table name of each rows event of one type; null if its table map is missing."""
         assert self._block is not None
         column = self._columns[_NAMES.index(name)]
@@ -138,7 +580,7 @@ class TableMaps:
             del self._known[next(iter(self._known))]
 
 
-def _json_of(block: Block, pool: Pool, column: Column, number: int) -> bytes:
+def _json_of(block: Block, pool: Pool, column: TextColumn, number: int) -> bytes:
     start, length = int(column.first[number]), int(column.second[number])
     if start < 0:
         return pool.read(-start - 1, length)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType
@@ -14,8 +13,8 @@ from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.snapshot.snapshot_values import value_of_text
 from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, TEXTUAL
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import INTEGER_TYPES, TEXTUAL
 
 _NULL, _INTRODUCER, _CONVERT = b"NULL", b"_binary", b"CONVERT("
 _QUOTES = b"'\""
@@ -28,6 +27,8 @@ _WRITTEN = [(b"\\" + letter, _ESCAPES.get(letter, letter)) for letter in (b"'", 
 
 #: Character sets whose text Arrow has as it is.
 _UTF8 = ("utf8mb4", "utf8mb3", "utf8")
+
+_Conversion = Callable[[Sequence[bytes], pa.DataType], pa.Array]
 
 #: The length of a date.
 _DATE = 10
@@ -63,15 +64,17 @@ def _of_hex(digits: bytes) -> bytes:
 def unescaped(text: bytes, quote: bytes) -> bytes:
     """The content of a string without escapes and doubled quotes."""
     if quote * 2 in text:
-        return _ESCAPED.sub(lambda one: _unescape(one[0], quote), text)
+        return _ESCAPED.sub(lambda escape: _unescape(escape[0], quote), text)
     if b"\\" not in text:
         return text
     parts = text.split(b"\\\\")
-    for at, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if b"\\" in part:
             for escape, byte in _WRITTEN:
                 part = part.replace(escape, byte)
-            parts[at] = part if b"\\" not in part else _ESCAPED.sub(lambda one: _unescape(one[0], b""), part)
+            parts[index] = (
+                part if b"\\" not in part else _ESCAPED.sub(lambda escape: _unescape(escape[0], b""), part)
+            )
     return b"\\".join(parts)
 
 
@@ -98,9 +101,9 @@ class Converter:
         is_converted = column.type in _STRINGS and BINARY not in (column.charset, charset)
         self._as_dumped = replace(column, charset=charset) if is_converted else column
         self._convert = _CONVERTERS.get(column.type, _text)
-        self._at_once = self._chosen_way()
+        self._at_once = self._conversion_at_once()
 
-    def array(self, literals: Sequence[bytes]) -> Any:
+    def array(self, literals: Sequence[bytes]) -> pa.Array:
         """The array; values are those that a snapshot over a connection has.
 
         Raises
@@ -113,7 +116,7 @@ class Converter:
                 return self._at_once(literals, self.kind)
         return pa.array(list(map(self._value, literals)), self.kind)
 
-    def _chosen_way(self) -> Callable[[Sequence[bytes], Any], Any] | None:
+    def _conversion_at_once(self) -> _Conversion | None:
         """A conversion of many literals at once; None if each value needs its own."""
         column, kind = self._as_dumped, self.kind
         if column.type in INTEGER_TYPES and pa.types.is_integer(kind):
@@ -129,7 +132,7 @@ class Converter:
         is_utf8 = column.type in _STRINGS and column.charset in _UTF8 and pa.types.is_string(kind)
         return _strings if is_utf8 else None
 
-    def _value(self, literal: bytes) -> Any:
+    def _value(self, literal: bytes) -> object:
         data = data_of(literal)
         if data is None:
             return None
@@ -138,71 +141,71 @@ class Converter:
         return plain_value(value, column, self.kind, self._zero_dates)
 
 
-def _integers(literals: Sequence[bytes], kind: Any) -> Any:
-    return pa.array([None if one == _NULL else int(one) for one in literals], kind)
+def _integers(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    return pa.array([None if literal == _NULL else int(literal) for literal in literals], kind)
 
 
-def _floats(literals: Sequence[bytes], kind: Any) -> Any:
-    return pa.array([None if one == _NULL else float(one) for one in literals], kind)
+def _floats(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    return pa.array([None if literal == _NULL else float(literal) for literal in literals], kind)
 
 
-def _decimals(literals: Sequence[bytes], kind: Any) -> Any:
+def _decimals(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
     return (
-        pa.array([None if one == _NULL else one for one in literals], pa.binary())
+        pa.array([None if literal == _NULL else literal for literal in literals], pa.binary())
         .cast(pa.string())
         .cast(kind)
     )
 
 
-def _times(literals: Sequence[bytes], kind: Any) -> Any:
-    texts = [None if one == _NULL else one[1:-1] for one in literals]
+def _times(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    texts = [None if literal == _NULL else literal[1:-1] for literal in literals]
     if any(text is not None and len(text) < _DATE for text in texts):
         raise ValueError("a date without a day, which Arrow would complete")
     naive = pa.timestamp(kind.unit) if pa.types.is_timestamp(kind) else kind
     return pa.array(texts, pa.binary()).cast(pa.string()).cast(naive).cast(kind)
 
 
-def _byte_strings(literals: Sequence[bytes], kind: Any) -> Any:
+def _byte_strings(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
     return pa.array(_contents(literals), pa.binary()).cast(kind)
 
 
-def _strings(literals: Sequence[bytes], kind: Any) -> Any:
-    if any(one[0] not in _QUOTES_OR_NULL for one in literals):
+def _strings(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    if any(literal[0] not in _QUOTES_OR_NULL for literal in literals):
         raise ValueError("a string in the character set of its column")
     return pa.array(_contents(literals), pa.binary()).cast(kind)
 
 
 def _contents(literals: Sequence[bytes]) -> list[bytes | None]:
     return [
-        one[1:-1]
-        if one[0] in _QUOTES and b"\\" not in one and b"''" not in one and b'""' not in one
-        else data_of(one)
-        for one in literals
+        text[1:-1]
+        if text[0] in _QUOTES and b"\\" not in text and b"''" not in text and b'""' not in text
+        else data_of(text)
+        for text in literals
     ]
 
 
-def _text(data: bytes, column: Column, charset: str, literal: bytes) -> Any:
+def _text(data: bytes, column: Column, charset: str, literal: bytes) -> str:
     return data.decode("ascii")
 
 
-def _as_it_is(data: bytes, column: Column, charset: str, literal: bytes) -> Any:
+def _as_it_is(data: bytes, column: Column, charset: str, literal: bytes) -> bytes | str:
     # UUID, INET4 and INET6 have the type of BINARY, but are dumped as text.
     return data if (column.type_name or "").lower() not in TEXTUAL else data.decode()
 
 
-def _bits(data: bytes, column: Column, charset: str, literal: bytes) -> Any:
+def _bits(data: bytes, column: Column, charset: str, literal: bytes) -> bytes:
     if data is literal:
         raise ValueError(f"{literal!r} is not a literal of BIT in a dump")
     return data
 
 
-def _enum(data: bytes, column: Column, charset: str, literal: bytes) -> Any:
+def _enum(data: bytes, column: Column, charset: str, literal: bytes) -> int:
     return _number_of(_chosen(data, column, charset, literal), column)
 
 
-def _set(data: bytes, column: Column, charset: str, literal: bytes) -> Any:
+def _set(data: bytes, column: Column, charset: str, literal: bytes) -> int:
     text = _chosen(data, column, charset, literal)
-    return sum(1 << _number_of(one, column) - 1 for one in text.split(",")) if text else 0
+    return sum(1 << _number_of(member, column) - 1 for member in text.split(",")) if text else 0
 
 
 def _chosen(data: bytes, column: Column, charset: str, literal: bytes) -> str:
@@ -222,7 +225,7 @@ def _number_of(text: str, column: Column) -> int:
     return 0
 
 
-_CONVERTERS: dict[ColumnType | int, Callable[[bytes, Column, str, bytes], Any]] = {
+_CONVERTERS: dict[ColumnType | int, Callable[[bytes, Column, str, bytes], bytes | str | int]] = {
     **dict.fromkeys(_STRINGS, _as_it_is),
     ColumnType.geometry: _as_it_is,
     ColumnType.bit: _bits,

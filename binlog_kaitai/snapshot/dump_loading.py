@@ -1,27 +1,77 @@
-"""The state of a client that runs a script, and the rows that the script inserts."""
+"""Lines on how much of a dump has been read."""
 
 from __future__ import annotations
 
 import re
+import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.core.table_set import TableSet
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.snapshot.dump_literals import Converter
-from binlog_kaitai.snapshot.dump_progress import DumpProgress
-from binlog_kaitai.snapshot.dump_script import Kind, Piece, Script
+from binlog_kaitai.snapshot.dump_script import DumpScript, Piece, PieceKind
 from binlog_kaitai.snapshot.server_snapshot import BATCH_BYTES, BATCH_ROWS, SYSTEM
 from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
 from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
+from binlog_kaitai.sources.packed import PackedStream, open_file
 from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.schema import Column, Schema
+
+#: Seconds between two lines.
+SECONDS = 5.0
+
+_MEGABYTE = 1_000_000
+
+
+class DumpProgress:
+    """Counts the bytes read of a dump's scripts, and reports them now and then.
+
+    Parameters
+    ----------
+    path
+        The script, or the directory of scripts.
+    report
+        Called with each line.
+    """
+
+    def __init__(self, path: Path, report: Callable[[str], object]) -> None:
+        self._report = report
+        self._total = _size_of(path)
+        self._before = 0  # bytes of the scripts that have been read
+        self._next = time.monotonic() + SECONDS
+
+    def advance(self, position: int, tables: int) -> None:
+        """Report the offset in the current script and the number of tables so far, if a line is due."""
+        if (now := time.monotonic()) < self._next:
+            return
+        self._next = now + SECONDS
+        read = (self._before + position) // _MEGABYTE
+        # How long compressed scripts are is not known before their end.
+        of_total = "" if self._total is None else f" of {self._total // _MEGABYTE}"
+        self._report(f"dump: {read}{of_total} MB read, {tables} {'table' if tables == 1 else 'tables'}")
+
+    def end_script(self, size: int) -> None:
+        """Add a script that has been read to its end."""
+        self._before += size
+
+
+def _size_of(path: Path) -> int | None:
+    """The size of all files in bytes; None if one is compressed."""
+    files = [path] if not path.is_dir() else [file for file in path.iterdir() if file.is_file()]
+    for file in files:
+        with open_file(str(file)) as stream:
+            if isinstance(stream, PackedStream):
+                return None
+    return sum(file.stat().st_size for file in files)
+
 
 _EXECUTED = re.compile(rb"/\*M?!\d*\s*")
 _NAMES = re.compile(rb"`((?:[^`]|``)*)`|([0-9A-Za-z_$\x80-\xff]+)")
@@ -42,8 +92,6 @@ _SEQUENCE = re.compile(r"\bSEQUENCE\s*=\s*1\b", re.IGNORECASE)
 _TRANSACTIONAL = frozenset(("innodb", "rocksdb", "tokudb", "ndbcluster", "ndb"))
 
 _UTC = "'+00:00'"
-
-Key = tuple[str, str]
 
 
 @dataclass
@@ -108,12 +156,12 @@ class Loading:
         self.database = ""
         self.is_mariadb = False
         self.gtids = ""
-        self.on_comment: Callable[[Script, str], None] = lambda script, text: None
-        self.on_statement: Callable[[Script, str], None] = lambda script, text: None
-        self.check_position: Callable[[Script], None] = lambda script: None
-        self.tables: dict[Key, _Table] = {}
+        self.on_comment: Callable[[DumpScript, str], None] = lambda script, text: None
+        self.on_statement: Callable[[DumpScript, str], None] = lambda script, text: None
+        self.check_position: Callable[[DumpScript], None] = lambda script: None
+        self.tables: dict[TableKey, _Table] = {}
         self._identify: Callable[[], None] | None = identify
-        self._skipped: set[Key] = set()
+        self._skipped: set[TableKey] = set()
         self._wanted = wanted
         self._progress = progress
         self._files = files
@@ -121,7 +169,7 @@ class Loading:
         self._charset = self._time_zone = ""
         self._batch: _Batch | None = None
 
-    def run(self, script: Script) -> None:
+    def run(self, script: DumpScript) -> None:
         """Take a script.
 
         Raises
@@ -132,34 +180,29 @@ class Loading:
         self._charset = self._time_zone = ""
         for piece in script:
             match piece.kind:
-                case Kind.INSERT:
+                case PieceKind.INSERT:
                     self._insert(script, piece)
-                case Kind.COMMENT:
+                case PieceKind.COMMENT:
                     text = piece.text.decode("utf-8", "replace")
                     self._see_data(text)
                     self.on_comment(script, text)
-                case Kind.STATEMENT:
+                case PieceKind.STATEMENT:
                     self._statement(script, piece.text)
         self._progress.end_script(script.position)
 
     def end(self) -> str:
-        """Write the remaining rows; returns the definitions of the tables.
-
-        Raises
-        ------
-        SourceError
-            The dump lacks the rows of a table.
-        """
+        """Write the remaining rows; returns the definitions of the tables."""
         self._flush()
-        lacking = [one.schema.full_name for one in self.tables.values() if not one.has_data]
+        lacking = [table.schema.full_name for table in self.tables.values() if not table.has_data]
         if lacking:
             reason = f"the dump has the definition of {', '.join(sorted(lacking))}, but no data: "
             reason += "dump without --no-data and --ignore-table-data, or choose other tables with --tables"
             raise SourceError(reason)
-        for one in self.tables.values():
-            self._report(one)
-        uses = {key: f"USE {quoted(key[0])};\n{one.create};\n" for key, one in self.tables.items()}
-        return "\n".join(uses.values())
+        for table in self.tables.values():
+            self._report(table)
+        return "\n".join(
+            f"USE {quoted(database)};\n{table.create};\n" for (database, _), table in self.tables.items()
+        )
 
     def see_data_of(self, schema_name: str, table_name: str) -> None:
         """Note that the dump has the data of a table."""
@@ -168,7 +211,7 @@ class Loading:
 
     # -- statements
 
-    def _statement(self, script: Script, raw: bytes) -> None:
+    def _statement(self, script: DumpScript, raw: bytes) -> None:
         executed = _EXECUTED.match(raw)
         text = raw.decode("utf-8", "replace")
         own = text if executed is None else raw[executed.end() :].decode("utf-8", "replace")
@@ -188,16 +231,16 @@ class Loading:
             self.on_statement(script, own)
 
     def _see_data(self, text: str) -> None:
-        if (found := _HAS_DATA.match(text)) is not None:
-            self.see_data_of(self._known_database(None), _plain(found[1] or found[2] or found[3]))
+        if (table := _HAS_DATA.match(text)) is not None:
+            self.see_data_of(self._known_database(None), _plain(table[1] or table[2] or table[3]))
 
-    def _known_database(self, script: Script | None) -> str:
+    def _known_database(self, script: DumpScript | None) -> str:
         if not self.database and script is not None:
             reason = "the dump does not name the database; dump with --databases, or without --skip-comments"
             raise script.error(reason)
         return self.database
 
-    def _create(self, script: Script, raw: bytes, name: str) -> None:
+    def _create(self, script: DumpScript, raw: bytes, name: str) -> None:
         # mysqldump writes definitions in UTF-8, whatever the character set of the dump is.
         create = raw.decode("utf-8", "surrogateescape")
         key = self._known_database(script), name
@@ -215,14 +258,14 @@ class Loading:
             schema = schema_of(known, is_mariadb=self.is_mariadb)
         except BinlogError as error:
             raise script.error(error.reason) from error
-        self._files.rules.withheld(schema)  # which raises if a rule does not fit the table
+        self._files.withheld(schema)  # which raises if a rule does not fit the table
         self.tables[key] = _Table(schema, create)
         self._warn_of_engine(key, options)
 
-    def _is_wanted(self, key: Key) -> bool:
+    def _is_wanted(self, key: TableKey) -> bool:
         return key[0] not in SYSTEM and (not self._wanted or ".".join(key) in self._wanted)
 
-    def _warn_of_engine(self, key: Key, options: str) -> None:
+    def _warn_of_engine(self, key: TableKey, options: str) -> None:
         engine = _ENGINE.search(options)
         if engine is not None and engine[1].lower() not in _TRANSACTIONAL:
             warnings.warn(
@@ -233,7 +276,7 @@ class Loading:
 
     # -- rows
 
-    def _insert(self, script: Script, piece: Piece) -> None:
+    def _insert(self, script: DumpScript, piece: Piece) -> None:
         names = self._names(piece.table)
         key = (names[-2] if len(names) > 1 else self._known_database(script)), names[-1]
         table = self.tables.get(key)
@@ -258,46 +301,46 @@ class Loading:
             if len(batch.rows) == BATCH_ROWS or position - batch.positions[0] >= BATCH_BYTES:
                 self._flush()
                 batch = self._batch_of(script, table, columns)
-                self._progress.advance(position, sum(one.has_data for one in self.tables.values()))
+                self._progress.advance(position, sum(table.has_data for table in self.tables.values()))
 
     def _names(self, text: bytes) -> list[str]:
         """Names in a list or a qualified name: in UTF-8, or in the character set of the rows."""
-        found = [(quoted_name.replace(b"``", b"`") or bare) for quoted_name, bare in _NAMES.findall(text)]
-        texts = [decode(one, None) for one in found]
-        return [
-            text if isinstance(text, str) else str(decode(one, self._charset))
-            for one, text in zip(found, texts, strict=True)
-        ]
+        names = []
+        for quoted_name, bare in _NAMES.findall(text):
+            raw = quoted_name.replace(b"``", b"`") or bare
+            name = decode(raw, None)
+            names.append(name if isinstance(name, str) else str(decode(raw, self._charset)))
+        return names
 
-    def _columns(self, script: Script, table: _Table, piece: Piece) -> tuple[int, ...]:
+    def _columns(self, script: DumpScript, table: _Table, piece: Piece) -> tuple[int, ...]:
         """The indexes of the columns for which an INSERT has values."""
         all_columns = table.schema.columns
         if not piece.columns:
-            found = [one.index for one in all_columns if one.is_visible]
+            indexes = [column.index for column in all_columns if column.is_visible]
         else:
-            by_name = {one.name.casefold(): one.index for one in all_columns}
-            found = []
+            by_name = {column.name.casefold(): column.index for column in all_columns}
+            indexes = []
             for name in self._names(piece.columns):
                 if name.casefold() not in by_name:
                     raise script.error(f"{table.schema.full_name} has no column {name}")
-                found.append(by_name[name.casefold()])
-        missing = [one for one in all_columns if one.index not in found]
-        for one in missing:
-            if not (one.is_generated or one.is_row_period):
+                indexes.append(by_name[name.casefold()])
+        missing = [column for column in all_columns if column.index not in indexes]
+        for column in missing:
+            if not (column.is_generated or column.is_row_period):
                 reason = "is not in the dump; dump with a newer version of the tool"
-                raise script.error(f"column {one.name} of {table.schema.full_name} {reason}")
-        table.lacking |= {one.name for one in missing}
-        return tuple(found)
+                raise script.error(f"column {column.name} of {table.schema.full_name} {reason}")
+        table.lacking |= {column.name for column in missing}
+        return tuple(indexes)
 
-    def _check_session(self, script: Script, schema: Schema, columns: tuple[int, ...]) -> None:
-        kinds = {schema.columns[at].type for at in columns}
+    def _check_session(self, script: DumpScript, schema: Schema, columns: tuple[int, ...]) -> None:
+        kinds = {schema.columns[index].type for index in columns}
         if ColumnType.timestamp2 in kinds and self._time_zone != _UTC:
             reason = f"the TIMESTAMP columns of {schema.full_name} are not in UTC: the dump does not set "
             raise script.error(reason + "TIME_ZONE='+00:00'; dump with --tz-utc")
         if not self._charset:
             raise script.error("the dump has no SET NAMES before its rows; dump with --set-charset")
 
-    def _batch_of(self, script: Script, table: _Table, columns: tuple[int, ...]) -> _Batch:
+    def _batch_of(self, script: DumpScript, table: _Table, columns: tuple[int, ...]) -> _Batch:
         batch = self._batch
         if batch is not None and (batch.table, batch.columns, batch.charset, batch.name) == (
             table, columns, self._charset, script.name,
@@ -312,14 +355,14 @@ class Loading:
         if batch is None or not batch.rows:
             return
         schema = batch.table.schema
-        arrays: list[Any] = [
-            pa.nulls(len(batch.rows), arrow_type(one, self._zero_dates)) for one in schema.columns
+        arrays = [
+            pa.nulls(len(batch.rows), arrow_type(column, self._zero_dates)) for column in schema.columns
         ]
-        for at, literals in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
-            arrays[at] = self._array(batch, schema.columns[at], literals)
+        for index, literals in zip(batch.columns, zip(*batch.rows, strict=True), strict=True):
+            arrays[index] = self._array(batch, schema.columns[index], literals)
         self._files.write(schema, arrays)
 
-    def _array(self, batch: _Batch, column: Column, literals: tuple[bytes, ...]) -> Any:
+    def _array(self, batch: _Batch, column: Column, literals: tuple[bytes, ...]) -> pa.Array:
         converter = Converter(column, batch.charset, self._zero_dates)
         try:
             return converter.array(literals)
@@ -328,25 +371,25 @@ class Loading:
                 try:
                     converter.array([literal])
                 except (BinlogError, ValueError, TypeError, ArithmeticError) as error:
-                    refused = self._files.rules.error(batch.table.schema, column, error)
-                    found = SourceError(f"row of {refused.reason}", file=batch.name, position=position)
-                    raise found from refused.__cause__
+                    refused = self._files.error(batch.table.schema, column, error)
+                    reason = f"row of {refused.reason}"
+                    raise SourceError(reason, file=batch.name, position=position) from refused.__cause__
             raise
 
     def _report(self, table: _Table) -> None:
         """Report values that the dump lacks, and tables that cannot be derived without them."""
         schema, name = table.schema, table.schema.full_name
-        lacking = [one.name for one in schema.columns if one.name in table.lacking]
+        lacking = [column.name for column in schema.columns if column.name in table.lacking]
         if lacking and table.rows:
             warnings.warn(f"{name}: the dump lacks {', '.join(lacking)}: NULL in its rows", stacklevel=2)
         if schema.primary_key or not table.rows:
             return
-        floats = [one.name for one in schema.columns if one.type == ColumnType.float]
+        floats = [column.name for column in schema.columns if column.type == ColumnType.float]
         if lacking or floats:
             reason = "it has no primary key, and a dump " + (
                 f"lacks {', '.join(lacking)}" if lacking else f"rounds FLOAT ({', '.join(floats)})"
             )
-            self._files.rules.incomplete[schema.schema_name, schema.table_name] = reason
+            self._files.incomplete[schema.schema_name, schema.table_name] = reason
 
 
 def _plain(name: str) -> str:

@@ -68,7 +68,7 @@ _MOST_HEADER = 8 << 20
 _COMMENT = rb"--(?=[ \t\r\n])[^\n]*\n|\#[^\n]*\n|/\*(?!M?!).*?\*/"
 
 
-class Kind(Enum):
+class PieceKind(Enum):
     """What a script consists of."""
 
     COMMENT = "comment"
@@ -85,13 +85,13 @@ class Piece(NamedTuple):
         Of an INSERT: as written; `columns` is empty if it has no list.
     """
 
-    kind: Kind
+    kind: PieceKind
     text: bytes
     table: bytes = b""
     columns: bytes = b""
 
 
-class Script:
+class DumpScript:
     """An SQL script.
 
     Parameters
@@ -129,8 +129,8 @@ class Script:
             if not self._skip_space():
                 return
             piece = self._next()
-            if piece.kind is not Kind.INSERT:
-                self._last = piece.text + self._delimiter * (piece.kind is Kind.STATEMENT)
+            if piece.kind is not PieceKind.INSERT:
+                self._last = piece.text + self._delimiter * (piece.kind is PieceKind.STATEMENT)
             yield piece
 
     def rows(self, values: int) -> Iterator[tuple[bytes, ...]]:
@@ -145,18 +145,18 @@ class Script:
         """
         row = _row_of(values)
         while True:
-            found = row.match(self._buffer, self._at)
-            if found is None:
+            literals = row.match(self._buffer, self._at)
+            if literals is None:
                 self._check_row(values)
-            if (found is None or len(self._buffer) - found.end() < _MARGIN) and self._fill():
+            if (literals is None or len(self._buffer) - literals.end() < _MARGIN) and self._fill():
                 continue
-            if found is None:
+            if literals is None:
                 raise self._truncated()
-            after = _AFTER_ROW.match(self._buffer, found.end())
+            after = _AFTER_ROW.match(self._buffer, literals.end())
             if after is None:
                 raise self.error("after a row, expected a comma or a semicolon")
             is_last = after[1] == b";"
-            yield found.groups()
+            yield literals.groups()
             self._at = after.end()
             if is_last:
                 self._has_rows = False
@@ -220,33 +220,33 @@ class Script:
             pass
         for start, comment in _COMMENTS:
             if start.match(self._buffer, self._at) is not None:
-                return Piece(Kind.COMMENT, self._match(comment))
-        if (found := _DELIMITER.match(self._buffer, self._at)) is not None:
-            self._delimiter, self._at = found[1], found.end()
-            return Piece(Kind.COMMENT, b"")
+                return Piece(PieceKind.COMMENT, self._match(comment))
+        if (delimiter := _DELIMITER.match(self._buffer, self._at)) is not None:
+            self._delimiter, self._at = delimiter[1], delimiter.end()
+            return Piece(PieceKind.COMMENT, b"")
         if self._delimiter == b";" and _INSERTS.match(self._buffer, self._at) is not None:
             return self._insert()
-        return Piece(Kind.STATEMENT, self._to_delimiter(keeps=True))
+        return Piece(PieceKind.STATEMENT, self._to_delimiter(keeps=True))
 
     def _match(self, comment: re.Pattern[bytes]) -> bytes:
         while True:
-            found = comment.match(self._buffer, self._at)
-            if (found is None or found.end() == len(self._buffer)) and self._fill():
+            text = comment.match(self._buffer, self._at)
+            if (text is None or text.end() == len(self._buffer)) and self._fill():
                 continue
-            if found is None:
+            if text is None:
                 raise self._truncated()
-            self._at = found.end()
-            return found[0]
+            self._at = text.end()
+            return text[0]
 
     def _insert(self) -> Piece:
-        while (found := _INSERT.match(self._buffer, self._at)) is None:
+        while (head := _INSERT.match(self._buffer, self._at)) is None:
             if len(self._buffer) - self._at > _MOST_HEADER or not self._fill():
                 error = self.error(f"this form of INSERT is not supported: {_start(self._buffer, self._at)}")
                 self._to_delimiter(keeps=False)  # which is an error if the script ends before
                 raise error
-        self._at = found.end()
+        self._at = head.end()
         self._has_rows = True
-        return Piece(Kind.INSERT, found[0], found[1], found[2] or b"")
+        return Piece(PieceKind.INSERT, head[0], head[1], head[2] or b"")
 
     def _to_delimiter(self, *, keeps: bool) -> bytes:
         """The text up to the delimiter, advancing past it; b"" if it is not to be kept."""
@@ -254,38 +254,38 @@ class Script:
         while True:
             while len(self._buffer) - self._at - done < _MARGIN and self._fill():
                 pass
-            at = self._at + done
-            if self._buffer.startswith(self._delimiter, at):
-                text = bytes(self._buffer[self._at : at]) if keeps else b""
-                self._at = at + len(self._delimiter)
+            offset = self._at + done
+            if self._buffer.startswith(self._delimiter, offset):
+                text = bytes(self._buffer[self._at : offset]) if keeps else b""
+                self._at = offset + len(self._delimiter)
                 return text
-            found = piece.match(self._buffer, at)
-            is_at_end = found is None or found.end() == len(self._buffer)
+            text_part = piece.match(self._buffer, offset)
+            is_at_end = text_part is None or text_part.end() == len(self._buffer)
             if is_at_end and self._fill():
                 continue
-            if found is None:
+            if text_part is None:
                 raise self._truncated()
-            done = found.end() - self._at
+            done = text_part.end() - self._at
             if not keeps:
-                self._at, done = found.end(), 0
+                self._at, done = text_part.end(), 0
 
     def _check_row(self, values: int) -> None:
         """Raise if the row is complete, but not one of `values` literals."""
-        found = _ANY_ROW.match(self._buffer, self._at)
-        if found is None:
+        row = _ANY_ROW.match(self._buffer, self._at)
+        if row is None:
             return
-        at, count = self._at + 1, 0
-        while (value := _VALUE.match(self._buffer, at)) is not None:
-            at, count = value.end() + 1, count + 1
+        offset, count = self._at + 1, 0
+        while (value := _VALUE.match(self._buffer, offset)) is not None:
+            offset, count = value.end() + 1, count + 1
             if self._buffer[value.end()] != ord(","):
                 break
-        if at < found.end():
-            raise self.error(f"value {count + 1} of the row is not a literal: {_start(self._buffer, at)}")
+        if offset < row.end():
+            raise self.error(f"value {count + 1} of the row is not a literal: {_start(self._buffer, offset)}")
         raise self.error(f"the row has {count} values, but its table or its list of columns {values}")
 
 
-def _start(text: bytearray, at: int) -> str:
-    return bytes(text[at : at + 40]).decode("utf-8", "replace")
+def _start(text: bytearray, begin: int) -> str:
+    return bytes(text[begin : begin + 40]).decode("utf-8", "replace")
 
 
 @cache
@@ -298,6 +298,6 @@ def _row_of(values: int) -> re.Pattern[bytes]:
 def _piece_of(delimiter: bytes) -> re.Pattern[bytes]:
     """Text in which no delimiter can be: a run of other characters, a string, a name or a comment."""
     others = b"'\"`#/-" + delimiter[:1]
-    run = b"".join(b"\\" + bytes([one]) for one in others)
+    run = b"".join(b"\\" + bytes([other]) for other in others)
     parts = [rb"[^" + run + rb"]++", _SINGLE, _DOUBLE, _NAME, _COMMENT, rb"[^'\"`]"]
     return re.compile(b"|".join(parts), re.DOTALL)

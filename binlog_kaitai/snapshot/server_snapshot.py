@@ -20,25 +20,25 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
-from typing import Any
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, ServerError
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import anyone
+from binlog_kaitai.live.server_logs import anyone
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
-from binlog_kaitai.snapshot.chunk_files import ChunkFiles, can_be_kept
-from binlog_kaitai.snapshot.resumed_snapshot import log_id, touched, unlogged, usable
+from binlog_kaitai.snapshot.snapshot_chunks import ChunkFiles, ServerTable, TableRange, bounds_of, can_be_kept
 from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
-from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
+from binlog_kaitai.snapshot.snapshot_resume import log_id, touched, unlogged, usable
 from binlog_kaitai.snapshot.snapshot_values import (
     check_readable,
     documents_in,
@@ -46,7 +46,6 @@ from binlog_kaitai.snapshot.snapshot_values import (
     schema_of,
     value_of_text,
 )
-from binlog_kaitai.snapshot.table_ranges import Range, Table, bounds_of
 from binlog_kaitai.values.schema import Column, Schema
 
 #: Databases of the server itself.
@@ -62,7 +61,10 @@ _LOCK_SECONDS = 30
 _PATIENCE = 1800.0
 
 #: What a reader returns for a range: that it begins, some rows, that it ends.
-_Item = tuple[Range, list[Any] | bool]
+_Item = tuple[TableRange, list[pa.Array] | bool]
+
+#: A row as PyMySQL returns it: text, or bytes.
+_Row = tuple[str | bytes | None, ...]
 
 
 def take_snapshot(
@@ -102,36 +104,26 @@ def take_snapshot(
     def take() -> Snapshot:
         address = Address.parse(url)[0]
         try:
-            return _Taking(address, folder, tables, kind, zero_dates, readers, rules, report).run()
+            files = ChunkFiles(folder, kind, rules, zero_dates)
+            return _Taking(address, tables, zero_dates, readers, files, report).run()
         except ServerError as error:
             raise error.at(file=address.name, position=None) from error.__cause__
 
     return completed(folder, rules, take, resumes=True)
 
 
+@dataclass
 class _Taking:
     """One attempt to take a snapshot."""
 
-    def __init__(
-        self,
-        address: Address,
-        folder: Path,
-        tables: TableSet,
-        kind: str,
-        zero_dates: str,
-        readers: int,
-        rules: Rules,
-        report: Callable[[str], object],
-    ) -> None:
-        self._address = address
-        self._wanted = tables
-        self._zero_dates = zero_dates
-        self._readers = readers
-        self._rules = SnapshotRules(rules)
-        self._report = report
-        self._files = ChunkFiles(folder, kind, self._rules, zero_dates)
-        self._stop = threading.Event()
-        self._error: BaseException | None = None
+    _address: Address
+    _wanted: TableSet
+    _zero_dates: str
+    _readers: int
+    _files: ChunkFiles
+    _report: Callable[[str], object]
+    _stop: threading.Event = field(default_factory=threading.Event)
+    _error: BaseException | None = None
 
     def run(self) -> Snapshot:
         try:
@@ -140,24 +132,28 @@ class _Taking:
                 locking, *reading = sessions
                 ddl, tables = self._lock_and_list(locking, reading)
                 self._files.log_id = log_id(self._address, self._files.log)
-                parts = self._parts(locking, reading[0], [one for one in tables if one.is_transactional])
-                for one in tables:
-                    if not one.is_transactional:
-                        self._files.end(Range(one))
+                parts = self._parts(
+                    locking, reading[0], [table for table in tables if table.is_transactional]
+                )
+                for table in tables:
+                    if not table.is_transactional:
+                        self._files.end(TableRange(table))
                 self._read_in_parallel(reading, parts)
         finally:
             self._files.close()
         return self._files.snapshot(ddl)
 
-    def _session(self) -> Session:
-        session = Session(self._address, anyone(), heartbeat=_PATIENCE)
+    def _session(self) -> ServerSession:
+        session = ServerSession(self._address, anyone(), heartbeat=_PATIENCE)
         session.run("SET SESSION time_zone = '+00:00', sql_mode = '', net_write_timeout = 3600")
         session.run("SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         return session
 
     # -- under the lock
 
-    def _lock_and_list(self, locking: Session, reading: list[Session]) -> tuple[str, list[Table]]:
+    def _lock_and_list(
+        self, locking: ServerSession, reading: list[ServerSession]
+    ) -> tuple[str, list[ServerTable]]:
         """The definitions of all tables; those without transactions are read."""
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
         locking.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
@@ -170,9 +166,9 @@ class _Taking:
             for session in reading:
                 session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
             tables, ddl = self._tables(locking)
-            for one in tables:
-                if not one.is_transactional:
-                    part = Range(one)
+            for table in tables:
+                if not table.is_transactional:
+                    part = TableRange(table)
                     self._files.begin(part)
                     for batch in self._batches(locking, part):
                         self._files.add(part, batch)
@@ -180,14 +176,14 @@ class _Taking:
             locking.run("UNLOCK TABLES")
         return ddl, tables
 
-    def _check_prepared(self, session: Session) -> None:
+    def _check_prepared(self, session: ServerSession) -> None:
         if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
             reason = (
                 f"{len(prepared)} XA transactions are prepared, so that the tables lack changes that the "
             )
             raise ServerError(reason + "log has; commit them or roll them back, and run this again")
 
-    def _tables(self, session: Session) -> tuple[list[Table], str]:
+    def _tables(self, session: ServerSession) -> tuple[list[ServerTable], str]:
         optional = str, NoneType
         engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
         transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
@@ -198,7 +194,7 @@ class _Taking:
             *(str, str, optional, (int, NoneType)),
         )
         chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
-        statements: dict[tuple[str, str], str] = {}
+        statements: dict[TableKey, str] = {}
         for schema_name, name, *_ in chosen:
             show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"
             _, statement = session.ask_one(show, str, str, what="a snapshot (SELECT)")
@@ -206,7 +202,7 @@ class _Taking:
         ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
         definitions = Definitions("file")
         definitions.load(ddl)
-        found = []
+        tables = []
         for schema_name, name, engine, rows, *_ in chosen:
             unreadable = ServerError(f"the definition of {schema_name}.{name} cannot be read")
             if (known := definitions.of(schema_name, name)) is None:
@@ -215,16 +211,16 @@ class _Taking:
                 schema = schema_of(known, is_mariadb=session.server.is_mariadb)
             except ValueError as error:
                 raise unreadable from error
-            withheld = self._rules.withheld(schema)
+            withheld = self._files.withheld(schema)
             check_readable(schema, withheld, shows_all_doubles=session.server.shows_all_doubles)
             statement = statements[schema_name, name]
-            found.append(Table(schema, engine in transactional, rows or 0, withheld, statement))
+            tables.append(ServerTable(schema, engine in transactional, rows or 0, withheld, statement))
         if not session.server.shows_all_doubles:
-            self._warn_of_documents(found)
-        return found, ddl
+            self._warn_of_documents(tables)
+        return tables, ddl
 
-    def _warn_of_documents(self, tables: list[Table]) -> None:
-        names = [one.schema.full_name for one in tables if documents_in(one.schema, one.withheld)]
+    def _warn_of_documents(self, tables: list[ServerTable]) -> None:
+        names = [table.schema.full_name for table in tables if documents_in(table.schema, table.withheld)]
         if names:
             self._report(
                 "snapshot: warning: MySQL 5.7 shows doubles without a fraction as integers, and byte strings "
@@ -233,7 +229,9 @@ class _Taking:
 
     # -- after it
 
-    def _parts(self, asking: Session, reading: Session, tables: list[Table]) -> list[Range]:
+    def _parts(
+        self, asking: ServerSession, reading: ServerSession, tables: list[ServerTable]
+    ) -> list[TableRange]:
         """What is left to read: first the ranges that only need to be brought up to date."""
         kept = self._kept(asking, tables)
         parts = [part for ranges in kept.values() for part in ranges]
@@ -241,40 +239,41 @@ class _Taking:
             mine = kept.get(table.key)
             bounds = mine[0].bounds if mine else bounds_of(reading, table)
             done = {part.number for part in mine or ()}
-            parts += [Range(table, bounds, at) for at in range(len(bounds) + 1) if at not in done]
+            numbers = (number for number in range(len(bounds) + 1) if number not in done)
+            parts += [TableRange(table, bounds, number) for number in numbers]
         return parts
 
-    def _kept(self, session: Session, tables: list[Table]) -> dict[tuple[str, str], list[Range]]:
+    def _kept(self, session: ServerSession, tables: list[ServerTable]) -> dict[TableKey, list[TableRange]]:
         """What earlier attempts have read, as far as the logs show that it is still true."""
         earlier = self._files.earlier
         if not earlier:
             return {}
         logs, reason = dict(session.logs()), unlogged(session)
-        keepable = {one.key for one in tables if can_be_kept(one)}
+        keepable = {table.key for table in tables if can_be_kept(table)}
         known = [] if reason else usable(self._address, logs, earlier)
-        chunks = [one for one in known if one.key in keepable]
-        found: dict[tuple[str, str], list[Range]] = {}
+        chunks = [chunk for chunk in known if chunk.key in keepable]
+        kept: dict[TableKey, list[TableRange]] = {}
         reason = reason or "the server no longer has the log at its position, or its tables are others"
         if chunks:
             names = list(logs)
             names = names[: names.index(self._files.log) + 1]
             changes = touched(self._address, names, chunks, tables)
-            found, reason = self._files.keep(chunks, tables, changes), changes.reason
+            kept, reason = self._files.keep(chunks, tables, changes), changes.reason
         else:
             self._files.forget()
-        count = sum(map(len, found.values()))
-        again = sum(len(part.keys) for ranges in found.values() for part in ranges)
+        count = sum(map(len, kept.values()))
+        again = sum(len(part.keys) for ranges in kept.values() for part in ranges)
         line = f"snapshot: {count} of {len(earlier)} ranges from before the interruption are kept"
         self._report(f"{line}, {again} of their rows are read again" if count else f"{line}: {reason}")
-        return found
+        return kept
 
-    def _read_in_parallel(self, sessions: list[Session], parts: list[Range]) -> None:
-        todo: queue.SimpleQueue[Range] = queue.SimpleQueue()
-        for one in parts:
-            todo.put(one)
+    def _read_in_parallel(self, sessions: list[ServerSession], parts: list[TableRange]) -> None:
+        todo: queue.SimpleQueue[TableRange] = queue.SimpleQueue()
+        for part in parts:
+            todo.put(part)
         done: queue.Queue[_Item | None] = queue.Queue(maxsize=2 * len(sessions))
 
-        def read(session: Session) -> None:
+        def read(session: ServerSession) -> None:
             try:
                 while not self._stop.is_set():
                     part = todo.get_nowait()
@@ -291,7 +290,7 @@ class _Taking:
             finally:
                 done.put(None)
 
-        threads = [threading.Thread(target=read, args=(one,), daemon=True) for one in sessions]
+        threads = [threading.Thread(target=read, args=(session,), daemon=True) for session in sessions]
         for thread in threads:
             thread.start()
         left = len(threads)
@@ -306,7 +305,7 @@ class _Taking:
         if self._error is not None:
             raise self._error
 
-    def _take(self, part: Range, item: list[Any] | bool) -> None:
+    def _take(self, part: TableRange, item: list[pa.Array] | bool) -> None:
         if isinstance(item, list):
             self._files.add(part, item)
         elif item:
@@ -314,14 +313,14 @@ class _Taking:
         else:
             self._files.end(part)
 
-    def _fail(self, error: BaseException, sessions: list[Session]) -> None:
+    def _fail(self, error: BaseException, sessions: list[ServerSession]) -> None:
         """Record the first error, and end all readers: closed connections do not send the rest of a table."""
         self._error = self._error or error
         self._stop.set()
         for session in sessions:
             session.close()
 
-    def _batches(self, session: Session, part: Range) -> Iterator[list[Any]]:
+    def _batches(self, session: ServerSession, part: TableRange) -> Iterator[list[pa.Array]]:
         """The rows of a range, as Arrow arrays for the columns of its table."""
         columns = part.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
@@ -333,26 +332,26 @@ class _Taking:
                     for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
                 ]
 
-    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: tuple[Any, ...]) -> pa.Array:
+    def _array(self, schema: Schema, column: Column, kind: pa.DataType, values: _Row) -> pa.Array:
         try:
-            found = [
-                plain_value(value_of_text(one, column), column, kind, self._zero_dates) for one in values
-            ]
-            return pa.array(found, kind)
+            plain = (
+                plain_value(value_of_text(value, column), column, kind, self._zero_dates) for value in values
+            )
+            return pa.array(list(plain), kind)
         except (BinlogError, ValueError, TypeError, ArithmeticError, struct.error) as error:
-            refused = self._rules.error(schema, column, error)
+            refused = self._files.error(schema, column, error)
             raise refused from refused.__cause__
 
 
-def _in_batches(rows: Iterator[tuple[Any, ...]]) -> Iterator[list[tuple[Any, ...]]]:
+def _in_batches(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
     """Rows in lists of limited length and size."""
-    found: list[tuple[Any, ...]] = []
+    batch: list[_Row] = []
     size = 0
     for row in rows:
-        found.append(row)
+        batch.append(row)
         size += sum(len(value) for value in row if value is not None)
-        if len(found) == BATCH_ROWS or size >= BATCH_BYTES:
-            yield found
-            found, size = [], 0
-    if found:
-        yield found
+        if len(batch) == BATCH_ROWS or size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch

@@ -1,7 +1,4 @@
-"""The files of a snapshot, and the record that makes it complete.
-
-Until `snapshot.json` describes it, a snapshot does not count.
-"""
+"""What a snapshot leaves out, masks and renames: the rules of its lake, applied before it is written."""
 
 from __future__ import annotations
 
@@ -11,24 +8,24 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.ddl.store import TableKey
+from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.types import TAKEN, view_names
 from binlog_kaitai.rows.sequences import sequences
-from binlog_kaitai.snapshot.snapshot_rules import SnapshotRules
 from binlog_kaitai.sources.disk import replace_file, sync
-from binlog_kaitai.values.schema import Schema
-from binlog_kaitai.views.change_meta import named, zeros
+from binlog_kaitai.values.schema import Column, Schema
+from binlog_kaitai.views.change_batches import named, zeros
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
+from binlog_kaitai.views.row_masks import Method
 
 RECORD = "snapshot.json"
 
@@ -70,19 +67,12 @@ class Snapshot:
         path = folder / RECORD
         if not path.exists():
             return None
-        found = json.loads(path.read_text(encoding="utf-8"))
-        found["keys"] = [tuple(one) for one in found["keys"]]
-        found["incomplete"] = [tuple(one) for one in found["incomplete"]]
-        return cls(**found | {"rules": Rules.of_dict(found["rules"])})
+        record = json.loads(path.read_text(encoding="utf-8"))
+        tuples = {name: [tuple(entry) for entry in record[name]] for name in ("keys", "incomplete")}
+        return cls(**record | tuples | {"rules": Rules.of_dict(record["rules"])})
 
     def check_rules(self, rules: Rules) -> None:
-        """Refuse to use it with other rules than it was taken with.
-
-        Raises
-        ------
-        UsageError
-            They differ.
-        """
+        """Refuse to use it with other rules than it was taken with."""
         if self.rules != rules:
             reason = "the snapshot was taken with other masks or renames"
             raise UsageError(f"{reason}; repeat them, or use another lake")
@@ -100,7 +90,7 @@ class Snapshot:
 
 def rows_by_path(files: TableFiles) -> dict[str, int]:
     """The complete files by their paths, with row counts."""
-    return {f"{one.table}/{one.path}": one.rows for one in files.files}
+    return {f"{file.table}/{file.path}": file.rows for file in files.files}
 
 
 def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resumes: bool = False) -> Snapshot:
@@ -123,11 +113,11 @@ def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resum
     if not resumes:
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    found = take()
+    snapshot = take()
     for path in (folder, *folder.rglob("*")):
         sync(path)
-    replace_file(folder / RECORD, json.dumps(asdict(found), indent=1) + "\n")
-    return found
+    replace_file(folder / RECORD, json.dumps(asdict(snapshot), indent=1) + "\n")
+    return snapshot
 
 
 class SnapshotFiles:
@@ -137,24 +127,27 @@ class SnapshotFiles:
     ----------
     log, position, server_id, time
         Where the log continues the snapshot, whose log that is, and when.
-    rules : SnapshotRules
-        What is left out, masked and renamed, and what follows from it.
+    rules : Rules
+        What is left out, masked and renamed.
+    incomplete : dict of (str, str) to str
+        Tables whose contents cannot be derived from their changes, with reasons.
     """
 
-    def __init__(self, folder: Path, kind: str, rules: SnapshotRules) -> None:
+    def __init__(self, folder: Path, kind: str, rules: Rules) -> None:
         self.log, self.position, self.server_id = "", 0, 0
         self.time = datetime.now(UTC)
         self.rules = rules
+        self.incomplete: dict[TableKey, str] = {}
         self._kind = kind
         self._files = TableFiles(Storage(str(folder)), kind)
-        self._counts: dict[tuple[str, str], int] = {}
-        self._keys: dict[tuple[str, str], list[str]] = {}
+        self._counts: dict[TableKey, int] = {}
+        self._keys: dict[TableKey, list[str]] = {}
 
     def snapshot(self, ddl: str) -> Snapshot:
         """What was written."""
         keys = [(*table, key) for table, key in self._keys.items()]
-        incomplete = [(*table, reason) for table, reason in self.rules.incomplete.items()]
-        return Snapshot(self.log, self.position, ddl, self.rows, keys, incomplete, self.rules.rules)
+        incomplete = [(*table, reason) for table, reason in self.incomplete.items()]
+        return Snapshot(self.log, self.position, ddl, self.rows, keys, incomplete, self.rules)
 
     @property
     def rows(self) -> dict[str, int]:
@@ -164,48 +157,77 @@ class SnapshotFiles:
     def close(self) -> None:
         self._files.close()
 
-    def write(self, schema: Schema, arrays: list[Any]) -> None:
+    def withheld(self, schema: Schema) -> frozenset[str]:
+        """The columns of which no value is needed, so that the server need not send any."""
+        treatments = self.rules.masks.treatments(schema)
+        return frozenset(name for name, mask in treatments.items() if mask.method >= Method.NULL)
+
+    def _table_folder(self, schema: Schema) -> str:
+        """The folder of a table in the lake."""
+        return table_name(self.rules.name_of((schema.schema_name, schema.table_name)))
+
+    def note(self, schema: Schema) -> None:
+        """Note what follows for a table that has rows."""
+        masks = self.rules.masks
+        if masks and (reason := masks.why_no_key(schema)) is not None:
+            self.incomplete[schema.schema_name, schema.table_name] = reason
+
+    def shows(self, schema: Schema, column: Column) -> bool:
+        """Whether a column is written as it is."""
+        return column.name not in self.rules.masks.treatments(schema)
+
+    def error(self, schema: Schema, column: Column, error: Exception) -> ServerError:
+        """The error for a value that cannot be converted; with masks, it does not quote the value."""
+        text = type(error).__name__ if self.rules.masks else str(error)
+        refused = ServerError(f"{schema.full_name}, column {column.name}: {text}")
+        refused.__cause__ = None if self.rules.masks else error
+        return refused
+
+    def write(self, schema: Schema, arrays: list[pa.Array]) -> None:
         """Write rows of a table, as arrays for its columns."""
         self.put(self._files, schema, self.batch(schema, arrays))
 
     def put(self, files: TableFiles, schema: Schema, batch: pa.RecordBatch) -> None:
         """Write a batch of a table."""
-        files.write(f"changes/{self.rules.folder(schema)}", batch, TIMES["changes"])
+        files.write(f"changes/{self._table_folder(schema)}", batch, TIMES["changes"])
 
-    def batch(self, schema: Schema, arrays: list[Any]) -> pa.RecordBatch:
+    def batch(self, schema: Schema, arrays: list[pa.Array]) -> pa.RecordBatch:
         """Rows of a table as its files have them, from arrays for its columns."""
         own = own_columns(schema)
         meta = self._next_meta(schema, len(arrays[0]))
-        columns = [*meta.values(), *(arrays[one.index] for one in own.values())]
-        fields = [*META_FIELDS, *(pa.field(name, arrays[one.index].type) for name, one in own.items())]
+        columns = [*meta.values(), *(arrays[column.index] for column in own.values())]
+        fields = [*META_FIELDS, *(pa.field(name, arrays[column.index].type) for name, column in own.items())]
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-        return self.rules.applied(schema, batch)
+        self.note(schema)
+        if masks := self.rules.masks:
+            batch = masks.applied(schema, batch, masks.schema(schema, batch.schema))
+        return batch
 
     def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of a file of an earlier attempt, with the position and the time of this one."""
-        self.rules.note(schema)
+        self.note(schema)
         batch = view_names(batch, self._kind)
         for name, array in self._next_meta(schema, batch.num_rows).items():
-            at = batch.schema.get_field_index(name)
-            batch = batch.set_column(at, batch.schema.field(at).with_type(array.type), array)
+            index = batch.schema.get_field_index(name)
+            batch = batch.set_column(index, batch.schema.field(index).with_type(array.type), array)
         return batch
 
     def name_of(self, name: str) -> str:
         """The name of a column in the files."""
         return untaken_name(name, TAKEN[self._kind])
 
-    def _next_meta(self, schema: Schema, count: int) -> dict[str, Any]:
+    def _next_meta(self, schema: Schema, count: int) -> dict[str, pa.Array]:
         key = schema.schema_name, schema.table_name
         first = self._counts.get(key, 0)
         self._counts[key] = first + count
-        own = own_columns(schema)
-        self._keys[key] = [name for name, one in own.items() if one.is_primary_key]
+        own = own_columns(schema).items()
+        self._keys[key] = [name for name, column in own if column.is_primary_key]
         return self._meta(first, count)
 
-    def _meta(self, first: int, count: int) -> dict[str, Any]:
+    def _meta(self, first: int, count: int) -> dict[str, pa.Array]:
         """The columns before those of the table: the rows come at the position, before all of the log."""
 
-        def repeated(text: str | None) -> Any:
+        def repeated(text: str | None) -> pa.Array:
             return named(zeros(count) - (text is None), pa.array([text or ""], pa.string()))
 
         numbers = np.arange(first, first + count, dtype=np.int64)
@@ -214,7 +236,7 @@ class SnapshotFiles:
         sequence = sequences(
             np.zeros(1, np.int64), self.log, place, limits, numbers, np.ones(count, np.bool_)
         )
-        by_name: dict[str, Callable[[pa.DataType], Any]] = {
+        by_name: dict[str, Callable[[pa.DataType], pa.Array]] = {
             CHANGE_TYPE: lambda kind: repeated(SNAPSHOT),
             "_commit_timestamp": lambda kind: pa.array([self.time] * count, kind),
             "_file": lambda kind: repeated(self.log),
@@ -225,4 +247,4 @@ class SnapshotFiles:
             "_timestamp": lambda kind: pa.array([self.time] * count, kind),
             "_sequence": lambda kind: sequence,
         }
-        return {one.name: by_name[one.name](one.type) for one in META_FIELDS}
+        return {meta.name: by_name[meta.name](meta.type) for meta in META_FIELDS}

@@ -11,18 +11,17 @@ import re
 import struct
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.ddl.match import decimal_digits
+from binlog_kaitai.ddl.definition_match import decimal_digits
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.column_kinds import TEXTUAL, Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 from binlog_kaitai.values.strings import enum_of, set_of
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.values.types import TEXTUAL, Value
 
 #: The type of a column in the log, by its SQL type.
 _LOGGED = {
@@ -135,7 +134,7 @@ def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_double
         They cannot; the message states a remedy.
     """
     for column in schema.columns:
-        has_gaps = column.charset in _BEYOND_BMP and any("?" in one for one in column.members or ())
+        has_gaps = column.charset in _BEYOND_BMP and any("?" in member for member in column.members or ())
         if has_gaps and column.name not in withheld:
             raise ServerError(
                 f"{schema.full_name}, column {column.name}: the server shows a member as '?', as it does "
@@ -153,7 +152,9 @@ def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_double
 
 def documents_in(schema: Schema, withheld: frozenset[str]) -> list[Column]:
     """The columns of MySQL's documents that are read."""
-    return [one for one in schema.columns if one.type == ColumnType.json and one.name not in withheld]
+    return [
+        column for column in schema.columns if column.type == ColumnType.json and column.name not in withheld
+    ]
 
 
 def selected(column: Column) -> str:
@@ -189,16 +190,16 @@ def value_of_text(text: Any, column: Column) -> Value:
         case ColumnType.datetime2:
             return _moment(text)
         case ColumnType.timestamp2:
-            found = _moment(text)
-            return found.replace(tzinfo=UTC) if isinstance(found, datetime) else found
+            moment = _moment(text)
+            return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
         case ColumnType.time2:
             return _time(text)
         case ColumnType.string | ColumnType.varchar | ColumnType.blob:
             return decode(text, column.charset)
         case ColumnType.enum:
-            return enum_of(SimpleNamespace(value=int(text)), column)
+            return enum_of(int(text), column)
         case ColumnType.set:
-            return set_of(SimpleNamespace(value=int(text)), column)
+            return set_of(int(text), column)
         case ColumnType.vector:
             data = bytes.fromhex(text)
             return list(struct.unpack(f"<{len(data) // _FLOAT_SIZE}f", data))
@@ -217,17 +218,17 @@ def _date(text: str) -> date | ZeroDate:
 def _moment(text: str) -> datetime | ZeroDate:
     clock, _, fraction = text.partition(".")
     try:
-        found = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S")
+        moment = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S")
     except ValueError:
         return ZeroDate(text)
-    return found.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
+    return moment.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
 
 
 def _time(text: str) -> timedelta:
-    found = _TIME.fullmatch(text)
-    if found is None:
+    parts = _TIME.fullmatch(text)
+    if parts is None:
         raise ServerError(f"the server sent {text!r} as a TIME")
-    sign, hours, minutes, seconds, fraction = found.groups()
+    sign, hours, minutes, seconds, fraction = parts.groups()
     microseconds = int((fraction or "").ljust(6, "0"))
     length = timedelta(
         hours=int(hours), minutes=int(minutes), seconds=int(seconds), microseconds=microseconds

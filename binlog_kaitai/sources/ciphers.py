@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.errors import EncryptedError
+from binlog_kaitai.kernels.arrays import Array, Bytes
 
 #: Lengths of AES keys, in bytes.
 KEY_LENGTHS = (16, 24, 32)
@@ -42,14 +43,14 @@ class Blocks:
         self._decryptor = _cipher(key, "ECB").decryptor()
         self._encryptor = _cipher(key, "ECB").encryptor()
 
-    def decrypt(self, data: Any) -> Any:
+    def decrypt(self, data: Array) -> Bytes:
         return _updated(self._decryptor, data)
 
-    def encrypt(self, data: Any) -> Any:
+    def encrypt(self, data: Array) -> Bytes:
         return _updated(self._encryptor, data)
 
 
-def _updated(cipher: Any, data: Any) -> Any:
+def _updated(cipher: Any, data: Array) -> Bytes:
     """What a cipher makes of the bytes of a contiguous array of any shape, which must be whole blocks."""
     given = data.reshape(-1)
     made = np.empty(len(given) + BLOCK - 1, dtype=np.uint8)  # it asks for the spare bytes

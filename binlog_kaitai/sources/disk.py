@@ -1,13 +1,19 @@
-"""Flushes files and folders to disk, and replaces them."""
+"""Local files and folders: flushed to disk, replaced, locked between processes, and not overwritten if read.
+
+A lock is released when its holder ends, however it ends.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from binlog_kaitai.errors import writing_to
+from binlog_kaitai.errors import UsageError, writing_to
 
 
 def sync(path: Path) -> None:
@@ -48,3 +54,62 @@ def replace_file(path: Path, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+
+
+def try_lock(path: Path) -> int | None:
+    """Lock a file, which is created if necessary, unless another holder has locked it.
+
+    Returns
+    -------
+    A file descriptor, whose closing releases the lock; None if the file is locked.
+    """
+    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    is_locked = False
+    try:
+        is_locked = try_lock_open(number)
+    finally:
+        if not is_locked:
+            os.close(number)
+    return number if is_locked else None
+
+
+def try_lock_open(number: int) -> bool:
+    """Lock an open file or folder by its descriptor; False if another holder has locked it."""
+    try:
+        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+@contextmanager
+def locked(path: Path, *, is_shared: bool) -> Iterator[None]:
+    """Wait for a lock on a file, and hold it; any number of holders may share it."""
+    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        fcntl.flock(number, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(number)
+
+
+def refuse_inputs(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str] | None]) -> None:
+    """Refuse to write to a file that is read, under this name, another one, or a link.
+
+    Parameters
+    ----------
+    target
+        The path to write to, which need not exist.
+    inputs
+        The paths to read; None (a stream) and URLs are not local files.
+
+    Raises
+    ------
+    UsageError
+        The target is one of the inputs.
+    """
+    for path in inputs:
+        with suppress(OSError):
+            if path is not None and os.path.samefile(target, path):
+                reason = f"is an input, too ({os.fspath(path)}); write to another file"
+                raise UsageError(reason, file=os.fspath(target))

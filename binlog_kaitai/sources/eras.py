@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Any, BinaryIO, cast
+from pathlib import Path
+from typing import Any
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import SourceError, UsageError, reading
@@ -19,6 +20,9 @@ from binlog_kaitai.sources import remote
 
 #: The file with the state of an archive, which each era has from its beginning on; and the file's version.
 STATE, VERSION = "fetch.json", 1
+
+#: A store that seems to have more eras has any file that is asked for.
+_MOST_ERAS = 1000
 
 _ERA = re.compile(r"era-(?a:(\d{1,9}))")
 
@@ -34,11 +38,13 @@ def folders(archive: str) -> list[str]:
     Raises
     ------
     SourceError
-        The store that has them cannot be reached.
+        The store that has them cannot be reached, or invents them.
     """
     found: list[str] = []
     while _exists(joined(era := folder_of(archive, len(found) + 1), STATE)):
         found.append(era)
+        if len(found) > _MOST_ERAS:
+            raise SourceError(f"has more than {_MOST_ERAS} eras", file=remote.without_options(archive))
     return found
 
 
@@ -51,11 +57,11 @@ def read_state(folder: str) -> dict[str, Any] | None:
         The file cannot be read.
     """
     path = joined(folder, STATE)
-    name, opened = path, cast(Callable[[], BinaryIO], partial(open, path, "rb"))
+    name, read = path, Path(path).read_bytes
     if remote.is_url(path):
-        name, opened = remote.without_options(path), partial(remote.open_url, path)
-    with reading(name), suppress(FileNotFoundError), opened() as file, reading_state(folder):
-        state: dict[str, Any] = json.loads(file.read())
+        name, read = remote.without_options(path), partial(remote.read_whole, path)
+    with reading(name), suppress(FileNotFoundError), reading_state(folder):
+        state: dict[str, Any] = json.loads(read())
         if state["version"] != VERSION:
             raise ValueError(f"version {state['version']}")
         return state

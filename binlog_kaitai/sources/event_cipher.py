@@ -24,8 +24,140 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     header_width,
 )
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import read_u4
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.ciphers import BLOCK, Blocks, decrypt_chain
-from binlog_kaitai.sources.event_kernels import collect_blocks, find_events, put_blocks
+
+#: How much of an initialization vector is the event's offset, in bytes.
+_COUNTER = 4
+
+_HEADER, _SIZE = header_length(4), header_offset("len_event")
+#: What is encrypted begins with the type code.
+_TYPE = header_offset("type_code")
+
+# An unsigned index cannot count from the end, which Numba would look for.
+_BLOCK, _SIZE_AT, _TYPE_AT = np.uint64(BLOCK), np.uint64(_SIZE), np.uint64(_TYPE)
+_BYTE, _SHIFT = np.int64(255), 8
+
+
+@kernel
+def find_events(data: Bytes, starts: Ints) -> int:
+    """Find the whole events at the start of bytes, by their lengths.
+
+    Parameters
+    ----------
+    starts
+        Room for the offsets of the events, and for the end of the last one.
+
+    Returns
+    -------
+    Number of events.
+    """
+    count, at, end = 0, 0, data.shape[0]
+    starts[0] = 0
+    while at + _HEADER <= end and count + 1 < starts.shape[0]:
+        size = read_u4(data, np.uint64(at + _SIZE))
+        if size < _HEADER or at + size > end:
+            break
+        at += size
+        count += 1
+        starts[count] = at
+    return count
+
+
+@kernel
+@inlined
+def _swap(data: Bytes, start: int) -> None:
+    """Exchange the first bytes of an event with those of `len_event`, where its ciphertext has a gap."""
+    first = np.uint64(start)
+    other = first + _SIZE_AT
+    for _ in range(_TYPE):
+        value = data[first]
+        data[first] = data[other]
+        data[other] = value
+        first += np.uint64(1)
+        other += np.uint64(1)
+
+
+@kernel
+def collect_blocks(
+    data: Bytes, starts: Ints, sizes: Ints, base: int, nonce: Bytes, blocks: Bytes, vectors: Bytes
+) -> int:
+    """Collect the whole blocks of events, and make the events' initialization vectors.
+
+    Parameters
+    ----------
+    data
+        Bytes of the file, `base` bytes into it. The gap in each ciphertext is closed; `put_blocks` opens it.
+    blocks, vectors
+        Room for the blocks, and for a vector for each event.
+
+    Returns
+    -------
+    Bytes of blocks; -1 where an event lies outside, or the room does not suffice.
+    """
+    at = 0
+    for event in range(starts.shape[0]):
+        start, size = starts[event], sizes[event]
+        count = (size - _TYPE) // BLOCK * BLOCK
+        if start < 0 or size < _HEADER or start + size > data.shape[0]:
+            return -1
+        if at + count > blocks.shape[0] or (event + 1) * BLOCK > vectors.shape[0]:
+            return -1
+        _swap(data, start)
+        source, to = np.uint64(start + _TYPE), np.uint64(at)
+        for index in range(np.uint64(count)):
+            blocks[to + np.uint64(index)] = data[source + np.uint64(index)]
+        at += count
+        to = np.uint64(event * BLOCK)
+        for index in range(nonce.shape[0]):
+            vectors[to + np.uint64(index)] = nonce[np.uint64(index)]
+        position = (base + start) & POSITION_MASK
+        for index in range(BLOCK - _COUNTER, BLOCK):
+            vectors[to + np.uint64(index)] = np.uint8(position & _BYTE)
+            position >>= _SHIFT
+    return at
+
+
+@kernel
+def put_blocks(
+    data: Bytes, starts: Ints, sizes: Ints, sealed: Bytes, plain: Bytes, vectors: Bytes, masks: Bytes
+) -> None:
+    """Put the blocks of events in their place, decrypted.
+
+    Parameters
+    ----------
+    data, starts, sizes, vectors
+        Those that `collect_blocks` was given and filled.
+    sealed, plain
+        Its blocks, and what the cipher makes of each alone.
+    masks
+        For each event, what its bytes after the last whole block are XORed with.
+    """
+    at = 0
+    for event in range(starts.shape[0]):
+        start, size = starts[event], sizes[event]
+        count = (size - _TYPE) // BLOCK * BLOCK
+        rest = size - _TYPE - count
+        if start < 0 or size < _HEADER or start + size > data.shape[0]:
+            return
+        if at + count > min(plain.shape[0], sealed.shape[0]):
+            return
+        if (event + 1) * BLOCK > min(vectors.shape[0], masks.shape[0]):
+            return
+        to, source, vector = np.uint64(start + _TYPE), np.uint64(at), np.uint64(event * BLOCK)
+        if count > 0:
+            for index in range(_BLOCK):
+                data[to + index] = plain[source + index] ^ vectors[vector + index]
+            for index in range(_BLOCK, np.uint64(count)):
+                data[to + index] = plain[source + index] ^ sealed[source + index - _BLOCK]
+        to += np.uint64(count)
+        for index in range(np.uint64(rest)):
+            data[to + index] ^= masks[vector + index]
+        at += count
+        _swap(data, start)
+
 
 HEADER = header_length(4)
 SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
@@ -64,17 +196,17 @@ class EventCipher:
         self._is_percona = is_percona
         self._is_checksummed = is_checksummed
 
-    def vectors(self, positions: Any) -> Any:
+    def vectors(self, positions: Ints) -> Array:
         """Initialization vectors of events at the given offsets, one row (uint8) per event."""
         made = np.empty((len(positions), BLOCK), dtype=np.uint8)
         made[:, : len(self._nonce)] = self._nonce
         made[:, len(self._nonce) :] = (positions & POSITION_MASK).astype("<u4").view(np.uint8).reshape(-1, 4)
         return self._encrypted(made) if self._is_percona else made
 
-    def _encrypted(self, rows: Any) -> Any:
+    def _encrypted(self, rows: Array) -> Array:
         return self._blocks.encrypt(rows).reshape(-1, BLOCK)
 
-    def headers(self, data: Any, offsets: Any, base: int) -> tuple[Any, Any]:
+    def headers(self, data: Bytes, offsets: Ints, base: int) -> tuple[Array, Array]:
         """Types and next positions in the headers at some offsets of a file's bytes, `base` bytes into it."""
         blocks = _rows_at(data, offsets + TYPE)
         blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, offsets).view(np.uint8).reshape(-1, WIDTH)
@@ -83,7 +215,7 @@ class EventCipher:
         nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
         return plain[:, 0], nexts
 
-    def decrypt(self, data: Any, base: int, starts: Any, sizes: Any) -> None:
+    def decrypt(self, data: Bytes, base: int, starts: Ints, sizes: Ints) -> None:
         """Decrypt complete events in place.
 
         Parameters
@@ -157,36 +289,36 @@ class EventCipher:
         ends = starts + sizes
         return any(map(self.has_checksum, [plain] * len(starts), starts.tolist(), ends.tolist()))
 
-    def has_checksum(self, plain: Any, begin: int, end: int) -> bool:
+    def has_checksum(self, plain: Bytes, begin: int, end: int) -> bool:
         """Whether a decrypted event has a correct checksum."""
         stored = int.from_bytes(plain[end - CHECKSUM_SIZE : end].tobytes(), "little")
         return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
 
-def _rows_at(data: Any, offsets: Any) -> Any:
+def _rows_at(data: Bytes, offsets: Ints) -> Array:
     """The 16 bytes at each of some offsets: a row (uint8) for each."""
     return _windows(data, _ROW)[offsets].view(np.uint8).reshape(-1, BLOCK)
 
 
-def words(data: Any, offsets: Any) -> Any:
+def words(data: Bytes, offsets: Ints) -> Array:
     """The numbers of 4 bytes at some offsets."""
     return _windows(data, "<u4")[offsets]
 
 
-def _windows(data: Any, kind: Any) -> Any:
+def _windows(data: Bytes, kind: str | np.dtype[Any]) -> Array:
     """Overlapping values of a type at every offset of an array."""
     dtype = np.dtype(kind)
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype=dtype, buffer=data, strides=(1,))
 
 
-def with_room(data: bytes) -> Any:
+def with_room(data: bytes) -> Bytes:
     """Bytes as a writable array, followed by a spare block."""
     made = np.empty(len(data) + BLOCK, dtype=np.uint8)
     made[: len(data)] = np.frombuffer(data, dtype=np.uint8)
     return made
 
 
-def walk(data: Any) -> tuple[Any, Any]:
+def walk(data: bytes) -> tuple[Ints, Ints]:
     """Start and size (int64) of the complete events at the beginning of the bytes, by their lengths."""
     starts = np.empty(len(data) // HEADER + 2, dtype=np.int64)
     count = find_events.run(np.frombuffer(data, dtype=np.uint8), starts)

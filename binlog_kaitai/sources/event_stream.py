@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_right, insort
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK
+from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
 from binlog_kaitai.sources.ciphers import BLOCK
 from binlog_kaitai.sources.event_cipher import (
     HEAD,
@@ -129,7 +130,7 @@ class EventStream(Layer):
             if count:
                 if base > self._known_offsets[-1] + _NEAR:
                     insort(self._known_offsets, base)
-                return memoryview(plain)[: int(starts[count - 1] + sizes[count - 1])]
+                return view_of(plain)[: int(starts[count - 1] + sizes[count - 1])]
         if len(data) < HEAD:
             # An incomplete header cannot be decrypted, so fewer bytes than a header are returned.
             return data[: HEADER - 1] if is_end else b""
@@ -148,7 +149,7 @@ class EventStream(Layer):
         found = self._search(base + 1, None)
         return (self._find_size() if found is None else found) - base
 
-    def _count_credible(self, plain: Any, base: int, starts: Any, sizes: Any) -> int:
+    def _count_credible(self, plain: Bytes, base: int, starts: Ints, sizes: Ints) -> int:
         """Number of events, from the first on, whose lengths are correct."""
         types, nexts = plain[starts + TYPE], words(plain, starts + NEXT)
         ends = ((starts + sizes + base) & POSITION_MASK).astype(np.uint32)

@@ -161,17 +161,17 @@ class Preceded(_Above):
         return len(data)
 
 
-def after_damage(stream: Any, position: int) -> int | None:
+def after_damage(stream: object, position: int) -> int | None:
     """Where a log continues after damage at a position, if its stream knows; else events must be searched."""
     return stream.after_damage(position) if isinstance(stream, Layer) else None
 
 
-def header_before(stream: Any) -> bytes:
+def header_before(stream: object) -> bytes:
     """What the file of a log has before it; nothing for most."""
     return stream.file_header if isinstance(stream, (Layer, Refused)) else b""
 
 
-def is_regular_file(stream: Any) -> bool:
+def is_regular_file(stream: BinaryIO) -> bool:
     """Whether a stream reads a regular file, directly or through layers."""
     if isinstance(stream, Layer):
         return stream.never_waits

@@ -79,10 +79,10 @@ def _fields(header: bytes) -> tuple[str, bytes, bytes]:
         if len(header) < HEADER_SIZE:
             raise GrammarError(f"the file ends inside the header of {HEADER_SIZE} bytes")
         fields = parse_structure(EncryptionHeader, header).fields
-        found: dict[Any, Any] = {one.type: one.value for one in fields}
-        key_id = found[_FieldType.key_id].name
-        password = found[_FieldType.encrypted_password].data
-        vector = found[_FieldType.initialization_vector].data
+        values: dict[Any, Any] = {field.type: field.value for field in fields}
+        key_id = values[_FieldType.key_id].name
+        password = values[_FieldType.encrypted_password].data
+        vector = values[_FieldType.initialization_vector].data
     except KeyError as error:
         reason = f"the header of the encrypted log lacks its {error.args[0].name}"
         raise GrammarError(reason, position=0, field="encryption_header.fields") from None

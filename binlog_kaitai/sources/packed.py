@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import ZstdSeekTable, parse_structure, sizes
+from binlog_kaitai.core.zstd_frames import ZstdFrames
 from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Layer
 
@@ -29,9 +30,6 @@ SUFFIXES = (".gz", ".zst", ".xz", ".lzma", ".bz2", ".lz4")
 
 #: Maximum memory that a file may require, in bytes; `zstd --long=27` and `xz -9` require less.
 _MOST_MEMORY = 1 << 27
-
-#: Input bytes of a zstd file per step, which decompress to at most 8 MiB.
-_PIECE = 1 << 8
 
 #: Output bytes per step; constant, so that damage is always found at the same offset.
 _CHUNK = 1 << 17
@@ -105,36 +103,6 @@ class _Xz:
                 return data
 
 
-class _Zstd:
-    """The frames of a zstd file; unlike zstandard's reader, it detects a truncated last frame."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-        self._unpacker: Any = None
-        self._pending = memoryview(b"")
-
-    def read(self, size: int) -> bytes:
-        import zstandard
-
-        parts = bytearray()
-        while len(parts) < size:
-            if not self._pending:
-                self._pending = memoryview(self._raw.read(LEAST_CHUNK) or b"")
-                if not self._pending:
-                    if self._unpacker is not None and not parts:
-                        raise EOFError
-                    break
-            if self._unpacker is None:
-                self._unpacker = zstandard.ZstdDecompressor(max_window_size=_MOST_MEMORY).decompressobj()
-            # Smaller inputs limit the size of the output.
-            piece, self._pending = self._pending[:_PIECE], self._pending[_PIECE:]
-            parts += self._unpacker.decompress(piece)
-            if self._unpacker.eof:
-                self._pending = memoryview(self._unpacker.unused_data + bytes(self._pending))
-                self._unpacker = None
-        return bytes(parts)
-
-
 class Format(NamedTuple):
     """A compression format."""
 
@@ -142,7 +110,7 @@ class Format(NamedTuple):
     open: Callable[[BinaryIO], Reader]
 
 
-_ZSTD = Format("zstd", _Zstd)
+_ZSTD = Format("zstd", ZstdFrames)
 _FORMATS = {
     b"\x1f\x8b": Format("gzip", _gzip),
     b"\x28\xb5\x2f\xfd": _ZSTD,

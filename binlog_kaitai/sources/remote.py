@@ -11,9 +11,9 @@ import fnmatch
 import io
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.errors import SourceError, reading
@@ -26,6 +26,9 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
 
 #: Bytes fetched for a single access, and maximum fetched in advance.
 _LEAST, _MOST = 64 << 10, 8 << 20
+
+#: Maximum size of a file that is read as a whole: an index, or the state of an archive.
+_MOST_WHOLE = 64 << 20
 
 
 class State(NamedTuple):
@@ -50,7 +53,32 @@ def open_url(url: str) -> BinaryIO:
     """
     with _as_source_error(url):
         place = _place(url)
-        return cast(BinaryIO, Ranged(place.system.open_input_file(place.path)))
+        info = place.system.get_file_info(place.path)
+        file = place.system.open_input_file(place.path)
+        return cast(BinaryIO, Ranged(file, partial(_check_unchanged, place, info)))
+
+
+def read_whole(url: str) -> bytes:
+    """The content of a small file.
+
+    Raises
+    ------
+    OSError
+        The file does not exist, cannot be read, or is too large for what it should be.
+    """
+    with open_url(url) as file:
+        data = file.read(_MOST_WHOLE + 1)
+    if len(data) > _MOST_WHOLE:
+        raise OSError(f"is larger than the {_MOST_WHOLE >> 20} MiB supported here")
+    return data
+
+
+def _check_unchanged(place: _Place, opened: Any) -> None:
+    """Raise OSError if a file has been replaced since it was opened; it may have grown, as logs do."""
+    now = place.system.get_file_info(place.path)
+    has_grown = now.is_file and now.size > opened.size
+    if not has_grown and (now.size, now.mtime) != (opened.size, opened.mtime):
+        raise OSError("changed while it was read; read it again")
 
 
 def state_of(url: str) -> State:
@@ -82,18 +110,18 @@ def find(url: str) -> list[str]:
         if _MAGIC_CHARACTERS.search(url):
             folder, pattern = posixpath.split(place.path)
             names = [name for name in _names(place.system, folder) if fnmatch.fnmatchcase(name, pattern)]
-            found = [place.url(posixpath.join(folder, name)) for name in names]
-            if not found:
+            urls = [place.url(posixpath.join(folder, name)) for name in names]
+            if not urls:
                 raise SourceError("no file matches the pattern", file=url)
-            return found
+            return urls
         info = place.system.get_file_info(place.path)
         if info.is_file:
             return [url]
         folder = place.path.rstrip("/")
-        found = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
-    if not found:
+        urls = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
+    if not urls:
         raise SourceError("no such file or directory", file=url)
-    return found
+    return urls
 
 
 def join(url: str, name: str) -> str:
@@ -117,12 +145,12 @@ def existing(urls: Sequence[str]) -> list[str]:
     OSError
         The store cannot be reached, or refuses.
     """
-    found = []
+    there = []
     for url in urls:
         with changing(url) as (system, path):
             if system.get_file_info(path).is_file:
-                found.append(url)
-    return found
+                there.append(url)
+    return there
 
 
 @contextmanager
@@ -211,14 +239,22 @@ def _names(system: Any, folder: str) -> list[str]:
 class Ranged(io.RawIOBase):
     """A remote file, fetched in ranges.
 
+    Parameters
+    ----------
+    file
+        A file of PyArrow.
+    check
+        Called after each range but the first; raises `OSError` if the file is no longer the same.
+
     Attributes
     ----------
     fetched : int
         Number of bytes fetched so far.
     """
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, check: Callable[[], None] = lambda: None) -> None:
         self._file = file
+        self._check = check
         self._size = int(file.size())
         self._at = 0
         self._start, self._data = 0, b""
@@ -273,8 +309,26 @@ class Ranged(io.RawIOBase):
         is_next = self._data and self._at == self._start + len(self._data)
         self._window = min(2 * self._window, _MOST) if is_next else _LEAST
         count = min(max(size if size <= _MOST else _MOST, self._window), self._size - self._at)
-        self._file.seek(self._at)
-        self._start, self._data = self._at, self._file.read(count)
-        self.fetched += len(self._data)
-        if not self._data:
-            raise OSError(f"ends at {self._at}, though it has {self._size} bytes")
+        data = self._fetched(count)
+        if self.fetched:
+            self._check()
+        self._start, self._data = self._at, data
+        self.fetched += len(data)
+
+    def _fetched(self, count: int) -> bytes:
+        """The next bytes, as many as requested or fewer.
+
+        PyArrow reports a short answer of an object store as complete, but leaves the rest of the buffer as it
+        was. So the last byte is preset, twice, to different values.
+        """
+        for preset in (0x55, 0xAA):
+            data = bytearray(count)
+            data[-1] = preset
+            self._file.seek(self._at)
+            size = self._file.readinto(data)
+            if 0 < size < count or data[-1] != preset:
+                return bytes(data[:size])
+            if not size:
+                break
+        end = self._at + count
+        raise OSError(f"the store sent fewer bytes than {self._at} to {end}, though it states {self._size}")

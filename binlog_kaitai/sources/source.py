@@ -14,13 +14,13 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.core.framing import MAGIC as MAGIC
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.log_header import gtids_before
-from binlog_kaitai.errors import DamagedError, SourceError, reading
+from binlog_kaitai.core.spans import Span, read_log_header
+from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
@@ -30,27 +30,27 @@ from binlog_kaitai.sources.servers import is_server, servers_of
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
 
-class Part(NamedTuple):
-    """Some events of a log, which depend on nothing before them except the format.
+class State(NamedTuple):
+    """Properties of a log known without reading its events.
 
     Attributes
     ----------
-    pieces : tuple of (int, int or None)
-        Start of the events and end of the last one, None for the end of the file; several if there are gaps.
-    binlog_version : int
-        1, 3 or 4.
-    formats : tuple of bytes
-        The format description events in force, oldest first; empty if the log is read from its magic on.
+    size : int
+        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
+    modified : float
+        Modification time, in seconds since 1970.
+    is_divisible : bool
+        Whether it can be read from the middle.
     """
 
-    pieces: tuple[tuple[int, int | None], ...]
-    binlog_version: int = 4
-    formats: tuple[bytes, ...] = ()
+    size: int
+    modified: float
+    is_divisible: bool = True
 
 
 @dataclass(frozen=True)
 class Source:
-    """A log to read.
+    """A log to read, or a span of one; can be pickled if it has a path.
 
     Attributes
     ----------
@@ -60,24 +60,33 @@ class Source:
         Returns a binary stream at the first byte of the log; raises ``OSError``.
     path : str or None
         Its path in the file system, if it has one.
-    part : Part or None
+    span : Span or None
         Only these events; None for all.
     keys : Keys or None
         Where to find keys if it is encrypted, besides the process and its environment.
     repeated : GtidSet or None
         Transactions that earlier eras have: readers of rows, events and transactions leave them out.
+    state : State or None
+        Its size and modification time when it was listed, if it was; identifies it in caches.
     """
 
     name: str
-    open: Callable[[], BinaryIO]
+    open: Callable[[], BinaryIO] = field(compare=False)
     path: str | None = None
-    part: Part | None = None
+    span: Span | None = None
     keys: Keys | None = field(default=None, repr=False)
     repeated: GtidSet | None = field(default=None, repr=False, compare=False)
+    state: State | None = field(default=None, repr=False)
+
+    @property
+    def size(self) -> int:
+        """Size of the plain log in bytes, when it was listed."""
+        assert self.state is not None
+        return self.state.size
 
     @classmethod
     def of_path(cls, path: str, keys: Keys | None = None) -> Source:
-        return cls(path, lambda: plain(_open_raw(path), keys, beside(path)), path, keys=keys)
+        return cls(path, partial(_open_plain, path, keys), path, keys=keys)
 
     @classmethod
     def of_bytes(
@@ -89,6 +98,10 @@ class Source:
     def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
         """A caller's stream, which stays open."""
         return cls(name, lambda: plain(cast(BinaryIO, _Borrowed(stream)), keys), keys=keys)
+
+
+def _open_plain(path: str, keys: Keys | None) -> BinaryIO:
+    return plain(_open_raw(path), keys, beside(path))
 
 
 def _open_raw(path: str) -> BinaryIO:
@@ -111,10 +124,10 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
 
     def opened(number: int) -> BinaryIO | None:
         log = log_name(path)
-        found = _NUMBER.search(log)
-        if found is None:
+        match = _NUMBER.search(log)
+        if match is None:
             return None
-        other = _NUMBER.sub(f"{number:0{len(found[0])}d}", log)
+        other = _NUMBER.sub(f"{number:0{len(match[0])}d}", log)
         for suffix in ("", *SUFFIXES):
             with suppress(FileNotFoundError):
                 return unpacked(_open_raw(other + suffix))
@@ -181,7 +194,7 @@ def _gtids_before(log: Source) -> GtidSet:
     if log.path is None or state_of(log.path).size <= len(MAGIC):
         return GtidSet()
     with reading(log.name), log.open() as stream:
-        return gtids_before(stream)
+        return read_log_header(stream, log.name).previous or GtidSet()
 
 
 def _paths_of(path: str) -> list[str]:
@@ -214,11 +227,11 @@ def _resolve_directory(path: str) -> list[str]:
 
 
 def _resolve_url(url: str) -> list[str]:
-    found = sorted(remote.find(url), key=natural_key)
-    if found == [url] and not url.endswith(".index"):
+    urls = sorted(remote.find(url), key=natural_key)
+    if urls == [url] and not url.endswith(".index"):
         return [url]
-    logs = _of_server(_without_copies([one for one in found if _starts_like_a_log(one)]))
-    if found == [url]:
+    logs = _of_server(_without_copies([other for other in urls if _starts_like_a_log(other)]))
+    if urls == [url]:
         logs = _in_index(url)
     if not logs:
         raise SourceError("no binary log found", file=url)
@@ -227,12 +240,12 @@ def _resolve_url(url: str) -> list[str]:
 
 def _in_index(url: str) -> list[str]:
     """The logs listed in a remote index file that exist beside it."""
-    with reading(url), remote.open_url(url) as file:
-        entries = _entries(file.read().decode("utf-8", "surrogateescape"))
+    with reading(url):
+        entries = _entries(remote.read_whole(url).decode("utf-8", "surrogateescape"))
     folder = url.rpartition("/")[0]
     there = set(remote.find(folder))
     logs = ["/".join((folder, os.path.basename(entry.replace("\\", "/")))) for entry in entries]
-    return [next((log + one for one in ("", *SUFFIXES) if log + one in there), log) for log in logs]
+    return [next((log + suffix for suffix in ("", *SUFFIXES) if log + suffix in there), log) for log in logs]
 
 
 def log_name(path: str) -> str:
@@ -269,24 +282,6 @@ def _starts_like_a_log(path: str) -> bool:
     return False
 
 
-class State(NamedTuple):
-    """Properties of a log known without reading its events.
-
-    Attributes
-    ----------
-    size : int
-        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
-    modified : float
-        Modification time, in seconds since 1970.
-    is_divisible : bool
-        Whether it can be read from the middle.
-    """
-
-    size: int
-    modified: float
-    is_divisible: bool = True
-
-
 def state_of(path: str) -> State:
     """The size and modification time of a log.
 
@@ -295,9 +290,25 @@ def state_of(path: str) -> State:
     OSError
         The file does not exist.
     """
-    found = _file_state(path)
-    size = _plain_size(path, *found, unpacks=False)
-    return State(found.size if size is None else size, found.modified, size is not None)
+    file = _file_state(path)
+    size = _plain_size(path, *file, unpacks=False)
+    return State(file.size if size is None else size, file.modified, size is not None)
+
+
+def with_state(log: Source) -> Source:
+    """A log with its size and modification time now.
+
+    Raises
+    ------
+    UsageError
+        It is a stream, which another process cannot read.
+    SourceError
+        The file does not exist.
+    """
+    if log.path is None:
+        raise UsageError(f"{log.name} is a stream; only files can be split")
+    with reading(log.path):
+        return replace(log, state=state_of(log.path))
 
 
 def length_of(path: str) -> int:
@@ -318,8 +329,8 @@ def length_of(path: str) -> int:
 def _file_state(path: str) -> remote.State:
     if remote.is_url(path):
         return remote.state_of(path)
-    found = os.stat(path)
-    return remote.State(found.st_size, found.st_mtime)
+    status = os.stat(path)
+    return remote.State(status.st_size, status.st_mtime)
 
 
 @lru_cache(maxsize=1 << 12)
@@ -345,8 +356,8 @@ def with_later_logs(sources: list[Source]) -> list[Source]:
         and natural_key(log_name(other)) > natural_key(log_name(name))
     ]
     later = _without_copies(sorted(later, key=natural_key))
-    found = [Source.of_path(os.path.join(folder, other), sources[-1].keys) for other in later]
-    return [*sources, *found]
+    later_logs = [Source.of_path(os.path.join(folder, other), sources[-1].keys) for other in later]
+    return [*sources, *later_logs]
 
 
 def series_of(name: str) -> tuple[str, str]:
@@ -359,8 +370,8 @@ def series_of(name: str) -> tuple[str, str]:
 
 def log_number(name: str) -> int:
     """The number of a log in its series, from its path or URL; 0 where the name has none."""
-    found = _LOG_NUMBER.search(log_name(name.partition("?")[0] if remote.is_url(name) else name))
-    return min(int(found[0]), _MAX_NUMBER) if found else 0
+    match = _LOG_NUMBER.search(log_name(name.partition("?")[0] if remote.is_url(name) else name))
+    return min(int(match[0]), _MAX_NUMBER) if match else 0
 
 
 def read_index(path: str) -> list[str]:
@@ -386,8 +397,8 @@ def _entries(index: str) -> list[str]:
 def _locate(entry: str, folder: str) -> str:
     names = (name for form in (entry, entry.replace("\\", "/")) for name in (form, os.path.basename(form)))
     paths = [os.path.join(folder, name) for name in names]
-    found = (path + suffix for suffix in ("", *SUFFIXES) for path in paths)
-    return next(filter(os.path.isfile, found), paths[-1])
+    candidates = (path + suffix for suffix in ("", *SUFFIXES) for path in paths)
+    return next(filter(os.path.isfile, candidates), paths[-1])
 
 
 def natural_key(path: str) -> list[tuple[int, int, str]]:

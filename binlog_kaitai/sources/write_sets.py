@@ -71,11 +71,11 @@ def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, by
         Offset of `start`, if the file is seekable.
     """
     data = read_up_to(raw, _PEEK - len(start), start)
-    found = _start_of(data)
-    if found is None:
+    start_and_size = _start_of(data)
+    if start_and_size is None:
         return None, data
-    made, end = found
-    return cast(BinaryIO, WriteSetStream(raw, begin + end, made, data[end:])), data
+    log_start, end = start_and_size
+    return cast(BinaryIO, WriteSetStream(raw, begin + end, log_start, data[end:])), data
 
 
 def added_size(raw: BinaryIO, start: bytes) -> int:
@@ -86,8 +86,8 @@ def added_size(raw: BinaryIO, start: bytes) -> int:
     raw
         The file, after `start`.
     """
-    made, end = _start_of(read_up_to(raw, _PEEK - len(start), start)) or (b"", 0)
-    return len(made) - end
+    log_start, end = _start_of(read_up_to(raw, _PEEK - len(start), start)) or (b"", 0)
+    return len(log_start) - end
 
 
 def _start_of(data: bytes) -> tuple[bytes, int] | None:
@@ -97,23 +97,23 @@ def _start_of(data: bytes) -> tuple[bytes, int] | None:
     """
     frames = _frames(data)
     received = frames.pop(0) if len(frames) > 1 and frames[0].header.type_code in GTID_TYPES else None
-    whole = [one for one in frames if len(one.raw) == one.header.len_event][:_MOST_EVENTS]
+    whole = [frame for frame in frames if len(frame.raw) == frame.header.len_event][:_MOST_EVENTS]
     is_checksummed = bool(whole) and all(map(_has_checksum, whole))
     if not frames or not _is_write_set(frames, is_checksummed=is_checksummed, has_whole=bool(whole)):
         return None
     if received is None and frames[0].header.type_code == EventType.format_description_event:
         return MAGIC, 0
     before = b"" if received is None else _adapted(received, is_checksummed=is_checksummed)
-    raws = [*([before] if before else []), *(one.raw for one in whole)]
+    raws = [*([before] if before else []), *(frame.raw for frame in whole)]
     counts = {
         known: sum(decodes(known, raw, is_checksummed=is_checksummed) for raw in raws)
         for known in known_formats()
     }
-    known = max(counts, key=lambda one: counts[one])
+    known = max(counts, key=counts.__getitem__)
     if raws and not counts[known]:
         return None
-    made = artificial_event(known, f"{known.version}-write-set", is_checksummed=is_checksummed)
-    return MAGIC + made + before, 0 if received is None else len(received.raw)
+    start = artificial_event(known, f"{known.version}-write-set", is_checksummed=is_checksummed)
+    return MAGIC + start + before, 0 if received is None else len(received.raw)
 
 
 def _has_checksum(frame: Frame) -> bool:
@@ -149,14 +149,14 @@ def _is_write_set(frames: list[Frame], *, is_checksummed: bool, has_whole: bool)
 
     `has_whole`: there is at least one of which all bytes are known.
     """
-    types = {one.header.type_code for one in frames}
+    types = {frame.header.type_code for frame in frames}
     if not _OF_LOGS.isdisjoint(types):
         return False
     begin = frames[0].position
     shifts = {
-        (one.header.next_position - (one.position - begin + one.header.len_event)) & POSITION_MASK
-        for one in frames
-        if one.header.next_position
+        (frame.header.next_position - (frame.position - begin + frame.header.len_event)) & POSITION_MASK
+        for frame in frames
+        if frame.header.next_position
     }
     if shifts == {0}:
         return True

@@ -8,7 +8,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, overload
+from typing import overload
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -16,20 +16,21 @@ from pyspark.sql.types import StructType
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.keys import use
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.reader_options import Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
 from binlog_kaitai.spark.split_rows import arrow_rows_of, rows_of
-from binlog_kaitai.views.splits import LogFile, Split, divide, list_files
+from binlog_kaitai.views.splits import divide, list_files
 
 
 class SplitPartition(InputPartition):
-    """One split, for one task; travels pickled from the driver to the task."""
+    """One split of the log with a number, for one task; travels pickled from the driver to the task."""
 
-    def __init__(self, split: Split) -> None:
-        super().__init__((split.file.path, split.start, split.stop))
-        self.split = split
+    def __init__(self, number: int, split: Source) -> None:
+        super().__init__((split.path, split.span))
+        self.number, self.split = number, split
 
 
 class BinlogReader(DataSourceReader):
@@ -52,13 +53,17 @@ class BinlogReader(DataSourceReader):
         """One partition for each split, in log order. The starts of logs are read only if there is a filter
         on times or GTIDs.
         """
-        splits = divide(self._files, self._options.split_size)
         has_rows = logs_with_rows(self._files, self._options.filters)
         if skipped := has_rows.count(False):
             # Spark shows the output of this process as the driver's.
             message = f"{skipped} of {len(has_rows)} logs are skipped: their times or GTIDs match no filter"
             print(f"binlog-kaitai: {message}", file=sys.stderr)
-        return [SplitPartition(split) for split in splits if has_rows[split.number]]
+        return [
+            SplitPartition(number, split)
+            for number, splits in enumerate(divide(self._files, self._options.split_size))
+            for split in splits
+            if has_rows[number]
+        ]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition.
@@ -73,35 +78,37 @@ class BinlogReader(DataSourceReader):
             return
         spare_modules()
         use(self._options.keys)
-        split = partition.split
-        earlier, options = self._files[: split.number], self._options_of_task()
-        yield from rows_of(split, earlier, options, arrow_schema(self._schema))
+        yield from rows_of(partition.split, *self._task(partition), arrow_schema(self._schema))
 
     def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows of one partition of a table as Arrow batches, with the columns of an Arrow schema."""
-        split = partition.split
-        return arrow_rows_of(split, self._files[: split.number], self._options_of_task(), schema)
+        return arrow_rows_of(partition.split, *self._task(partition), schema)
 
-    def _options_of_task(self) -> ReadOptions:
+    def _task(self, partition: SplitPartition) -> tuple[Sequence[Source], ReadOptions]:
+        """The earlier logs, and the options: the start position for the first log, the stop position for the
+        last one.
+        """
         filters = dict(self._options.filters)
-        for offset, name in (
-            (self._options.starting, "start_position"),
-            (self._options.ending, "stop_position"),
+        for offset, name, number in (
+            (self._options.starting, "start_position", 0),
+            (self._options.ending, "stop_position", len(self._files) - 1),
         ):
             if offset is not None:
                 filters[name] = offset.position
-        return replace(self._options, filters=filters)
+            if partition.number != number:
+                filters.pop(name, None)
+        return self._files[: partition.number], replace(self._options, filters=filters)
 
 
-class Files(Sequence[LogFile]):
+class Files(Sequence[Source]):
     """Logs that are unpickled only if they are needed.
 
     Each task unpickles the reader. With 100,000 logs, it would spend most of a second on their list, which
     only those tasks need that look for definitions in earlier logs.
     """
 
-    def __init__(self, files: Sequence[LogFile]) -> None:
-        self._files: Sequence[LogFile] | None = files
+    def __init__(self, files: Sequence[Source]) -> None:
+        self._files: Sequence[Source] | None = files
         self._count, self._packed = len(files), b""
 
     def __getstate__(self) -> tuple[int, bytes]:
@@ -114,10 +121,10 @@ class Files(Sequence[LogFile]):
         return self._count
 
     @overload
-    def __getitem__(self, at: int) -> LogFile: ...
+    def __getitem__(self, at: int) -> Source: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[LogFile]: ...
-    def __getitem__(self, at: int | slice) -> LogFile | Sequence[LogFile]:
+    def __getitem__(self, at: slice) -> Sequence[Source]: ...
+    def __getitem__(self, at: int | slice) -> Source | Sequence[Source]:
         if isinstance(at, slice):
             return FilesBefore(self, range(self._count)[at])
         if self._files is None:
@@ -125,7 +132,7 @@ class Files(Sequence[LogFile]):
         return self._files[at]
 
 
-class FilesBefore(Sequence[LogFile]):
+class FilesBefore(Sequence[Source]):
     """Some of the logs, in order."""
 
     def __init__(self, files: Files, numbers: range) -> None:
@@ -135,16 +142,16 @@ class FilesBefore(Sequence[LogFile]):
         return len(self._numbers)
 
     @overload
-    def __getitem__(self, at: int) -> LogFile: ...
+    def __getitem__(self, at: int) -> Source: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[LogFile]: ...
-    def __getitem__(self, at: int | slice) -> LogFile | Sequence[LogFile]:
+    def __getitem__(self, at: slice) -> Sequence[Source]: ...
+    def __getitem__(self, at: int | slice) -> Source | Sequence[Source]:
         if isinstance(at, slice):
             return FilesBefore(self._files, self._numbers[at])
         return self._files[self._numbers[at]]
 
 
-def between(files: list[LogFile], starting: Offset | None, ending: Offset | None) -> list[LogFile]:
+def between(files: list[Source], starting: Offset | None, ending: Offset | None) -> list[Source]:
     """The files from one offset to another.
 
     Raises
@@ -157,8 +164,8 @@ def between(files: list[LogFile], starting: Offset | None, ending: Offset | None
     return files[first : last + 1]
 
 
-def _index(files: list[LogFile], offset: Offset, option: str) -> int:
-    names: list[Any] = [os.path.basename(file.path) for file in files]
+def _index(files: list[Source], offset: Offset, option: str) -> int:
+    names = [os.path.basename(file.name) for file in files]
     if offset.file not in names:
         raise UsageError(f"option {option}: {offset.file} is not among the {len(names)} files")
     return names.index(offset.file)

@@ -1,4 +1,4 @@
-"""The logs that a query or a pipeline follows: where it is, what comes next, and in which spans.
+"""The logs that a query or a pipeline follows: where it is, what comes next, and in which steps.
 
 An offset is a checkpoint as a dict. That of a server's logs also has the name under which the spool knows the
 query, because a query is known by nothing else after a restart.
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.following import Checkpoint, Follower, Span
+from binlog_kaitai.following import Checkpoint, Follower, Step
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
 from binlog_kaitai.spark.stream_options import READER, Following
 
@@ -21,7 +21,7 @@ Offset = dict[str, Any]
 
 
 class FollowedLogs:
-    """Finds offsets and spans.
+    """Finds offsets and steps.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class FollowedLogs:
         end = self._follower.advance(checkpoint, max_bytes=max_bytes, max_files=max_files, until=until)
         return {**end.as_dict(), **added}
 
-    def spans(self, start: Offset, end: Offset) -> list[Span]:
-        """The spans between two offsets.
+    def steps(self, start: Offset, end: Offset) -> list[Step]:
+        """The steps between two offsets.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class FollowedLogs:
         """
         if self._spool is not None:
             self._spool.resume(start)
-        return self._follower.spans(_parse(start)[0], _parse(end)[0])
+        return self._follower.steps(_parse(start)[0], _parse(end)[0])
 
     def done(self, end: Offset) -> None:
         """The query no longer needs anything before an offset."""

@@ -18,15 +18,15 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following.effects import Kind, Statements, take_statement
-from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.lake.lineage import KEYED, Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.log.boundaries import QuiescentPoints
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.views.splits import list_files, source_of
+from binlog_kaitai.views.splits import list_files
 
 #: The number of a log, as in `log_number`.
 _NUMBER = rf"(\d+)(?:\.ibb)?(?:{'|'.join(map(re.escape, SUFFIXES))})?(?:\?.*)?$"
@@ -76,10 +76,9 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
 
 def lineage_of(options: ReadOptions) -> Lineage:
     """The lineage of a table from its logs, like that of a lake."""
-    files = between(list_files(options.paths), options.starting, options.ending)
+    logs = between(list_files(options.paths), options.starting, options.ending)
     chosen = Filters.of(table=options.table)
-    sources = [source_of(file) for file in files]
-    pages = RowsPages(sources, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
+    pages = RowsPages(logs, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
     by_log: dict[str, dict[tuple[str, Key], Entry]] = {}
     effects: dict[str, list[Entry]] = {}
     watch = _Watch()

@@ -11,16 +11,15 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.log.split_points import Log, SplitPoint
-from binlog_kaitai.rows.log_definitions import tables_of
-from binlog_kaitai.rows.row_pages import new_definitions
-from binlog_kaitai.rows.tables import Table, Tables
-from binlog_kaitai.sources.source import series_of
+from binlog_kaitai.log.split_points import Log
+from binlog_kaitai.rows.log_definitions import new_definitions, tables_of
+from binlog_kaitai.rows.table_maps import Table, Tables
+from binlog_kaitai.sources.source import Source, series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.views.row_masks import masked_schema
-from binlog_kaitai.views.splits import LogFile, list_files, opened, source_of
+from binlog_kaitai.views.splits import list_files, opened
 
 #: Logs of at most this total size, in bytes, are read in full.
 SMALL = 1 << 20
@@ -61,7 +60,7 @@ def _tables(options: ReadOptions) -> list[Table]:
         raise UsageError(f"{name} is not in the last {LARGE_WINDOW >> 20} MiB of the logs: {_HELP}")
     named = [table for table in found if _is_named(table)]
     if reads_all or (not named and options.scan_ddl):
-        found = list(tables_of([source_of(file) for file in files], name, options.ddl))
+        found = list(tables_of(files, name, options.ddl))
         named = [table for table in found if _is_named(table)]
         if not found:
             raise UsageError(f"the logs have no change of {name}")
@@ -82,16 +81,16 @@ def _is_named(table: Table) -> bool:
     return table.schema.names_from is not NameSource.NONE
 
 
-def _newest(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
+def _newest(files: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
     """The definitions at the end of each series' newest log that has any, newest first."""
-    series: dict[tuple[str, str], list[LogFile]] = {}
+    series: dict[tuple[str, str], list[Source]] = {}
     for file in files:
-        series.setdefault(series_of(file.path), []).append(file)
+        series.setdefault(series_of(file.name), []).append(file)
     for own in series.values():
         yield from _newest_of_series(own, name, ddl)
 
 
-def _newest_of_series(files: Sequence[LogFile], name: str, ddl: str | None) -> Iterator[Table]:
+def _newest_of_series(files: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
     newest = [*zip(files[::-1], WINDOWS, strict=False), (files[-1], LARGE_WINDOW)]
     for file, window in newest:
         found: dict[int, Table] = {}
@@ -115,7 +114,7 @@ def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
         start = log.search.event(log.size - window, log.log_header.context().layout)
     if start is None:
         return
-    for block in log.blocks(SplitPoint(start, log.log_header.formats if start else ())):
+    for block in log.blocks(log.log_header.span(start)):
         for part in () if isinstance(block, Gap) else expand(block):
             found, _ = tables.take(part, nothing, nothing)
             yield from (table for table in found if isinstance(table, Table))

@@ -1,6 +1,6 @@
 """Loads logs into a lake, each transaction exactly once.
 
-The driver plans a batch and commits the plan; Spark's tasks each read one span of the logs and write files
+The driver plans a batch and commits the plan; Spark's tasks each read one step of the logs and write files
 into the folders of tables; the driver commits the files (`binlog_kaitai.lake`). The lake itself knows what it
 has, so a batch that was killed is repeated from its plan, and nothing else is needed on any machine.
 """
@@ -19,9 +19,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.core.spans import Span
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.following import Span
+from binlog_kaitai.following import Step
 from binlog_kaitai.lake import STATEMENTS, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
@@ -29,6 +31,7 @@ from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.sources.source import Source, with_state
 from binlog_kaitai.spark.followed_logs import FollowedLogs
 from binlog_kaitai.spark.progress import Progress, progress_of
 from binlog_kaitai.spark.stream_options import Following
@@ -220,7 +223,7 @@ class Pipeline:
                 raise UsageError(f"{self.lake.storage.name} {reason}; begin a new lake")
             pieces = [snapshot.piece(self._work / "snapshot", self.lake.storage)]
         else:
-            pieces = self._pieces(tasks, logs.spans(plan.start, plan.end))
+            pieces = self._pieces(tasks, logs.steps(plan.start, plan.end))
         self.lake.commit(pieces)
         if plan.start == plan.end:
             shutil.rmtree(self._work / "snapshot", ignore_errors=True)
@@ -244,15 +247,15 @@ class Pipeline:
             self._state.done(one)
             self.on_state(one)
 
-    def _pieces(self, tasks: Tasks, spans: Sequence[Span]) -> list[Piece]:
-        """The files of each span, written by a task."""
-        for span in spans:
-            self.job.rules.check_effects(span.effects)
-        write = SpanWriter(self.job, self.lake.columns)
-        packed = [zlib.compress(pickle.dumps(span), 1) for span in spans]
+    def _pieces(self, tasks: Tasks, steps: Sequence[Step]) -> list[Piece]:
+        """The files of each step, written by a task."""
+        for step in steps:
+            self.job.rules.check_effects(step.effects)
+        write = StepWriter(self.job, self.lake.columns)
+        packed = [zlib.compress(pickle.dumps(step), 1) for step in steps]
         pieces = tasks.run(write, packed)
-        for piece, span in zip(pieces, spans, strict=True):
-            piece.effects = span.effects
+        for piece, step in zip(pieces, steps, strict=True):
+            piece.effects = step.effects
         return pieces
 
     @property
@@ -261,7 +264,7 @@ class Pipeline:
 
     def _snapshot(self) -> Snapshot | None:
         """The snapshot that the lake begins with, taken now if there is none."""
-        from binlog_kaitai.core.table_set import TableSet
+        from binlog_kaitai.core.filters import TableSet
         from binlog_kaitai.snapshot.server_snapshot import take_snapshot
         from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
@@ -296,8 +299,8 @@ def _run_update(packed: bytes) -> Updated:
     return update()
 
 
-class SpanWriter:
-    """Writes one span to the lake, in a task; a function that travels to the workers."""
+class StepWriter:
+    """Writes one step to the lake, in a task; a function that travels to the workers."""
 
     def __init__(self, job: Job, columns: Mapping[str, Mapping[str, pa.DataType]]) -> None:
         self._job = job
@@ -307,15 +310,15 @@ class SpanWriter:
         from binlog_kaitai.spark.interpreter import spare_modules
 
         spare_modules()
-        span: Span = pickle.loads(zlib.decompress(packed))
-        piece = Piece(span.path, span.start, span.end, span.era)
+        step: Step = pickle.loads(zlib.decompress(packed))
+        piece = Piece(step.source.name, step.start, step.end, step.span.era)
         job = self._job
         files = TableFiles(Storage(job.lake), job.format, columns=self._columns)
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                write(span, files, piece)
+                write(step.source, files, piece)
             finally:
                 files.close()
         piece.files = files.files
@@ -332,26 +335,28 @@ class SpanWriter:
             "rules": self._job.rules,
         }
 
-    def _write(self, span: Span, files: TableFiles, piece: Piece) -> None:
-        from binlog_kaitai.following.spans import source_of
+    def _write(self, source: Source, files: TableFiles, piece: Piece) -> None:
         from binlog_kaitai.lake.write import write_lake
 
-        def definitions() -> Any:
+        span = source.span or Span()
+
+        def definitions() -> Definitions:
             return restore(span.definitions, self._job.following.ddl)
 
-        written = write_lake(
-            source_of(span), files, definitions=definitions, era=span.era, **self._options(span)
-        )
+        written = write_lake(source, files, definitions=definitions, era=span.era, **self._options(span))
         piece.keys, piece.incomplete = written.keys, written.incomplete
 
-    def _write_around(self, span: Span, files: TableFiles, piece: Piece) -> None:
-        from binlog_kaitai.following.spans import definitions_in, split_of
+    def _write_around(self, source: Source, files: TableFiles, piece: Piece) -> None:
         from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.split_rows import report_dropped
+        from binlog_kaitai.views.splits import definitions_in
 
-        split, ddl = split_of(span), self._job.following.ddl
+        split = with_state(source)
         written, damages = write_around(
-            split, files, definitions_at=definitions_in(span, ddl), **self._options(span)
+            split,
+            files,
+            definitions_at=definitions_in(split, self._job.following.ddl),
+            **self._options(source.span or Span()),
         )
         piece.keys, piece.incomplete = written.keys, written.incomplete
         piece.damaged_ranges = len(damages)

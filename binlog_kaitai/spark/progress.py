@@ -6,8 +6,8 @@ import json
 import math
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -16,8 +16,7 @@ from binlog_kaitai.following.backlog import Backlog
 from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Kind
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import rows_by_table
-from binlog_kaitai.live.metrics import prometheus_text
-from binlog_kaitai.sources.disk import replace_file
+from binlog_kaitai.live.metrics import MetricsFile
 
 _PREFIX = "binlog_kaitai_pipeline_"
 _METRICS = {
@@ -92,23 +91,29 @@ class Progress:
         return json.dumps(found | {f"{name}_behind": value for name, value in backlog.items()})
 
 
-@dataclass
 class ProgressFiles:
     """Files that report each batch.
 
-    Attributes
+    Parameters
     ----------
-    lines : Path or None
+    lines
         Gets a line of JSON for each batch, appended.
-    metrics : Path or None
+    metrics
         Has metrics in Prometheus' text format, replaced after each batch.
+
+    Raises
+    ------
+    UsageError
+        The package `prometheus_client` is missing.
     """
 
-    lines: Path | None = None
-    metrics: Path | None = None
-    _totals: dict[str, Counter[str]] = field(default_factory=dict)
+    def __init__(self, lines: Path | None = None, metrics: Path | None = None) -> None:
+        self._lines = lines
+        self._metrics = None if metrics is None else MetricsFile(metrics, _PREFIX, _METRICS)
+        self._rows: Counter[str] = Counter()
+        self._totals: Counter[str] = Counter()
 
-    def take(self, one: Progress) -> None:
+    def take(self, progress: Progress) -> None:
         """Report a batch.
 
         Raises
@@ -116,30 +121,28 @@ class ProgressFiles:
         SourceError
             A file cannot be written.
         """
-        if self.lines is not None:
-            with writing_to(str(self.lines)), self.lines.open("a", encoding="utf-8") as file:
-                file.write(f"{one.as_json()}\n")
-        if self.metrics is not None:
-            replace_file(self.metrics, self._text(one))
+        if self._lines is not None:
+            with writing_to(str(self._lines)), self._lines.open("a", encoding="utf-8") as file:
+                file.write(f"{progress.as_json()}\n")
+        if self._metrics is not None:
+            self._metrics.write(self._values(progress))
 
-    def _text(self, one: Progress) -> str:
-        added = {
-            "batches_total": {"": 1},
-            "rows_total": one.rows,
-            "bytes_total": {"": one.bytes},
-            "damaged_ranges_total": {"": one.damaged_ranges},
-        }
-        for name, counts in added.items():
-            self._totals.setdefault(name, Counter()).update(counts)
-        now: dict[str, float | None] = {
-            "batch": one.batch,
-            "batch_seconds": one.seconds,
+    def _values(self, progress: Progress) -> dict[str, float | Mapping[str, float]]:
+        self._rows.update(progress.rows)
+        self._totals["batches_total"] += 1
+        self._totals["bytes_total"] += progress.bytes
+        self._totals["damaged_ranges_total"] += progress.damaged_ranges
+        values: dict[str, float | Mapping[str, float]] = {
+            **self._totals,
+            "rows_total": self._rows,
+            "batch": progress.batch,
+            "batch_seconds": progress.seconds,
             "batch_timestamp_seconds": time.time(),
         }
         for name in ("logs", "bytes", "gtids", "seconds"):
-            now[f"{name}_behind"] = None if one.backlog is None else getattr(one.backlog, name)
-        gauges = {name: {"": math.nan if value is None else value} for name, value in now.items()}
-        return prometheus_text(_PREFIX, _METRICS, {**self._totals, **gauges}, "table")
+            behind = getattr(progress.backlog, name, None)
+            values[f"{name}_behind"] = math.nan if behind is None else behind
+        return values
 
 
 def progress_of(

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from binlog_kaitai.core.filters import ZERO_DATES, Filters, moment_of, parse_size, whole_number
-from binlog_kaitai.core.table_set import is_pattern
+from binlog_kaitai.core.filters import ZERO_DATES, Filters, is_pattern, moment_of, parse_size, whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.keys import Keys

@@ -20,10 +20,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
-from binlog_kaitai.sources.source import natural_key, series_of
-from binlog_kaitai.views.splits import LogFile
+from binlog_kaitai.following.log_headers import closed_at, read_log_header
+from binlog_kaitai.sources.source import Source, natural_key, series_of
 
 #: How far the time of an event may be before its log was opened, or after it was closed.
 SLACK = timedelta(days=1)
@@ -39,7 +39,7 @@ class _Log(NamedTuple):
     closed: int | None
 
 
-def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list[bool]:
+def logs_with_rows(files: Sequence[Source], filters: Mapping[str, Any]) -> list[bool]:
     """For each log, whether it can have rows; logs are inspected only if there is a filter on times or GTIDs.
 
     Parameters
@@ -53,7 +53,7 @@ def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list
     if len(files) < 2 or (low is None and high is None and gtids is None):
         return [True] * len(files)
 
-    def look_at(file: LogFile) -> _Log:
+    def look_at(file: Source) -> _Log:
         return _look_at(file, needs_end=low is not None)
 
     with ThreadPoolExecutor(_READERS) as readers:
@@ -66,12 +66,12 @@ def logs_with_rows(files: Sequence[LogFile], filters: Mapping[str, Any]) -> list
     ]
 
 
-def _look_at(file: LogFile, *, needs_end: bool) -> _Log:
+def _look_at(file: Source, *, needs_end: bool) -> _Log:
     try:
-        log_header = read_log_header(file.path)
+        log_header = read_log_header(file.name)
         if log_header is None or log_header.is_relay_log:
             return _Log(None, None)
-        return _Log(log_header, closed_at(file.path) if needs_end else None)
+        return _Log(log_header, closed_at(file.name) if needs_end else None)
     except BinlogError:
         return _Log(None, None)  # the reader of the rows raises the error
 
@@ -94,15 +94,15 @@ def _may_have_gtids(one: LogHeader | None, following: LogHeader | None, wanted: 
     return bool(left.without(left.without(following.previous)))
 
 
-def _following(files: Sequence[LogFile], logs: Sequence[_Log]) -> dict[int, LogHeader]:
+def _following(files: Sequence[Source], logs: Sequence[_Log]) -> dict[int, LogHeader]:
     """The header of the log that follows each log, if there is one."""
-    series: dict[tuple[tuple[str, str], int], list[int]] = defaultdict(list)
+    series: dict[tuple[tuple[str, str], int | None], list[int]] = defaultdict(list)
     for number, (file, log) in enumerate(zip(files, logs, strict=True)):
         if log.log_header is not None:
-            series[series_of(file.path), log.log_header.server_id].append(number)
+            series[series_of(file.name), log.log_header.server_id].append(number)
     found = {}
     for numbers in series.values():
-        for one, other in pairwise(sorted(numbers, key=lambda number: natural_key(files[number].path))):
+        for one, other in pairwise(sorted(numbers, key=lambda number: natural_key(files[number].name))):
             log_header, after = logs[one].log_header, logs[other].log_header
             if log_header is not None and after is not None and _follows(log_header, after):
                 found[one] = after

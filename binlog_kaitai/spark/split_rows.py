@@ -9,18 +9,19 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import conform
 from binlog_kaitai.views.change_schemas import META_FIELDS
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import LogFile, Split, read_split
+from binlog_kaitai.views.splits import read_split
 
 #: The columns of a damage row that locate the damage.
 _DAMAGE_FIELDS = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
 
 
 def rows_of(
-    split: Split, earlier: Sequence[LogFile], options: ReadOptions, target: pa.Schema
+    split: Source, earlier: Sequence[Source], options: ReadOptions, target: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one split with the target's columns.
 
@@ -46,7 +47,7 @@ def rows_of(
 
 
 def arrow_rows_of(
-    split: Split, earlier: Sequence[LogFile], options: ReadOptions, schema: pa.Schema
+    split: Source, earlier: Sequence[Source], options: ReadOptions, schema: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one split of a table as Arrow batches; damage is dropped, except in mode FAILFAST."""
     view, arguments = _view_and_arguments(earlier, options)
@@ -64,8 +65,8 @@ def arrow_rows_of(
         report_dropped(dropped, split)
 
 
-def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tuple[str, dict[str, Any]]:
-    """The view of a split to read, and arguments of `binlog_kaitai.views.splits.read_part`."""
+def _view_and_arguments(earlier: Sequence[Source], options: ReadOptions) -> tuple[str, dict[str, Any]]:
+    """The view of a split to read, and arguments of `binlog_kaitai.views.splits.read_span`."""
     view = "changes" if options.view == TABLE else options.view
     arguments = dict(options.filters)
     if view in ("changes", "ddl"):
@@ -80,14 +81,14 @@ def _view_and_arguments(earlier: Sequence[LogFile], options: ReadOptions) -> tup
 
 
 def rows_around(
-    split: Split, view: str, arguments: dict[str, Any], options: ReadOptions, target: pa.Schema
+    split: Source, view: str, arguments: dict[str, Any], options: ReadOptions, target: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one split, skipping damage, which is returned as rows or counted.
 
     Parameters
     ----------
     arguments
-        Of `binlog_kaitai.views.splits.read_part`.
+        Of `binlog_kaitai.views.splits.read_span`.
     """
     dropped: list[Gap] = []
     for item in read_around(split, view, **arguments):
@@ -107,22 +108,21 @@ def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
     return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
 
 
-def _row_of(damage: Gap, split: Split, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
-    stop = damage.stop_in(split.file.size)
+def _row_of(damage: Gap, split: Source, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
+    stop = damage.stop_in(split.size)
     reason = options.masks.reason_of(damage.error)
-    found = {"file": split.file.path, "from": damage.start, "to": stop, "reason": reason}
+    found = {"file": split.name, "from": damage.start, "to": stop, "reason": reason}
     row = {name: found[key] for name, key in _DAMAGE_FIELDS.items() if name in target.names}
     if options.corrupt_column in target.names:
         row[options.corrupt_column] = json.dumps(found, ensure_ascii=False)
     return pa.RecordBatch.from_pylist([row], schema=target)
 
 
-def report_dropped(dropped: Sequence[Gap], split: Split) -> None:
+def report_dropped(dropped: Sequence[Gap], split: Source) -> None:
     """Report dropped damage on the worker's stderr, where Spark shows the output of tasks."""
-    size = sum(one.stop_in(split.file.size) - one.start for one in dropped)
+    size = sum(one.stop_in(split.size) - one.start for one in dropped)
     positions = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
     print(
-        f"binlog-kaitai: {split.file.path}: dropped {len(dropped)} damaged ranges, {size} bytes, "
-        f"at {positions}",
+        f"binlog-kaitai: {split.name}: dropped {len(dropped)} damaged ranges, {size} bytes, at {positions}",
         file=sys.stderr,
     )

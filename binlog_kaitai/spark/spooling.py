@@ -12,12 +12,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.log_headers import LogHeader, read_log_header
-from binlog_kaitai.live import source
+from binlog_kaitai.following.feed import Start
+from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.live import server_logs as source
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.spool import Spool, Start
+from binlog_kaitai.live.log_spool import LogSpool
 from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.spark.stream_options import READER, Following
 
@@ -44,7 +46,7 @@ class QuerySpool:
         self._server = server
         self._folder = Path(folder)
         self._starting = starting
-        self._spool: Spool | None = None
+        self._spool: LogSpool | None = None
         self._until: tuple[str, int] | None = None
         self._reader = ""
         self.is_bounded = False
@@ -58,7 +60,7 @@ class QuerySpool:
             The server cannot be reached or refuses, or the spool lacks what the query wants to read.
         """
         self._reader = uuid.uuid4().hex
-        spool = self._spool = Spool(self._server, self._folder, self._starting)
+        spool = self._spool = LogSpool(self._server, self._folder, self._starting)
         start = spool.begin(self._starting, self._reader, is_bounded=self.is_bounded)
         if self.is_bounded:
             self._until = spool.end()
@@ -74,7 +76,7 @@ class QuerySpool:
         """
         reader, spool = str(offset.get(READER, "")), self._spool
         if spool is None:
-            spool = self._spool = Spool(self._server, self._folder, offset)
+            spool = self._spool = LogSpool(self._server, self._folder, offset)
             if self.is_bounded or spool.end() is None:
                 # A new spool: the old one was lost, or the query continues with another server.
                 spool.update()
@@ -104,7 +106,7 @@ class QuerySpool:
         if self._spool is not None:
             self._spool.close()
 
-    def _begun(self) -> Spool:
+    def _begun(self) -> LogSpool:
         assert self._spool is not None
         return self._spool
 
@@ -134,6 +136,6 @@ def logs_here(following: Following) -> tuple[str, ...]:
         The server cannot be reached or refuses, or the spool lacks what the query wants to read.
     """
     assert following.server is not None
-    spool = Spool(following.server, Path(following.paths[0]), following.starting)
+    spool = LogSpool(following.server, Path(following.paths[0]), following.starting)
     spool.begin(following.starting, "", is_bounded=True)
     return following.paths

@@ -1,7 +1,7 @@
 """Streams: the logs that a server is writing, followed in micro-batches.
 
 Built on `binlog_kaitai.following`: offsets are checkpoints, a batch is the range between two of them, and a
-task reads one of its spans.
+task reads one of its steps.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Span
+from binlog_kaitai.following import Step
 from binlog_kaitai.spark.followed_logs import FollowedLogs
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.limits import (
@@ -27,17 +27,17 @@ from binlog_kaitai.spark.limits import (
 from binlog_kaitai.spark.stream_options import Following
 
 
-class SpanPartition(InputPartition):
-    """One span, for one task; travels pickled from the driver to the task."""
+class StepPartition(InputPartition):
+    """One step, for one task; travels pickled from the driver to the task."""
 
-    def __init__(self, number: int, span: Span) -> None:
+    def __init__(self, number: int, step: Step) -> None:
         super().__init__(number)
         self.number = number
-        self.span = span
+        self.step = step
 
 
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans offsets and partitions; subclasses read the spans.
+    """Plans offsets and partitions; subclasses read the steps.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return {"file": file, "position": size, **backlog}
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
-        """A partition for each span between two offsets.
+        """A partition for each step between two offsets.
 
         Raises
         ------
@@ -113,8 +113,8 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             A log no longer exists.
         """
         self._planned_end = end  # Spark 4.1 calls this before it requests the next end, also after a restart
-        spans = self._logs.spans(start, end)
-        return [SpanPartition(number, span) for number, span in enumerate(spans)]
+        steps = self._logs.steps(start, end)
+        return [StepPartition(number, step) for number, step in enumerate(steps)]
 
     def commit(self, end: dict[str, Any]) -> None:
         self._logs.done(end)
@@ -123,7 +123,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._logs.close()
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        """The rows of one span.
+        """The rows of one step.
 
         Raises
         ------
@@ -131,9 +131,9 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             The log is damaged; names file and position.
         """
         # Spark calls this with an empty partition if there is nothing to read.
-        if isinstance(partition, SpanPartition):
+        if isinstance(partition, StepPartition):
             spare_modules()
-            yield from self.read_span(partition)
+            yield from self.read_step(partition)
 
-    def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+    def read_step(self, partition: StepPartition) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError

@@ -109,7 +109,7 @@ def spooled(paths: tuple[str, ...], spool: str | None) -> tuple[tuple[str, ...],
         return paths, None
     if len(paths) > 1:
         raise UsageError("a server cannot be followed together with other sources; start a query for each")
-    from binlog_kaitai.live.spool import default_folder
+    from binlog_kaitai.live.log_spool import default_folder
 
     folder = default_folder(servers[0]) if spool is None else Path(spool)
     return (str(folder.absolute()),), servers[0]

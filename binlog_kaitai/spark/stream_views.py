@@ -9,15 +9,16 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl.saved import restore
-from binlog_kaitai.following import Span
-from binlog_kaitai.following.spans import definitions_in, source_of, split_of, with_gtids
+from binlog_kaitai.core.spans import Span
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.sources.keys import use
+from binlog_kaitai.sources.source import Source, with_state
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema, conform
 from binlog_kaitai.spark.split_rows import columns_of_table, rows_around
-from binlog_kaitai.spark.stream import FollowingReader, SpanPartition
+from binlog_kaitai.spark.stream import FollowingReader, StepPartition
 from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.views.splits import definitions_in
 
 _WITH_DEFINITIONS = ("changes", "ddl", TABLE)
 
@@ -31,14 +32,14 @@ class BinlogStreamReader(FollowingReader):
         self._schema = schema
         use(options.keys)
 
-    def read_span(self, partition: SpanPartition) -> Iterator[pa.RecordBatch]:
+    def read_step(self, partition: StepPartition) -> Iterator[pa.RecordBatch]:
         use(self._read_options.keys)
         target = arrow_schema(self._schema)
-        for batch in span_batches(partition.span, self._read_options, target):
+        for batch in span_batches(partition.step.source, self._read_options, target):
             yield conform(batch, target)
 
 
-def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterator[pa.RecordBatch]:
+def span_batches(source: Source, options: ReadOptions, target: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of one span in a view.
 
     Parameters
@@ -51,17 +52,17 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
     BinlogError
         While reading: the log is damaged.
     """
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.changes_view import json_batches, typed_batches
     from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
     from binlog_kaitai.views.events_view import read_events
-    from binlog_kaitai.views.transaction_batches import read_transactions
+    from binlog_kaitai.views.transactions_view import read_transactions
 
-    filters = with_gtids(options.filters, span)
+    span = source.span or Span()
+    filters = span.restrict(options.filters)
     if options.mode != "FAILFAST":
-        yield from _around(span, options, filters, target)
+        yield from _around(source, options, filters, target)
         return
-    source = source_of(span)
     if options.view == "events":
         yield from read_events(source, **filters)
         return
@@ -84,13 +85,13 @@ def span_batches(span: Span, options: ReadOptions, target: pa.Schema) -> Iterato
 
 
 def _around(
-    span: Span, options: ReadOptions, filters: dict[str, Any], target: pa.Schema
+    source: Source, options: ReadOptions, filters: dict[str, Any], target: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
-    arguments = {**filters, "definitions_at": definitions_in(span, options.ddl)}
+    arguments = {**filters, "definitions_at": definitions_in(source, options.ddl)}
     view = "changes" if options.view == TABLE else options.view
     if view == "changes":
         arguments |= {"zero_dates": options.zero_dates, "table": options.table or filters.get("table")}
     if options.table is not None:
         arguments["schema"] = columns_of_table(target, options.corrupt_column)
         arguments["masks"] = options.masks
-    yield from rows_around(split_of(span), view, arguments, options, target)
+    yield from rows_around(with_state(source), view, arguments, options, target)

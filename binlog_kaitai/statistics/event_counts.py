@@ -2,23 +2,143 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.log.event_gtids import Markers
-from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.rows.commit_times import CommitTimes, each_time
-from binlog_kaitai.rows.event_selection import Selection
-from binlog_kaitai.rows.left_out import LeftOut
+from binlog_kaitai.log.groups import distinct, distinct_values, group_ranges
+from binlog_kaitai.rows.event_filters import EventSelection
+from binlog_kaitai.rows.event_metadata import CommitTimes, each_time
+from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.rows.row_counts import UNKNOWN
-from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.statistics.statement_kinds import count_statements
-from binlog_kaitai.statistics.timeline import Timeline
-from binlog_kaitai.views.transaction_pages import Page
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.statistics.stats_model import Timeline
+from binlog_kaitai.views.transaction_pages import TransactionsPage
+
+#: Statements with the same first bytes are classified once; at most this many bytes otherwise.
+_PREFIX, _BEGINNING = 24, 512
+
+#: After these words, the kind of object is part of the statement's kind.
+_DEFINING = frozenset(b"CREATE ALTER DROP RENAME".split())
+_THINGS = re.compile(
+    rb"\b(TABLE|VIEW|INDEX|DATABASE|SCHEMA|PROCEDURE|FUNCTION|TRIGGER|EVENT|USER|ROLE|SEQUENCE|PACKAGE"
+    rb"|TABLESPACE|SERVER|UNDO|RESOURCE)\b",
+    re.IGNORECASE,
+)
+_TWO_WORDS = frozenset(b"XA START LOAD SET ROLLBACK SAVEPOINT TRUNCATE REPLACE".split())
+_KEPT_SECOND = frozenset(b"START END PREPARE COMMIT ROLLBACK TRANSACTION DATA XML PASSWORD TO TABLE".split())
+_UNKNOWN = "(other)"
+
+#: Maximum number of distinct kinds.
+_MAX_KINDS = 1000
+
+
+@lru_cache(1 << 12)
+def kind_of(beginning: bytes) -> str:
+    """The kind of a statement, such as ``"INSERT"`` or ``"CREATE TABLE"``, by its beginning."""
+    words = first_words(beginning)
+    if words is None:
+        return _UNKNOWN
+    first, second = words
+    if first in _DEFINING:
+        found = _THINGS.search(beginning)
+        thing = found[1].upper() if found else b""
+        return b" ".join((first, b"DATABASE" if thing == b"SCHEMA" else thing)).strip().decode()
+    if first in _TWO_WORDS and second in _KEPT_SECOND:
+        return b" ".join(words).decode()
+    return first.decode() if len(first) <= 32 else _UNKNOWN
+
+
+def count_statements(block: Block, wanted: Any, counts: Counter[str], sizes: Counter[str]) -> None:
+    """Count the selected statements of a block, and the bytes of their events, by kind."""
+    for kind in (*QUERY_TYPES, *_LOADS):
+        rows = block.rows_of(kind)
+        if not len(rows):
+            continue
+        chosen = np.flatnonzero(wanted[rows])
+        names, which = _kinds(block, kind, chosen)
+        of_kind = np.bincount(which, minlength=len(names)).tolist()
+        bytes_of = np.bincount(which, weights=block.sizes[rows[chosen]], minlength=len(names)).tolist()
+        for name, count, size in zip(names, of_kind, bytes_of, strict=True):
+            name = name if name in counts or len(counts) < _MAX_KINDS else _UNKNOWN
+            counts[name] += count
+            sizes[name] += int(size)
+
+
+_LOADS = (EventType.execute_load_query_event, EventType.load_event, EventType.new_load_event)
+
+
+def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
+    """Names of kinds, and for each selected statement the index of its kind."""
+    if kind in _LOADS:
+        return ["LOAD DATA"], np.zeros(len(chosen), dtype=np.int64)
+    body = block.body(kind)
+    if kind == EventType.query_compressed_event:
+        texts = unpacked_beginnings(block, body)
+        return _numbered([kind_of(texts[index]) for index in chosen.tolist()])
+    starts, lengths = (values[chosen] for values in body.ranges("query"))
+    firsts = group_ranges(block.data, starts, starts + np.minimum(lengths, _PREFIX))
+    first, which = distinct(firsts)
+    names: list[str] = []
+    for index in first.tolist():
+        if not body.matches[chosen[index]]:
+            names.append(kind_of(_by_reader(block, int(block.rows_of(kind)[chosen[index]]))))
+            continue
+        text = bytes(block.data[int(starts[index]) : int(starts[index] + min(lengths[index], _BEGINNING))])
+        names.append(kind_of(text) if _shows_kind(text[:_PREFIX]) or len(text) <= _PREFIX else "")
+    found = [names[number] for number in which.tolist()] if "" in names else None
+    if found is None:
+        return _joined(names, which)
+    for index, name in enumerate(found):
+        if not name:
+            start = int(starts[index])
+            found[index] = kind_of(bytes(block.data[start : start + int(min(lengths[index], _BEGINNING))]))
+    return _numbered(found)
+
+
+@lru_cache(1 << 12)
+def _shows_kind(prefix: bytes) -> bool:
+    """Whether a prefix is enough to classify all statements that begin with it."""
+    words = first_words(prefix)
+    if words is None or prefix[:1] in b" \t\n/#-" or b"  " in prefix:
+        return False
+    # Both words must be complete.
+    if words[0] in _DEFINING or words[0] in _TWO_WORDS:
+        is_clear = words[0] in _TWO_WORDS or words[1] in _PLAIN_THINGS
+        return is_clear and bool(words[1]) and len(b" ".join(words)) < len(prefix)
+    return len(words[0]) < len(prefix)
+
+
+_PLAIN_THINGS = frozenset(b"TABLE VIEW INDEX DATABASE USER PROCEDURE FUNCTION TRIGGER EVENT".split())
+
+
+def _by_reader(block: Block, row: int) -> bytes:
+    try:
+        query: bytes = block.event(row).body.query
+    except (BinlogError, AttributeError):
+        return b""
+    return query[:_BEGINNING]
+
+
+def _joined(names: list[str], which: Any) -> tuple[list[str], Any]:
+    """The same with duplicate names merged."""
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    return list(numbers), np.array([numbers[name] for name in names], dtype=np.int64)[which]
+
+
+def _numbered(found: list[str]) -> tuple[list[str], Any]:
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(found))}
+    return list(numbers), np.array([numbers[name] for name in found], dtype=np.int64)
+
 
 OPERATIONS = ("insert", "update", "delete")
 
@@ -99,7 +219,7 @@ class EventCounts:
         self._last_position = -1
         self._touched = set()
 
-    def add(self, page: Page, wanted: Any) -> None:
+    def add(self, page: TransactionsPage, wanted: Any) -> None:
         """Count the selected events (a bool array)."""
         block, takes_all = page.block, bool(wanted.all())
         is_inner = self._find_inner(block)
@@ -144,7 +264,7 @@ class EventCounts:
         self._last_position = int(block.positions[-1])
         return is_inner if is_inner.any() else None
 
-    def _add_rows(self, page: Page, wanted: Any, time_of: Any, time_count: int) -> dict[int, Any]:
+    def _add_rows(self, page: TransactionsPage, wanted: Any, time_of: Any, time_count: int) -> dict[int, Any]:
         """Count the rows of tables; returns the rows of each operation by time, as timeline columns."""
         images = page.images
         chosen = self._left_out.without(images, np.flatnonzero(wanted[images.rows]))
@@ -186,7 +306,9 @@ class EventCounts:
         elif all(column.is_primary_key is False for column in schema.columns):
             self.keyless.add(table.key)
 
-    def _transactions(self, page: Page, rows: Any, codes: Any, keys: list[tuple[str, str, int]]) -> list[int]:
+    def _transactions(
+        self, page: TransactionsPage, rows: Any, codes: Any, keys: list[tuple[str, str, int]]
+    ) -> list[int]:
         """For each table and operation, the number of transactions with such rows not counted before."""
         numbers = page.parts.number_of[rows]
         pairs = numbers * len(keys) + codes
@@ -206,7 +328,7 @@ class EventCounts:
             self._touched |= {keys[code] for code in found[owners == last].tolist()}
         return counts
 
-    def _add_packed(self, page: Page, wanted: Any) -> None:
+    def _add_packed(self, page: TransactionsPage, wanted: Any) -> None:
         block = page.block
         for row in block.rows_of(EventType.transaction_payload_event).tolist():
             self.packed += int(block.sizes[row]) * int(wanted[row])
@@ -222,7 +344,7 @@ class EventCounts:
             self.unpacked += int(body.numbers("compressed_query.len_uncompressed")[chosen].sum())
 
 
-def chosen_events(page: Page, selection: Selection) -> Any:
+def chosen_events(page: TransactionsPage, selection: EventSelection) -> Any:
     """Which events match the filters, as a bool array."""
     wanted = selection.of(page.block, page.gtids, page.pool)
     if selection.has_names:
@@ -230,7 +352,7 @@ def chosen_events(page: Page, selection: Selection) -> Any:
     return wanted
 
 
-def _named(page: Page, selection: Selection) -> Any:
+def _named(page: TransactionsPage, selection: EventSelection) -> Any:
     """Which events name one of the requested schemas or tables."""
     block, images = page.block, page.images
     named = np.zeros(len(block), dtype=np.bool_)

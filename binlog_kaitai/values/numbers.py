@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 import struct
 from decimal import Decimal
-from typing import Any
 
 from binlog_kaitai.core.adapter import decimal_text
+from binlog_kaitai.core.grammar import NumericValues
 
 #: Digits that a server prints for a FLOAT (FLT_DIG), and up to which it avoids an exponent (DBL_DIG).
 _FLOAT_DIGITS = 6
@@ -19,7 +19,7 @@ def integer(number: int, size: int, is_unsigned: bool | None) -> int:
     return number % (1 << 8 * size) if is_unsigned else number
 
 
-def decimal(cell: Any) -> Decimal:
+def decimal(cell: NumericValues.Decimal) -> Decimal:
     """A DECIMAL with all the digits of its scale."""
     return Decimal(decimal_text(cell.digits, cell.precision, cell.scale))
 

@@ -1,22 +1,167 @@
-"""The schema of a table: its columns from a table map event, completed from DDL.
+"""The metadata of each column, combined from the lists of a table map.
 
-Names come from the table map if `binlog_row_metadata` was FULL, else from a definition (DDL), else they are
-``c1``, ``c2`` …; the log always takes precedence over a definition.
+A list of the optional metadata has entries only for the columns it applies to. Which columns these are is the
+server's rule (sql/log_event.cc, `Table_map_log_event::init_metadata_fields`), not a matter of layout.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent
+from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent, TableMapField
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode_member
-from binlog_kaitai.values.column_metadata import ColumnFacts, facts_of
-from binlog_kaitai.values.definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapMetadata
+
+_CHARACTER_TYPES = frozenset(
+    (
+        ColumnType.string,
+        ColumnType.var_string,
+        ColumnType.varchar,
+        ColumnType.blob,
+        ColumnType.vector,
+        ColumnType.varchar_compressed,
+        ColumnType.blob_compressed,
+    )
+)
+
+#: The first column of a table whose primary key MySQL generated.
+_GENERATED_KEY = "my_row_id"
+
+
+@dataclass(slots=True)
+class ColumnFacts:
+    """One column as described by the table map; None for anything it leaves out."""
+
+    index: int
+    type: ColumnType | int
+    metadata: Any
+    is_nullable: bool
+    name: str | None = None
+    is_unsigned: bool | None = None
+    collation_id: int | None = None
+    members: tuple[bytes, ...] | None = None
+    is_primary_key: bool | None = None
+    is_visible: bool | None = None
+    geometry_type: int | None = None
+    vector_dimensions: int | None = None
+
+
+class TableFacts(NamedTuple):
+    """All columns, the indexes of the primary key's columns, and whether rows are decodable."""
+
+    columns: list[ColumnFacts]
+    primary_key: tuple[int, ...]
+    is_readable: bool
+
+
+def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFacts:
+    """Collect everything that a table map says about its columns."""
+    columns = list(_columns(table_map))
+    reader = _Reader(columns, is_mariadb)
+    for field in table_map.optional_metadata:
+        if take := _FIELDS.get(field.type):
+            take(reader, field.value)
+    if table_map.has_generated_invisible_primary_key and columns and not is_mariadb:
+        reader.take_generated_key(columns[0])
+    return TableFacts(columns, reader.primary_key, table_map.has_known_columns)
+
+
+def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
+    if table_map.columns is None:  # before 5.1.16, without column metadata
+        for index, kind in enumerate(table_map.column_types):
+            yield ColumnFacts(index, kind, None, is_nullable=True)
+        return
+    for column in table_map.columns:
+        facts = ColumnFacts(column.index, column.real_type, column.metadata, column.is_nullable)
+        facts.name = column.name
+        if column.has_signedness:
+            facts.is_unsigned = column.is_unsigned
+        if column.has_visibility:
+            facts.is_visible = column.is_visible
+        yield facts
+
+
+class _Reader:
+    """Assigns the entries of each metadata list to the columns it applies to."""
+
+    def __init__(self, columns: list[ColumnFacts], is_mariadb: bool) -> None:
+        self.columns = columns
+        self.primary_key: tuple[int, ...] = ()
+        text_types = _CHARACTER_TYPES | {ColumnType.geometry} if is_mariadb else _CHARACTER_TYPES
+        self.texts = [column for column in columns if column.type in text_types]
+        self.enums = self._of(ColumnType.enum)
+        self.sets = self._of(ColumnType.set)
+        self.choices = self._of(ColumnType.enum, ColumnType.set)
+
+    def _of(self, *types: ColumnType) -> list[ColumnFacts]:
+        return [column for column in self.columns if column.type in types]
+
+    def take_default_collation(
+        self, columns: list[ColumnFacts], value: TableMapMetadata.DefaultCollation
+    ) -> None:
+        exceptions = {exception.column.value: exception.collation.value for exception in value.exceptions}
+        for ordinal, column in enumerate(columns):
+            column.collation_id = exceptions.get(ordinal, value.collation.value)
+
+    def take_key(self, indexes: Iterable[int]) -> None:
+        key = tuple(indexes)
+        if any(index >= len(self.columns) for index in key):
+            return  # part of a key identifies no row
+        self.primary_key = key
+        for column in self.columns:
+            column.is_primary_key = column.index in self.primary_key
+
+    def take_generated_key(self, column: ColumnFacts) -> None:
+        """Identify a generated key by a flag, which works without column names too."""
+        column.name = column.name or _GENERATED_KEY
+        column.is_visible = False
+        self.take_key([column.index])
+
+
+def _set(columns: list[ColumnFacts], name: str, values: Iterable[Any]) -> None:
+    for column, value in zip(columns, values, strict=False):
+        setattr(column, name, value)
+
+
+def _numbers(value: TableMapMetadata.NumberList) -> list[int]:
+    return [number.value for number in value.numbers]
+
+
+def _members(value: TableMapMetadata.MemberLists) -> list[tuple[bytes, ...]]:
+    return [tuple(member.value for member in column.members) for column in value.columns]
+
+
+_FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
+    TableMapField.default_charset: lambda reader, value: reader.take_default_collation(reader.texts, value),
+    TableMapField.column_charset: lambda reader, value: _set(reader.texts, "collation_id", _numbers(value)),
+    TableMapField.set_str_value: lambda reader, value: _set(reader.sets, "members", _members(value)),
+    TableMapField.enum_str_value: lambda reader, value: _set(reader.enums, "members", _members(value)),
+    TableMapField.geometry_type: lambda reader, value: _set(
+        reader._of(ColumnType.geometry), "geometry_type", _numbers(value)
+    ),
+    TableMapField.simple_primary_key: lambda reader, value: reader.take_key(_numbers(value)),
+    TableMapField.primary_key_with_prefix: lambda reader, value: reader.take_key(
+        part.column.value for part in value.parts
+    ),
+    TableMapField.enum_and_set_default_charset: lambda reader, value: reader.take_default_collation(
+        reader.choices, value
+    ),
+    TableMapField.enum_and_set_column_charset: lambda reader, value: _set(
+        reader.choices, "collation_id", _numbers(value)
+    ),
+    TableMapField.vector_dimensionality: lambda reader, value: _set(
+        reader._of(ColumnType.vector), "vector_dimensions", _numbers(value)
+    ),
+}
+
 
 _T = TypeVar("_T")
 
@@ -106,7 +251,7 @@ class Column:
     is_row_period: bool | None = None
 
     def __repr__(self) -> str:
-        known = ((one.name, getattr(self, one.name)) for one in fields(self))
+        known = ((field.name, getattr(self, field.name)) for field in fields(self))
         return f"Column({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
 
 
@@ -178,7 +323,7 @@ class Schema:
         defined = definition.columns if definition is not None else [None] * len(facts.columns)
         names_from = _names_from(facts.columns, definition)
         columns = tuple(
-            _column(found, known, names_from) for found, known in zip(facts.columns, defined, strict=True)
+            _column(logged, column, names_from) for logged, column in zip(facts.columns, defined, strict=True)
         )
         if len({column.name for column in columns}) < len(columns):
             raise GrammarError(
@@ -204,37 +349,39 @@ def _names_from(columns: Sequence[ColumnFacts], definition: TableDefinition | No
     return NameSource.NONE if definition is None else NameSource.DEFINITION
 
 
-def _column(found: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
-    name = found.name if names_from is NameSource.LOG else known.name if known else None
-    charset = charset_of(found.collation_id) if found.collation_id is not None else None
+def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
+    name = logged.name if names_from is NameSource.LOG else known.name if known else None
+    charset = charset_of(logged.collation_id) if logged.collation_id is not None else None
     charset = charset or (_defined_charset(known) if known else None)
-    members = None if found.members is None else tuple(decode_member(one, charset) for one in found.members)
-    is_key = found.is_primary_key
+    members = (
+        None if logged.members is None else tuple(decode_member(member, charset) for member in logged.members)
+    )
+    is_key = logged.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
         is_key = False  # a log with column names also has the primary key, if any
-    metadata = found.metadata
+    metadata = logged.metadata
     return Column(
-        index=found.index,
-        name=f"c{found.index + 1}" if name is None else name,
+        index=logged.index,
+        name=f"c{logged.index + 1}" if name is None else name,
         is_named=name is not None,
-        type=found.type,
+        type=logged.type,
         length=metadata.len_bytes or metadata.length if metadata else 0,
-        length_size=metadata.len_length if metadata and found.type not in _FLOATS else 0,
+        length_size=metadata.len_length if metadata and logged.type not in _FLOATS else 0,
         max_length=metadata.max_length if metadata else None,
         precision=metadata.precision if metadata else None,
         scale=metadata.scale if metadata else None,
-        fractional_digits=_fractional_digits(found, known),
+        fractional_digits=_fractional_digits(logged, known),
         bits=metadata.bytes * 8 + metadata.bits if metadata and metadata.is_bit else None,
         element_type=metadata.element_type if metadata else None,
-        is_unsigned=_first(found.is_unsigned, known.is_unsigned if known else None),
-        is_nullable=found.is_nullable,
-        collation_id=found.collation_id,
+        is_unsigned=_first(logged.is_unsigned, known.is_unsigned if known else None),
+        is_nullable=logged.is_nullable,
+        collation_id=logged.collation_id,
         charset=charset,
         members=_first(members, known.members if known else None),
         is_primary_key=_first(is_key, known.is_primary_key if known else None),
-        is_visible=_first(found.is_visible, known.is_visible if known else None),
-        geometry_type=found.geometry_type,
-        vector_dimensions=found.vector_dimensions,
+        is_visible=_first(logged.is_visible, known.is_visible if known else None),
+        geometry_type=logged.geometry_type,
+        vector_dimensions=logged.vector_dimensions,
         type_name=known.type_name if known else None,
         is_generated=known.is_generated if known else None,
         is_row_period=known.is_row_period if known else None,
@@ -245,10 +392,10 @@ def _defined_charset(known: ColumnDefinition) -> str | None:
     return known.charset or (BINARY if _BYTES.match(known.type_name) else None)
 
 
-def _fractional_digits(found: ColumnFacts, known: ColumnDefinition | None) -> int:
-    if found.type in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
+def _fractional_digits(logged: ColumnFacts, known: ColumnDefinition | None) -> int:
+    if logged.type in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
         return min(int(digits[1]), _MOST_DIGITS)
-    return (found.metadata.fractional_digits or 0) if found.metadata else 0
+    return (logged.metadata.fractional_digits or 0) if logged.metadata else 0
 
 
 def _first(logged: _T | None, defined: _T | None) -> _T | None:

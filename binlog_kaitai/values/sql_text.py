@@ -15,15 +15,30 @@ Rules
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import struct
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from binlog_kaitai.core.grammar import ColumnType
+import numpy as np
+
+from binlog_kaitai.core.grammar import ColumnType, JsonBinary, JsonOpaque
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.charsets import BINARY, encoder_of
-from binlog_kaitai.values.numbers import shortest_float
+from binlog_kaitai.values.json_documents import (
+    ARRAYS,
+    OBJECTS,
+    JsonText,
+    node_text,
+    opaque_text,
+    parse_document,
+    quote,
+)
+from binlog_kaitai.values.numbers import double_text, shortest_float
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
@@ -34,6 +49,7 @@ _IS_PLAIN = re.compile(r"[ -\[\]-~]*")
 _IS_WORD = re.compile(r"[0-9A-Za-z_]+")
 _SRID = struct.Struct("<I")
 _DIGITS = re.compile(r"[0-9]+")
+_POINT, _EXPONENT, _MINUS, _ZERO, _NINE = b".e-09"
 
 #: Names of UTF-8.
 UTF8 = frozenset(("utf8", "utf8mb3", "utf8mb4"))
@@ -45,7 +61,7 @@ _UTF8MB4 = (5, 5, 3)
 _MYSQL_WITH_AXES = (8, 0)
 
 
-class Dialect(NamedTuple):
+class SqlDialect(NamedTuple):
     """The SQL dialect of a server.
 
     Attributes
@@ -59,7 +75,7 @@ class Dialect(NamedTuple):
     version: tuple[int, ...] = _MYSQL_WITH_AXES
 
     @classmethod
-    def of(cls, server_version: str, *, is_mariadb: bool) -> Dialect:
+    def of(cls, server_version: str, *, is_mariadb: bool) -> SqlDialect:
         """The dialect for a server version string, such as ``"5.5.5-10.11.6-MariaDB-log"``."""
         text = server_version.removeprefix("5.5.5-") if is_mariadb else server_version
         return cls(is_mariadb, tuple(map(int, _DIGITS.findall(text.partition("-")[0])))[:3])
@@ -105,7 +121,7 @@ def hexed(data: bytes) -> str:
     return "0x" + data.hex().upper() if data else "''"
 
 
-def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
+def string_sql(value: str | bytes, column: Column, dialect: SqlDialect) -> str:
     """CHAR, VARCHAR, TEXT and their binary counterparts, UUID, INET4 and INET6."""
     charset = column.charset
     if isinstance(value, bytes):
@@ -121,7 +137,7 @@ def string_sql(value: str | bytes, column: Column, dialect: Dialect) -> str:
     return literal(value) if is_plain(value) else introducer(charset) + hexed(encoded(value))
 
 
-def choice_sql(value: str | int, column: Column, dialect: Dialect) -> str:
+def choice_sql(value: str | int, column: Column, dialect: SqlDialect) -> str:
     """ENUM and SET: members, or their number. An invalid ENUM value "" has the number 0."""
     if isinstance(value, int):
         return str(value)
@@ -130,7 +146,7 @@ def choice_sql(value: str | int, column: Column, dialect: Dialect) -> str:
     if is_wrong and "" not in members:
         return "0"
     if is_wrong or not is_utf8(value):
-        numbers = [index for index, one in enumerate(members) if one in value.split(",")]
+        numbers = [index for index, member in enumerate(members) if member in value.split(",")]
         is_enum = column.type == ColumnType.enum
         return str(members.index(value) + 1 if is_enum else sum(1 << index for index in numbers))
     return literal(value, dialect.utf8)
@@ -149,12 +165,12 @@ def is_utf8(text: str) -> bool:
     return True
 
 
-def float_sql(value: float, *_: Any) -> str:
+def float_sql(value: float, *_: object) -> str:
     """FLOAT."""
     return double_sql(shortest_float(value))
 
 
-def double_sql(value: float, *_: Any) -> str:
+def double_sql(value: float, *_: object) -> str:
     """DOUBLE.
 
     Raises
@@ -168,7 +184,7 @@ def double_sql(value: float, *_: Any) -> str:
     return "-0e0" if text == "-0.0" else text.removesuffix(".0")
 
 
-def geometry_sql(value: bytes, _: Column, dialect: Dialect) -> str:
+def geometry_sql(value: bytes, _: Column, dialect: SqlDialect) -> str:
     """A geometry from SRID and WKB, in the stored axis order."""
     if len(value) <= _SRID.size:
         return hexed(value)
@@ -178,6 +194,163 @@ def geometry_sql(value: bytes, _: Column, dialect: Dialect) -> str:
     return f"ST_GeomFromWKB({hexed(value[_SRID.size :])}{number}{axes})"
 
 
-def vector_sql(value: list[float], *_: Any) -> str:
+def vector_sql(value: list[float], *_: object) -> str:
     """VECTOR: its floats as stored."""
     return hexed(struct.pack(f"<{len(value)}f", *value))
+
+
+_Type = JsonBinary.ValueType
+
+#: The keys of objects and indexes of arrays that lead to a value.
+_Keys = tuple[str | int, ...]
+
+_AS_BINARY = " AS BINARY)"
+
+#: SQL types of values without a JSON equivalent, other than DECIMAL.
+CASTS: dict[ColumnType | int, str] = {
+    ColumnType.date: "DATE",
+    ColumnType.time: "TIME(6)",
+    ColumnType.datetime: "DATETIME(6)",
+    ColumnType.timestamp: "DATETIME(6)",
+}
+
+#: Types of byte strings, by their origin; which of them a BINARY gets depends on the server's version.
+BYTE_STRINGS = (ColumnType.varchar, ColumnType.blob, ColumnType.var_string, ColumnType.string)
+
+#: Every JSON parser reads a double exactly if one multiplication or division by a power of ten yields it.
+_EXACT_DIGITS, _EXACT_POWER = 15, 22
+
+#: Texts of documents that may have doubles.
+_DOUBLE = re.compile("[0-9][.eE]")
+
+#: Documents store the capacity for digits, in groups of nine: up to 72 for a number of 65 digits.
+MOST_DIGITS = 65
+
+
+def document_sql(document: JsonBinary) -> str:
+    """A document as SQL: a string literal, or an expression that sets the values JSON text cannot hold.
+
+    Raises
+    ------
+    GrammarError
+        As `parse_document` does.
+    """
+    node = parse_document(document)  # reports errors; terminates on any input
+    replaced = list(_replaced(document.type, document.content.content, ()))
+    for keys, expression in replaced:
+        if expression.endswith(_AS_BINARY):
+            _set(node, keys)  # its text need not be valid
+    return _with(node_text(node), replaced)
+
+
+def text_sql(text: JsonText) -> str:
+    """Like `document_sql`, for the text of a document, which does not show what is a DECIMAL or a time."""
+    if _DOUBLE.search(text) is None:
+        return literal(text)
+    return _with(text, list(_long_doubles(json.loads(text, parse_float=_Double), ())))
+
+
+def _with(text: str, replaced: list[tuple[_Keys, str]]) -> str:
+    """A document with some of its values replaced by SQL expressions."""
+    if not replaced:
+        return literal(text)
+    if not replaced[0][0]:
+        return f"CAST({replaced[0][1]} AS JSON)"
+    arguments = ", ".join(f"{literal(_path(keys))}, {value}" for keys, value in replaced)
+    return f"JSON_SET(CAST({literal(text)} AS JSON), {arguments})"
+
+
+def _path(keys: _Keys) -> str:
+    return "$" + "".join(f"[{key}]" if isinstance(key, int) else f".{quote(key)}" for key in keys)
+
+
+def _set(node: Any, keys: _Keys) -> None:
+    """Make a value null."""
+    for key in keys[:-1]:
+        node = node[key]
+    if keys:
+        node[keys[-1]] = "null"
+
+
+def _replaced(kind: _Type | int, content: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+    """Where a document has values that JSON text cannot express, and SQL expressions for them."""
+    if kind in OBJECTS:
+        for key, entry in zip(content.key_entries, content.value_entries, strict=True):
+            yield from _element(entry, (*keys, key.key))
+    elif kind in ARRAYS:
+        for index, entry in enumerate(content.value_entries):
+            yield from _element(entry, (*keys, index))
+    elif (value := _expression(kind, content)) is not None:
+        yield keys, value
+
+
+def _expression(kind: _Type | int, content: Any) -> str | None:
+    match kind:
+        case _Type.opaque:
+            return _cast(content)
+        case _Type.double:
+            return _double(double_text(content.value))
+    return None
+
+
+class _Double(str):
+    """The text of a double in a document."""
+
+
+def _long_doubles(node: Any, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+    if isinstance(node, dict):
+        for key, member in node.items():
+            yield from _long_doubles(member, (*keys, key))
+    elif isinstance(node, list):
+        for index, element in enumerate(node):
+            yield from _long_doubles(element, (*keys, index))
+    elif isinstance(node, _Double) and (value := _double(node)) is not None:
+        yield keys, value
+
+
+def _double(text: str) -> str | None:
+    """An SQL literal for a double that JSON parsers may round; without an exponent, it would be a DECIMAL."""
+    if not is_long_double(text.encode(), 0, len(text)):
+        return None
+    return text if "e" in text else f"{text}e0"
+
+
+@kernel
+def is_long_double(text: Bytes, begin: int, end: int) -> bool:
+    """Whether JSON parsers may round the number `text[begin:end]`, in the format of servers."""
+    digits, fraction = 0, 0
+    exponent: Any = 0
+    has_point, has_exponent, is_negative = False, False, False
+    for position in range(begin, end):
+        byte = text[position]
+        if byte == _POINT:
+            has_point = True
+        elif byte == _EXPONENT:
+            has_exponent = True
+        elif has_exponent and byte == _MINUS:
+            is_negative = True
+        elif _ZERO <= byte <= _NINE:
+            if has_exponent:
+                exponent = 10 * exponent + np.int64(byte) - _ZERO
+            else:
+                digits += digits > 0 or byte != _ZERO
+                fraction += has_point
+    power = (-exponent if is_negative else exponent) - fraction
+    return digits > _EXACT_DIGITS or abs(power) > _EXACT_POWER
+
+
+def _element(entry: JsonBinary.ValueEntry, keys: _Keys) -> Iterator[tuple[_Keys, str]]:
+    if entry.value is not None:
+        yield from _replaced(entry.type, entry.value.content, keys)
+
+
+def _cast(content: JsonBinary.Opaque) -> str | None:
+    text, value = opaque_text(content), content.value.content
+    if isinstance(value, JsonOpaque.Decimal):
+        number = value.number
+        precision = min(number.precision, MOST_DIGITS)
+        return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
+    if isinstance(value, JsonOpaque.Other) and content.type in BYTE_STRINGS:
+        return f"CAST({hexed(value.data)}{_AS_BINARY}"
+    name = CASTS.get(content.type)
+    return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"

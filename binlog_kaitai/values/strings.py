@@ -6,9 +6,8 @@ import ipaddress
 import uuid
 import zlib
 from collections.abc import Callable
-from typing import Any
 
-from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.core.grammar import ColumnType, StringValues
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.schema import Column
@@ -17,25 +16,24 @@ from binlog_kaitai.values.schema import Column
 _MOST_RATIO = 1032
 
 
-def text_of(cell: Any, column: Column) -> str | bytes:
+def text_of(cell: StringValues.Text, column: Column) -> str | bytes:
     """A string as text; a byte string, or invalid UTF-8 in an unknown character set, as bytes."""
-    data: bytes = cell.data
     if column.type == ColumnType.string:
-        if column.charset == BINARY:
-            return _binary(data, column)
+        padded = cell.data.ljust(column.length, b"\0")  # the log omits trailing zero bytes of BINARY
         if (special := _special(column)) is not None:
-            return special(_padded(data, column))
-    return decode(data, column.charset)
+            return special(padded)
+        if column.charset == BINARY:
+            return padded
+    return decode(cell.data, column.charset)
 
 
-def compressed_text_of(cell: Any, column: Column) -> str | bytes:
+def compressed_text_of(cell: StringValues.CompressedText, column: Column) -> str | bytes:
     """A value of a column with MariaDB's COMPRESSED attribute."""
     return decode(_unpack(cell.content), column.charset)
 
 
-def enum_of(cell: Any, column: Column) -> str | int:
+def enum_of(number: int, column: Column) -> str | int:
     """A member of an ENUM; "" for an invalid value the server accepted; the number if members are unknown."""
-    number: int = cell.value
     if column.members is None:
         return number
     if number > len(column.members):
@@ -43,29 +41,18 @@ def enum_of(cell: Any, column: Column) -> str | int:
     return column.members[number - 1] if number else ""
 
 
-def set_of(cell: Any, column: Column) -> str | int:
+def set_of(bits: int, column: Column) -> str | int:
     """The members of a SET, joined by commas; the bits as a number if members are unknown."""
-    bits: int = cell.value
     if column.members is None:
         return bits
     if bits >> len(column.members):
         raise GrammarError(f"SET members {bits:#x} do not all exist; the column has {len(column.members)}")
-    return ",".join(member for at, member in enumerate(column.members) if bits >> at & 1)
-
-
-def _binary(data: bytes, column: Column) -> str | bytes:
-    special = _special(column)
-    return special(_padded(data, column)) if special else _padded(data, column)
+    return ",".join(member for bit, member in enumerate(column.members) if bits >> bit & 1)
 
 
 def has_own_text(column: Column) -> bool:
     """Whether the type defines its own text form for bytes: MariaDB's UUID, INET4, INET6."""
     return column.type == ColumnType.string and _special(column) is not None
-
-
-def _padded(data: bytes, column: Column) -> bytes:
-    # The log omits trailing zero bytes of BINARY.
-    return data.ljust(column.length, b"\0")
 
 
 def _special(column: Column) -> Callable[[bytes], str | bytes] | None:
@@ -93,7 +80,7 @@ def _inet6(data: bytes) -> str | bytes:
     """An INET6 as MariaDB prints it: the longest run of zero groups, even a single one, is omitted."""
     if len(data) != 16:
         return data
-    groups = [f"{int.from_bytes(data[at : at + 2], 'big'):x}" for at in range(0, 16, 2)]
+    groups = [f"{int.from_bytes(data[index : index + 2], 'big'):x}" for index in range(0, 16, 2)]
     start, length = _longest_run(groups)
     if start == 0 and (length == 6 or (length == 5 and groups[5] == "ffff")):
         groups[6:] = [str(ipaddress.IPv4Address(data[12:]))]
@@ -106,7 +93,9 @@ def _longest_run(groups: list[str]) -> tuple[int, int]:
     """Start and length of the first longest run of zeros."""
     best = (0, 0)
     for start in range(len(groups)):
-        length = next((at for at, one in enumerate(groups[start:]) if one != "0"), len(groups) - start)
+        length = next(
+            (index for index, group in enumerate(groups[start:]) if group != "0"), len(groups) - start
+        )
         if length > best[1]:
             best = (start, length)
     return best
@@ -115,10 +104,10 @@ def _longest_run(groups: list[str]) -> tuple[int, int]:
 _SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _inet4, "inet6": _inet6}
 
 
-def _unpack(content: Any) -> bytes:
+def _unpack(content: StringValues.CompressedContent) -> bytes:
     if not content.is_compressed:
-        return bytes(content.data)
-    size = int.from_bytes(bytes(content.len_original), "big")
+        return content.data
+    size = int.from_bytes(bytes(content.len_original or ()), "big")
     if size > max(len(content.data), 1) * _MOST_RATIO:
         raise GrammarError(f"{len(content.data)} bytes cannot decompress to {size}")
     stream = zlib.decompressobj(-zlib.MAX_WBITS if content.has_bare_stream else zlib.MAX_WBITS)

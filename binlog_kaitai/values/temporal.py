@@ -7,8 +7,9 @@ A date that does not exist in the calendar (0000-00-00, 2020-00-00, 2020-02-31) 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
+from binlog_kaitai.core.grammar import TemporalValues
 from binlog_kaitai.errors import GrammarError
 
 _DIGITS = 6
@@ -22,19 +23,7 @@ class ZeroDate(str):
     __slots__ = ()
 
 
-class Moment(NamedTuple):
-    """The parts of a date and time, as in the grammar's objects."""
-
-    year: int
-    month: int
-    day: int
-    hour: int
-    minute: int
-    second: int
-    microsecond: int = 0
-
-
-def date_of(cell: Any) -> date | ZeroDate:
+def date_of(cell: TemporalValues.Date) -> date | ZeroDate:
     """A DATE."""
     try:
         return date(cell.year, cell.month, cell.day)
@@ -42,27 +31,27 @@ def date_of(cell: Any) -> date | ZeroDate:
         return ZeroDate(f"{cell.year:04}-{cell.month:02}-{cell.day:02}")
 
 
-def datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+def datetime_of(cell: TemporalValues.Datetime2, digits: int = 0) -> datetime | ZeroDate:
     """A DATETIME in the format since 5.6.4, without time zone."""
     return _datetime(
-        Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond), digits
+        digits, cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond
     )
 
 
 def old_datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
     """A DATETIME in the format before 5.6.4, or in MariaDB's with a fraction."""
     if cell.packed is None:
-        return _datetime(Moment(cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second), digits)
+        return _datetime(digits, cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second)
     number, microsecond = _split(int.from_bytes(cell.packed, "big"), digits)
     number, second = divmod(number, 60)
     number, minute = divmod(number, 60)
     number, hour = divmod(number, 24)
     number, day = divmod(number, 32)
     year, month = divmod(number, 13)
-    return _datetime(Moment(year, month, day, hour, minute, second, microsecond), digits)
+    return _datetime(digits, year, month, day, hour, minute, second, microsecond)
 
 
-def timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+def timestamp_of(cell: TemporalValues.Timestamp2, digits: int = 0) -> datetime | ZeroDate:
     """A TIMESTAMP in the format since 5.6.4, in UTC; 0 is the zero date."""
     return _timestamp(cell.seconds, cell.microsecond, digits)
 
@@ -73,7 +62,7 @@ def old_timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
     return _timestamp(cell.seconds, fraction * 10 ** (_DIGITS - digits) if fraction else 0, digits)
 
 
-def time_of(cell: Any) -> timedelta:
+def time_of(cell: TemporalValues.Time2) -> timedelta:
     """A TIME in the format since 5.6.4."""
     return _time(cell, cell.microsecond)
 
@@ -96,13 +85,15 @@ def _split(number: int, digits: int) -> tuple[int, int]:
     return whole, fraction * 10 ** (_DIGITS - digits)
 
 
-def _datetime(parts: Moment, digits: int) -> datetime | ZeroDate:
-    _check_fraction(parts.microsecond)
+def _datetime(
+    digits: int, year: int, month: int, day: int, hour: int, minute: int, second: int, microsecond: int = 0
+) -> datetime | ZeroDate:
+    _check_fraction(microsecond)
     try:
-        return datetime(*parts)
+        return datetime(year, month, day, hour, minute, second, microsecond)
     except ValueError:
-        text = "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*parts)
-        return ZeroDate(text + fraction_text(parts.microsecond, digits))
+        text = f"{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02}"
+        return ZeroDate(text + fraction_text(microsecond, digits))
 
 
 def _timestamp(seconds: int, microsecond: int, digits: int) -> datetime | ZeroDate:

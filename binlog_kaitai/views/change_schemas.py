@@ -8,7 +8,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 
 TIME = pa.timestamp("us", tz="UTC")
@@ -19,7 +19,7 @@ CHANGE_TYPE, SEQUENCE = "_change_type", "_sequence"
 
 #: The columns before those of the table. `_row` numbers the rows at a position, from 0: within the event, or
 #: within all events of a transaction payload. Both images of an update have the same number.
-#: `_sequence` differs for them: by it, images are in the order of the log, see `columns.rows.sequences`.
+#: `_sequence` differs for them: by it, images are in the order of the log, see `rows.sequences`.
 META_FIELDS = (
     pa.field(CHANGE_TYPE, _NAME, nullable=False),
     pa.field("_commit_timestamp", TIME, nullable=False),

@@ -14,13 +14,13 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.threads import default_threads
-from binlog_kaitai.rows.log_definitions import is_readable_again, tables_of
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.log_definitions import tables_of
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.rolled_back_rows import is_readable_again
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
-from binlog_kaitai.views.change_batches import joined_columns, page_batches
-from binlog_kaitai.views.change_meta import meta_columns, named
+from binlog_kaitai.views.change_batches import joined_columns, meta_columns, named, page_batches
 from binlog_kaitai.views.change_schemas import (
     CHANGES_SCHEMA,
     check_schema,
@@ -31,7 +31,7 @@ from binlog_kaitai.views.row_conditions import Where, chosen_columns
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 if TYPE_CHECKING:
-    from binlog_kaitai.views.row_objects import Objects
+    from binlog_kaitai.views.row_texts import Objects
 
 #: Maximum number of values per block. Part of the work for a block does not depend on its size.
 _BLOCK_SIZE = 4 * BLOCK_SIZE
@@ -201,7 +201,7 @@ def json_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
     # Typed columns do not need the modules that write text.
-    from binlog_kaitai.views.row_objects import CHANGE_NAMES, page_objects
+    from binlog_kaitai.views.row_texts import CHANGE_NAMES, page_objects
 
     changes = pa.array(CHANGE_NAMES, pa.string())
 

@@ -12,17 +12,17 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
-from binlog_kaitai.ddl.first_words import may_affect_tables
-from binlog_kaitai.ddl.queries import text_of
-from binlog_kaitai.ddl.series import OneSeries, SeriesDefinitions
+from binlog_kaitai.ddl.definitions import OneSeries, SeriesDefinitions
+from binlog_kaitai.ddl.lexer import may_affect_tables
+from binlog_kaitai.ddl.statements import text_of
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
-from binlog_kaitai.rows.tables import statement_body, statements_in
+from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
-from binlog_kaitai.values.definition import TableDefinition
+from binlog_kaitai.values.table_definition import TableDefinition
 from binlog_kaitai.views.change_schemas import META_FIELDS
 
 _COLUMNS = pa.list_(

@@ -10,23 +10,171 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField, type_name
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, EventType
+from binlog_kaitai.core.info import info_of, plain
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import BAD
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
-from binlog_kaitai.log.line_arrays import Column, Pool, Program, json_text, write_lines
-from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.event_selection import Selection
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, text_of, write_lines
+from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
-from binlog_kaitai.rows.table_maps import TableMaps
+from binlog_kaitai.rows.table_maps import TableMaps, decode
 from binlog_kaitai.sources.source import SourceLike
-from binlog_kaitai.views.event_infos import Infos
+
+#: The fields that schema and table filters test.
+_NAMES = ("schema_name", "table_name")
+
+_OF_TABLE_MAP = "table_map."
+
+
+class Infos:
+    """Programs that write the main fields of the events of a block.
+
+    Parameters
+    ----------
+    wanted : bool array
+        The events to write; events that `selection` rejects by name are removed.
+    fail
+        Called with the number and the error of an event that cannot be decoded.
+
+    Attributes
+    ----------
+    programs : list of LineProgram
+        Created by `new_program`, with the object of main fields appended.
+    program_of, row_of : int64 arrays
+        For each event of the block, its program and its row in that program.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        pool: Pool,
+        tables: TableMaps,
+        wanted: NDArray[np.bool_],
+        selection: EventSelection,
+        validator: BodyValidator,
+        new_program: Callable[[], LineProgram],
+        fail: Callable[[int, BinlogError], object],
+    ) -> None:
+        self._block, self._pool, self._tables = block, pool, tables
+        self._selection, self._new_program, self._fail = selection, new_program, fail
+        self._validator = validator
+        self.programs: list[LineProgram] = []
+        self._program_of_kind = np.zeros(256, dtype=np.int64)
+        leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
+        # NumPy indexes slowly with integers that are not 64 bits wide.
+        self.program_of = self._program_of_kind.take(block.types.astype(np.int64))
+        self.row_of = block.ranks
+        self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
+
+    def _add_kind(self, kind: int, wanted: Bools) -> Any:
+        """Add the events of one type; returns those left to the event reader."""
+        block = self._block
+        rows = block.rows_of(kind)
+        is_wanted = wanted.take(rows)
+        if not is_wanted.any():
+            return rows[:0]
+        fields = INFO_FIELDS.get(kind, ())
+        columns = [self._column(kind, field) for field in fields]
+        if block.is_special or None in columns:
+            return rows[is_wanted]
+        program = self._new_program().text("{")
+        for number, (field, column) in enumerate(zip(fields, columns, strict=True)):
+            program.text(f'{"," if number else ""}"{field.name}":')
+            assert column is not None
+            program.column(column)
+        self._program_of_kind[kind] = len(self.programs)
+        self.programs.append(program.text("}"))
+        matches = block.body(kind).matches & self._validator.accepts(block, kind, is_wanted)
+        if self._selection.has_names:
+            by_name = {field.name: column for field, column in zip(fields, columns, strict=True)}
+            self._strike_out(rows, matches, by_name, wanted)
+        return rows[is_wanted & ~matches]
+
+    def _strike_out(
+        self, rows: Ints, matches: Bools, columns: dict[str, TextColumn | None], wanted: Bools
+    ) -> None:
+        """Remove the events whose schema or table does not match."""
+        for index in np.flatnonzero(wanted[rows] & matches).tolist():
+            names = [self._text(columns.get(name), index) for name in _NAMES]
+            wanted[rows[index]] = self._selection.takes_names(*names)
+
+    def _text(self, column: TextColumn | None, row: int) -> str | None:
+        return None if column is None else text_of(self._block.data, self._pool, column, row)
+
+    def _column(self, kind: int, field: InfoField) -> TextColumn | None:
+        """The values of a field, or None if the layout does not include it."""
+        body, pool = self._block.body(kind), self._pool
+        if field.path.startswith(_OF_TABLE_MAP) and kind in ROWS_TYPES and "table_id.value" in body:
+            return self._tables.column(kind, field.path.removeprefix(_OF_TABLE_MAP))
+        if kind == EventType.table_map_event and field.path in _NAMES:
+            own = self._tables.own_names(field.path)
+            if own is not None:
+                return own
+        if field.is_function or field.path not in body:
+            return None
+        where, mask = body.field(field.path), body.presence(field.path)
+        kind_of_field = type(where).__name__
+        if kind_of_field in ("Number", "Value"):
+            enum = getattr(where, "enum", None)
+            only = body.only(field.path)
+            if only is not None:
+                text = json_text(only if enum is None else ENUMS[enum].get(int(only), only))
+                return pool.same(text, len(body.matches))
+            values = body.numbers(field.path)
+            return pool.numbers(values, mask) if enum is None else self._names(values, ENUMS[enum], mask)
+        starts, lengths = body.ranges(field.path)
+        if field.is_length:
+            return pool.numbers(lengths, mask)
+        if kind_of_field == "Run" and where.encoding is None:
+            if where.is_structure or where.item is not None:
+                return None
+            mask = body.mask(field.path)
+            return pool.verbatim([json_text(value) for value in self._bytes(starts, lengths, mask)])
+        return pool.strings(self._block.data, starts, lengths, decode, mask)
+
+    def _bytes(self, starts: Ints, lengths: Ints, mask: Bools) -> Iterator[object]:
+        """Bytes in the format of listings, for each event that has them."""
+        for start, length, is_there in zip(starts.tolist(), lengths.tolist(), mask.tolist(), strict=True):
+            yield plain(bytes(self._block.data[start : start + length])) if is_there else None
+
+    def _names(self, values: Ints, names: dict[int, str], mask: Any) -> TextColumn:
+        distinct, codes = np.unique(values, return_inverse=True)
+        texts = [json_text(names.get(value, value)) for value in distinct.tolist()]
+        return self._pool.choice(codes.reshape(-1), texts, mask)
+
+    def _add_by_reader(self, rows: Ints, wanted: Bools) -> None:
+        if not len(rows):
+            return
+        texts = []
+        for row in rows.tolist():
+            try:
+                info: dict[str, Any] = info_of(self._parsed(row))
+                texts.append(json_text(info))
+                wanted[row] = self._selection.takes_names(*(info.get(name) for name in _NAMES))
+            except BinlogError as error:
+                texts.append(b"null")
+                self._fail(row, self._block.event(row).locate(error))
+        self.program_of[rows], self.row_of = len(self.programs), self.row_of.copy()
+        self.row_of[rows] = np.arange(len(rows))
+        self.programs.append(self._new_program().column(self._pool.verbatim(texts)))
+
+    def _parsed(self, row: int) -> Any:
+        block = self._block
+        kind = int(block.types[row])
+        table_map = None
+        if kind in ROWS_TYPES:
+            table_id = int(block.body(kind).numbers("table_id.value")[block.ranks[row]])
+            table_map = self._tables.table_map(row, table_id)
+        return block.event(row, table_map).parsed
+
 
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _SIZES = {"block_size": 16 << 20, "max_events": 80_000}
@@ -35,7 +183,7 @@ _SIZES = {"block_size": 16 << 20, "max_events": 80_000}
 _Result = TypeVar("_Result")
 
 
-class Page(NamedTuple):
+class EventsPage(NamedTuple):
     """The events of a block, ready to be written."""
 
     block: Block
@@ -56,7 +204,7 @@ class Page(NamedTuple):
 
 
 #: Begins the program of a page's lines.
-Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], Program]]
+Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], LineProgram]]
 
 
 class _State(NamedTuple):
@@ -67,7 +215,7 @@ class _State(NamedTuple):
     validator: BodyValidator
 
 
-class EventPages(LogPages[Page]):
+class EventPages(LogPages[EventsPage]):
     """Pages of one or more logs, in order.
 
     Parameters
@@ -98,14 +246,11 @@ class EventPages(LogPages[Page]):
     def _begin(self, block: Block) -> _State:
         return _State(GtidColumns(), TableMaps(), BodyValidator())
 
-    def _page(self, block: Block, state: _State, selection: Selection) -> Iterator[Page]:
+    def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[EventsPage]:
         gtids, tables, validator = state
-        failures: dict[int, BinlogError] = {}
+        failures = self._wrong_checksums(block)
         pool = Pool()
         statuses = checksums.check(block)
-        if self._verify_checksums:
-            for row in np.flatnonzero(statuses == BAD)[:1].tolist():
-                failures[row] = checksums.error_at(block, row)
         found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
         column = found.column() if found and self._has_gtids else None
         wanted = selection.of(block, column, pool)
@@ -122,7 +267,7 @@ class EventPages(LogPages[Page]):
         if infos is not None and not failures:
             tables.end()
         if wanted.any():
-            yield Page(block, pool, statuses, found, infos, np.flatnonzero(wanted))
+            yield EventsPage(block, pool, statuses, found, infos, np.flatnonzero(wanted))
         if failures:
             raise failures[min(failures)]
 
@@ -130,8 +275,6 @@ class EventPages(LogPages[Page]):
 def write_json(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters | None = None,
-    *,
-    ends: list[End] | None = None,
     **options: Any,
 ) -> Iterator[Any]:
     """The lines of ``events --format json``, many at a time, as writable uint8 arrays.
@@ -144,12 +287,10 @@ def write_json(
         Like the event reader, after the lines of all preceding events.
     """
     pages = EventPages(source, filters or Filters(), prologue=_json_prologue, **options)
-    if ends is not None:
-        pages.ends = ends
     yield from pages.each(_json_lines)
 
 
-def _json_lines(page: Page) -> Iterator[Any]:
+def _json_lines(page: EventsPage) -> Iterator[Any]:
     assert page.infos is not None
     with page.block.held():
         for program in page.infos.programs:
@@ -157,13 +298,15 @@ def _json_lines(page: Page) -> Iterator[Any]:
         yield page.lines(page.rows)[0]
 
 
-def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:
+def _json_prologue(
+    block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None
+) -> Callable[[], LineProgram]:
     assert gtids is not None
     header = block.header
     moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)
     moment_texts = [json_text(moment) for moment in moments.tolist()]
     names = [json_text(type_name(kind)) for kind in range(256)]
-    values: list[tuple[str, Column]] = [
+    values: list[tuple[str, TextColumn]] = [
         ("position", pool.numbers(block.positions, by_event=True)),
         ("end_position", pool.numbers(block.end_positions, by_event=True)),
         ("timestamp", pool.choice(of_moment.reshape(-1), moment_texts, by_event=True)),
@@ -177,8 +320,8 @@ def _json_prologue(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | Non
     ]
     file = json_text(block.file).decode()
 
-    def new_program() -> Program:
-        program = Program(pool).text(f'{{"file":{file}')
+    def new_program() -> LineProgram:
+        program = LineProgram(pool).text(f'{{"file":{file}')
         for name, column in values:
             program.text(f',"{name}":').column(column)
         return program.text(',"info":')

@@ -18,11 +18,11 @@ from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Gtids, gtid_texts
 from binlog_kaitai.log.gather import chosen_texts
-from binlog_kaitai.log.line_arrays import Pool, Program, plain
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, plain
 from binlog_kaitai.rows.string_columns import LONGEST
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-from binlog_kaitai.views.event_lines import EventPages, Page
+from binlog_kaitai.views.event_lines import EventPages, EventsPage
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 
 EventColumn = Literal[
@@ -77,7 +77,7 @@ _TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
 _STATUSES = _Names(checksums.STATUSES)
 
 #: Builds a column of a page, given the selected events and their number.
-_MakeColumn = Callable[[Page, Any, int], pa.Array]
+_MakeColumn = Callable[[EventsPage, Any, int], pa.Array]
 
 
 def read_events(
@@ -143,7 +143,7 @@ def _batches(pages: EventPages, schema: pa.Schema, where: Where | None) -> Itera
     return pages.each(partial(_page_batches, schema=schema, where=where))
 
 
-def _page_batches(page: Page, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
+def _page_batches(page: EventsPage, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
     with page.block.held():
         rows = page.rows
         if where is not None:
@@ -152,7 +152,7 @@ def _page_batches(page: Page, schema: pa.Schema, where: Where | None) -> Iterato
             yield from _batches_of(page, rows, schema)
 
 
-def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:
+def _meeting(page: EventsPage, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:
     """The events of a page that match a condition."""
     found, at = [rows[:0]], 0
     for batch in _batches_of(page, rows, where.needed):
@@ -161,7 +161,7 @@ def _meeting(page: Page, rows: NDArray[np.int64], where: Where) -> NDArray[np.in
     return np.concatenate(found)
 
 
-def _batches_of(page: Page, rows: Ints, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _batches_of(page: EventsPage, rows: Ints, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     infos, count = None, len(rows)
     if "info" in schema.names:
         lines, ends = page.lines(rows)
@@ -183,11 +183,11 @@ def _batches_of(page: Page, rows: Ints, schema: pa.Schema) -> Iterator[pa.Record
         yield pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
 
 
-def _file(page: Page, rows: Any, count: int) -> pa.Array:
+def _file(page: EventsPage, rows: Any, count: int) -> pa.Array:
     return _same(plain(page.block.file), count)
 
 
-def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
+def _timestamp(page: EventsPage, rows: Any, count: int) -> pa.Array:
     moments = page.block.header.numbers("timestamp")[rows] * _SECOND
     return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
 
@@ -195,7 +195,7 @@ def _timestamp(page: Page, rows: Any, count: int) -> pa.Array:
 def _header_number(name: str) -> _MakeColumn:
     type_ = EVENTS_SCHEMA.field(name).type
 
-    def make(page: Page, rows: Any, count: int) -> pa.Array:
+    def make(page: EventsPage, rows: Any, count: int) -> pa.Array:
         only = page.block.header.only(name)
         if only is not None:
             return _same(only, count, type_)
@@ -204,14 +204,14 @@ def _header_number(name: str) -> _MakeColumn:
     return make
 
 
-def _checksum(page: Page, rows: Any, count: int) -> pa.Array:
+def _checksum(page: EventsPage, rows: Any, count: int) -> pa.Array:
     statuses = page.statuses[rows]
     if count and (statuses == statuses[0]).all():
         return _same(checksums.STATUSES[int(statuses[0])], count)
     return _STATUSES.of(statuses)
 
 
-def _gtid(page: Page, rows: Any, count: int) -> pa.Array:
+def _gtid(page: EventsPage, rows: Any, count: int) -> pa.Array:
     assert page.gtids is not None
     return gtid_texts(page.gtids.first, page.gtids.second, page.gtids.which[rows], page.pool)
 
@@ -231,8 +231,8 @@ _COLUMNS: dict[str, _MakeColumn] = {
 }
 
 
-def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], Program]:
-    return lambda: Program(pool)
+def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], LineProgram]:
+    return lambda: LineProgram(pool)
 
 
 def _same(value: str | int, count: int, type_: pa.DataType = _TEXT) -> pa.Array:

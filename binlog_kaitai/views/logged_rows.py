@@ -20,20 +20,19 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
-from binlog_kaitai.log.line_arrays import Program, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT
-from binlog_kaitai.rows.located_rows import Found
-from binlog_kaitai.rows.row_origins import ORIGINS, STATEMENT, THREAD
-from binlog_kaitai.rows.row_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
+from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, LocatedRows
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
-from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.column_kinds import Value
+from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.types import Value
-from binlog_kaitai.views.row_objects import Failure, in_order, made_of_table
+from binlog_kaitai.views.row_texts import Failure, in_order, made_of_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -123,7 +122,7 @@ def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
     rows = page.images.rows[page.chosen]
     found: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
     for name, column in page.origins.items():
-        program = Program(page.pool).column(column)
+        program = LineProgram(page.pool).column(column)
         which = np.zeros(len(rows), dtype=np.int64)
         data, ends = write_lines(page.block.data, page.pool, [program], rows, which, rows)
         text, begin = bytes(data), 0
@@ -192,7 +191,7 @@ def _of_table(page: RowsPage, table: Table, events: Any, failures: list[Failure]
     return made_of_table(page, table, events, failures, lambda found: _made(table, found), by_reader)
 
 
-def _made(table: Table, found: Found) -> _Rows:
+def _made(table: Table, found: LocatedRows) -> _Rows:
     images = _images(table, found)
     first = np.flatnonzero(found.changes != AFTER)
     rows = []
@@ -206,7 +205,7 @@ def _made(table: Table, found: Found) -> _Rows:
 _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 
 
-def _images(table: Table, found: Found) -> list[dict[str, Value]]:
+def _images(table: Table, found: LocatedRows) -> list[dict[str, Value]]:
     """The values of each image by column name, without columns that the image does not contain."""
     columns = [column for column in table.schema.columns if not (found.starts[column.index] == ABSENT).all()]
     names = [column.name for column in columns]

@@ -14,22 +14,23 @@ from typing import Any, NamedTuple
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import header_length, read_header
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, NotABinlogError, TruncatedError
 from binlog_kaitai.log.gaps import TO_THE_END, Gap
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.sources.source import Part
-from binlog_kaitai.views.splits import Split, opened, part_in, read_part
+from binlog_kaitai.sources.source import Source
+from binlog_kaitai.views.splits import exact_in, opened, read_span
 
 #: After this many damaged events in a transaction, the rest of the transaction is skipped.
-_MAX_PIECES = 100
+_MAX_GAPS = 100
 
 #: Columns of the GTID and of the commit time that depends on it, and the fallback for that time.
 _OF_GTID = {"gtid": None, "_gtid": None, "_commit_timestamp": "_timestamp"}
 
 
 class _Wanted(NamedTuple):
-    """What to read of a part, and how."""
+    """What to read of a span, and how."""
 
     view: str
     read: Callable[..., Iterator[Any]]
@@ -39,20 +40,20 @@ class _Wanted(NamedTuple):
 class _Rest(NamedTuple):
     """The rest of a transaction after damage."""
 
-    part: Part
+    source: Source
     position: int  # of its first event
     knows_gtid: bool
 
 
 def read_around(
-    split: Split, view: str, *, read: Callable[..., Iterator[Any]] = read_part, **options: Any
+    split: Source, view: str, *, read: Callable[..., Iterator[Any]] = read_span, **options: Any
 ) -> Iterator[Any]:
-    """Rows of a split, and the gaps (`Gap`) between them, in log order.
+    """Rows of a split, or of another source with its `state`, and the gaps (`Gap`) between, in log order.
 
     Parameters
     ----------
     read
-        Returns record batches of a part of the split, or pairs with such a batch; like `read_part`.
+        Returns record batches of a part of the split, or pairs with such a batch; like `read_span`.
     options
         Options of `read`.
 
@@ -62,79 +63,73 @@ def read_around(
         The error is not damage: for example, the log is missing or encrypted.
     """
     try:
-        with opened(split.file) as log:  # if the log header cannot be decoded, the whole log is damaged
-            part = part_in(log, split)
+        with opened(split) as log:  # if the log header cannot be decoded, the whole log is damaged
+            rest = exact_in(log, split)
     except (DamagedError, NotABinlogError) as error:
-        if split.start == 0:
+        if split.span is None or split.span.start == 0:
             yield Gap(error.position or 0, TO_THE_END, error)
         return
     wanted = _Wanted(view, read, options)
-    while part is not None:
-        found = yield from _read(split, part, wanted)
-        part = None if found is None else (yield from _pass_over(split, part, wanted, found))
+    while rest is not None:
+        damage = yield from _read(rest, wanted)
+        rest = None if damage is None else (yield from _pass_over(rest, wanted, damage))
 
 
-def _read(split: Split, part: Part, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
-    """Rows of a part; returns the error that ends it."""
+def _read(source: Source, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
+    """Rows of a span; returns the error that ends it."""
     try:
-        yield from wanted.read(split, part, wanted.view, **wanted.options)
+        yield from wanted.read(source, wanted.view, **wanted.options)
     except (DamagedError, NotABinlogError) as error:
         return error
     return None
 
 
-def _pass_over(
-    split: Split, part: Part, wanted: _Wanted, error: BinlogError
-) -> Generator[Any, None, Part | None]:
-    """The gap, and the rest of its transaction; returns the part after these."""
+def _pass_over(source: Source, wanted: _Wanted, error: BinlogError) -> Generator[Any, None, Source | None]:
+    """The gap, and the rest of its transaction; returns the span after these."""
     if isinstance(error, NotABinlogError):
         yield Gap(error.position or 0, TO_THE_END, error)
         return None
-    start, stop = part.pieces[-1]
-    pieces: tuple[tuple[int, int | None], ...] = ()
-    knows_gtid = True
-    with opened(split.file) as log:
+    span = source.span or Span()
+    stop, knows_gtid = span.end, True
+    with opened(source) as log:
         begin = log.split_point_before(error.position or 0)
-        if begin.position >= start:
-            part = part._replace(formats=begin.formats)
-            start = begin.position
+        if begin.start >= span.start:
+            span = replace(span, start=begin.start, formats=begin.formats)
         while True:
-            at = error.position or 0
-            following = log.after(at)
+            position = error.position or 0
+            following = log.after(position)
             if following is None or (stop is not None and following >= stop):
-                yield Gap(at, TO_THE_END if stop is None else stop, error)
+                yield Gap(position, TO_THE_END if stop is None else stop, error)
                 return None
             split_point = log.first_split_point(following, stop)
-            after = stop if split_point is None else split_point.position
-            if len(pieces) >= _MAX_PIECES or wanted.view == "transactions":
+            after = stop if split_point is None else split_point.start
+            if len(span.gaps) >= _MAX_GAPS or wanted.view == "transactions":
                 # A damaged transaction counts as incomplete; the reader has already returned its rows.
                 following = after if after is not None else log.size
             # Where framing is lost, the reported error depends on how far was read.
             if isinstance(error, (FramingError, TruncatedError)):
-                error = FramingError("incomplete event", file=split.file.path, position=at)
-            yield Gap(at, following, error)
-            knows_gtid &= _has_known_end(log, at, following)
-            pieces = (*pieces, (start, at))
-            start = following
+                error = FramingError("incomplete event", file=source.name, position=position)
+            yield Gap(position, following, error)
+            knows_gtid &= _has_known_end(log, position, following)
+            span = replace(span, end=after, gaps=(*span.gaps, (position, following)))
             if following != after:
-                rest = part._replace(pieces=(*pieces, (following, after)))
-                found = yield from _read_rest(split, _Rest(rest, following, knows_gtid), wanted)
-                if found is not None:
-                    error = found
+                rest = _Rest(replace(source, span=span), following, knows_gtid)
+                next_error = yield from _read_rest(rest, wanted)
+                if next_error is not None:
+                    error = next_error
                     continue
             if split_point is None:
                 return None
-            return Part(((split_point.position, stop),), part.binlog_version, split_point.formats)
+            following_span = replace(span, start=split_point.start, formats=split_point.formats, gaps=())
+            return replace(source, span=replace(following_span, end=stop))
 
 
-def _read_rest(split: Split, rest: _Rest, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
+def _read_rest(rest: _Rest, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
     """Rows of the rest; returns the error that ends it."""
-    begin = max(rest.position, (wanted.options.get("start_position") or 0) if split.number == 0 else 0)
-    # Options as for a first file, to which a start position applies.
-    first, options = replace(split, number=0), {**wanted.options, "start_position": begin}
+    start = max(rest.position, wanted.options.get("start_position") or 0)
     try:
-        for found in wanted.read(first, rest.part, wanted.view, **options):
-            yield found if rest.knows_gtid else _without_gtid(found)
+        for batch in wanted.read(rest.source, wanted.view, **{**wanted.options, "start_position": start}):
+            yield batch if rest.knows_gtid else _without_gtid(batch)
     except (DamagedError, NotABinlogError) as error:
         return error
     return None

@@ -1,8 +1,8 @@
 """Divides logs into splits, which can be read independently and together contain all rows.
 
-A split is a range of bytes that owns the transactions that begin in it: its reader finds the first of them
-and reads past the end of the split to finish the last. `split_points` finds the boundaries. All splits of a
-log together contain exactly its rows, whatever their size.
+A split is a `Source` whose span stands for the transactions that begin in a range of bytes: its reader finds
+the first of them and reads past the end of the range to finish the last. `split_points` finds the boundaries.
+All splits of a log together contain exactly its rows, whatever their size.
 
 ::
 
@@ -17,23 +17,25 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.series import OneSeries
-from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, UsageError, reading
-from binlog_kaitai.log.split_points import Log, SplitPoint
-from binlog_kaitai.rows.row_pages import RowsPages, new_definitions
+from binlog_kaitai.ddl.definitions import OneSeries, restore
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, reading
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.split_points import Log
+from binlog_kaitai.rows.log_definitions import LateDefinitions, definitions_before, new_definitions
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
-from binlog_kaitai.rows.split_history import LateDefinitions, definitions_before
+from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.packed import warn_undivided
-from binlog_kaitai.sources.source import Part, Source, SourceLike, resolve, series_of, state_of
+from binlog_kaitai.sources.source import Source, SourceLike, State, resolve, series_of, with_state
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.views.changes_view import json_batches, typed_batches
@@ -41,8 +43,7 @@ from binlog_kaitai.views.ddl_view import DDL_SCHEMA, ddl_batches, pages_of_ddl
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from binlog_kaitai.views.row_conditions import Where
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks
-from binlog_kaitai.views.transaction_batches import transaction_batches
-from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
 #: Spark's default split size for files, in bytes.
 SPLIT_SIZE = 128 << 20
@@ -55,66 +56,8 @@ VIEWS = {
 }
 
 
-class LogFile(NamedTuple):
-    """A log, as it was when it was listed.
-
-    Attributes
-    ----------
-    path : str
-        Its path.
-    size : int
-        Size of the log in bytes, after decompression.
-    modified : float
-        Modification time, in seconds since 1970.
-    is_divisible : bool
-        Whether it can be read from the middle; compressed logs without a seek table cannot.
-    keys : Keys or None
-        Location of its keys, if it is encrypted.
-    repeated : str
-        GTIDs of transactions to leave out, see `Source`.
-    """
-
-    path: str
-    size: int
-    modified: float
-    is_divisible: bool = True
-    keys: Keys | None = None
-    repeated: str = ""
-
-
-@dataclass(frozen=True)
-class Split:
-    """A byte range of a log; can be pickled.
-
-    Attributes
-    ----------
-    file : LogFile
-        The log.
-    number : int
-        Number of the log, from 0.
-    start : int
-        Offset of the first byte.
-    stop : int or None
-        Offset after the last byte; None for the end of the log at the time of reading.
-    is_exact : bool
-        Start and stop are known split points or the end of the log, so no search is needed.
-    is_last_file : bool
-        There is no later log.
-    era : int
-        That of its changes in the column `_sequence`, see `columns.rows.sequences`.
-    """
-
-    file: LogFile
-    number: int
-    start: int
-    stop: int | None
-    is_exact: bool = False
-    is_last_file: bool = True
-    era: int = 0
-
-
-def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[LogFile]:
-    """The logs of a source, in order, without reading them.
+def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
+    """The logs of a source, in order, without reading them; each has its `state`.
 
     Raises
     ------
@@ -123,19 +66,12 @@ def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = No
     UsageError
         The source is a stream, which another process cannot read.
     """
-    found = []
-    for log in resolve(source, keys):
-        if log.path is None:
-            raise UsageError(f"{log.name} is a stream; only files can be split")
-        with reading(log.path):
-            state = state_of(log.path)
-        found.append(LogFile(log.path, *state, keys=log.keys, repeated=str(log.repeated or "")))
-    return found
+    return [with_state(log) for log in resolve(source, keys)]
 
 
 def plan(
     source: SourceLike | Iterable[SourceLike], split_size: int = SPLIT_SIZE, keys: Keys | None = None
-) -> list[Split]:
+) -> list[Source]:
     """Divide logs into splits, in log order, without reading them.
 
     Parameters
@@ -153,66 +89,63 @@ def plan(
     SourceError, UsageError
         No log was found, or the source cannot be split.
     """
-    return divide(list_files(source, keys), split_size)
+    return [split for splits in divide(list_files(source, keys), split_size) for split in splits]
 
 
-def divide(files: Sequence[LogFile], split_size: int = SPLIT_SIZE) -> list[Split]:
-    """Divide listed files into splits, like `plan`."""
-    era = era_of(file.path for file in files)
-    return [split for number in range(len(files)) for split in _divide(files, number, split_size, era)]
+def divide(logs: Sequence[Source], split_size: int = SPLIT_SIZE) -> Iterator[list[Source]]:
+    """The splits of each of some listed logs."""
+    era = era_of(log.name for log in logs)
+    return (_divide(log, split_size, era) for log in logs)
 
 
-def _divide(files: Sequence[LogFile], number: int, split_size: int, era: int) -> list[Split]:
-    file, is_last = files[number], number == len(files) - 1
-    count = max(round(file.size / split_size), 1) if split_size > 0 else 1
-    if count > 1 and not file.is_divisible:
-        warn_undivided(file.path)
+def _divide(log: Source, split_size: int, era: int) -> list[Source]:
+    count = max(round(log.size / split_size), 1) if split_size > 0 else 1
+    if count > 1 and log.state is not None and not log.state.is_divisible:
+        warn_undivided(log.name)
         count = 1
-    starts = [number_in_file * split_size for number_in_file in range(count)]
-    stops = [*starts[1:], None]
+    starts = [number * split_size for number in range(count)]
     return [
-        Split(file, number, start, stop, is_last_file=is_last, era=era)
-        for start, stop in zip(starts, stops, strict=True)
+        replace(log, span=Span(start, end, is_exact=count == 1, era=era))
+        for start, end in zip(starts, [*starts[1:], None], strict=True)
     ]
 
 
-def files_before(splits: Iterable[Split], split: Split) -> list[LogFile]:
+def files_before(splits: Iterable[Source], split: Source) -> list[Source]:
     """The logs before the log of a split, which may define its tables."""
-    files = {one.number: one.file for one in splits if one.number < split.number}
-    return [files[number] for number in sorted(files)]
+    logs = list(dict.fromkeys(replace(other, span=None) for other in splits))
+    return logs[: logs.index(replace(split, span=None))]
 
 
-def read_split(split: Split, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
-    """Rows of a split as record batches; the options are those of `read_part`.
+def read_split(split: Source, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
+    """Rows of a split as record batches; the options are those of `read_span`.
 
     Raises
     ------
     BinlogError
         During iteration, after the batches of all events before the damage.
     """
-    part = _part_of(split)
-    if part is not None:
-        yield from read_part(split, part, view, **options)
+    exact = _exact(split)
+    if exact is not None:
+        yield from read_span(exact, view, **options)
 
 
-def read_part(
-    split: Split,
-    part: Part,
+def read_span(
+    source: Source,
     view: str,
     *,
     table: str | Iterable[str] | None = None,
     schema: pa.Schema | None = None,
     where: Where | None = None,
     masks: Masks = NO_MASKS,
-    earlier: Sequence[LogFile] = (),
+    earlier: Sequence[Source] = (),
     ddl: str | None = None,
     scan_ddl: bool = True,
     zero_dates: str = "null",
     verify_checksums: bool = True,
-    definitions_at: Callable[[Part], Definitions] | None = None,
+    definitions_at: Callable[[Span], Definitions] | None = None,
     **filters: Any,
 ) -> Iterator[pa.RecordBatch]:
-    """Rows of some events of a split's log.
+    """Rows of a log's span whose start and end are known.
 
     Parameters
     ----------
@@ -238,23 +171,20 @@ def read_part(
     zero_dates, verify_checksums
         As in `read_changes`.
     definitions_at
-        Returns the definitions in force before a part; replaces `earlier` and `ddl`.
+        Returns the definitions in force before a span; replaces `earlier` and `ddl`.
     filters
         As for `Filters.of`. Time filters apply to each event, or transaction, individually.
     """
 
+    span = source.span or Span()
+
     def known() -> Definitions:
         if definitions_at is not None:
-            return definitions_at(part)
+            return definitions_at(span)
         if view == "transactions":
-            return _definitions(split, part, (), None, needs_names=False)
-        return _definitions(split, part, earlier, ddl) if scan_ddl else new_definitions(ddl)
+            return _definitions(source, span, (), None, needs_names=False)
+        return _definitions(source, span, earlier, ddl) if scan_ddl else new_definitions(ddl)
 
-    if split.number > 0:
-        filters.pop("start_position", None)
-    if not split.is_last_file:
-        filters.pop("stop_position", None)
-    source = replace(source_of(split.file), part=part)
     if view != "changes" and table is not None:
         filters["table"] = table
     if view == "events":
@@ -268,7 +198,7 @@ def read_part(
         )
     elif view == "ddl":
         chosen = Filters.of(**filters)
-        pages = pages_of_ddl(source, chosen, verify_checksums=verify_checksums, era=split.era)
+        pages = pages_of_ddl(source, chosen, verify_checksums=verify_checksums, era=span.era)
         yield from ddl_batches(pages, chosen, known())
     else:
         pages = RowsPages(
@@ -276,7 +206,7 @@ def read_part(
             Filters.of(table=table, **filters),
             definitions=known(),
             verify_checksums=verify_checksums,
-            era=split.era,
+            era=span.era,
         )
         if schema is None:
             yield from json_batches(pages)
@@ -284,52 +214,48 @@ def read_part(
             yield from typed_batches(pages, schema, zero_dates, where, masks)
 
 
-def source_of(file: LogFile) -> Source:
-    """The source of the whole log."""
-    repeated = GtidSet.parse(file.repeated) if file.repeated else None
-    return replace(Source.of_path(file.path, file.keys), repeated=repeated)
-
-
-def _part_of(split: Split) -> Part | None:
-    """The events that a split owns; None if no transaction begins in it.
+def _exact(split: Source) -> Source | None:
+    """The split from its first transaction to its last one; None if none begins in it.
 
     Raises
     ------
     BinlogError
         The start of the log cannot be decoded.
     """
-    if split.start == 0 and split.stop is None:
-        return Part(((0, None),))
-    with opened(split.file) as log:
-        return part_in(log, split)
+    if split.span is None or split.span.is_exact:
+        return split
+    with opened(split) as log:
+        return exact_in(log, split)
 
 
-def part_in(log: Log, split: Split) -> Part | None:
-    """Like `_part_of`, for an open log."""
-    log_header = log.log_header
-    if split.is_exact:
-        formats = (
-            log.split_point_before(split.start).formats if log_header.is_relay_log else log_header.formats
-        )
-        start: SplitPoint | None = SplitPoint(split.start, formats if split.start else ())
-        stop: int | None = split.stop
-    else:
-        start = log.first_split_point(split.start, split.stop)
-        after = None if split.stop is None or start is None else log.first_split_point(split.stop)
-        stop = None if after is None else after.position
-    if start is None:
+def exact_in(log: Log, split: Source) -> Source | None:
+    """Like `_exact`, for an open log."""
+    span = split.span
+    if span is None or span.is_exact:
+        return split
+    rest = log.first_split_point(span.start, span.end)
+    if rest is None:
         return None
-    return Part(((start.position, stop),), log_header.binlog_version, start.formats)
+    after = None if span.end is None else log.first_split_point(span.end)
+    end = None if after is None else after.start
+    return replace(split, span=replace(rest, end=end, era=span.era))
 
 
 #: Maximum number of logs with cached split points.
 _MAX_LOGS = 1 << 10
 
-_split_points: OrderedDict[LogFile, list[SplitPoint]] = OrderedDict()
+_Key = tuple[str | None, State | None, Keys | None]
+
+_split_points: OrderedDict[_Key, list[Span]] = OrderedDict()
+
+
+def _key(log: Source) -> _Key:
+    """Identifies a log in caches."""
+    return log.path, log.state, log.keys
 
 
 @contextmanager
-def opened(file: LogFile) -> Iterator[Log]:
+def opened(source: Source) -> Iterator[Log]:
     """A log opened to find split points; the process caches the results.
 
     Raises
@@ -337,47 +263,69 @@ def opened(file: LogFile) -> Iterator[Log]:
     SourceError, NotABinlogError, EncryptedError, GrammarError
         The start of the log cannot be decoded.
     """
-    with reading(file.path), source_of(file).open() as stream:
-        log = Log(stream, file.path)
-        log.known = _split_points.pop(file, log.known)
-        _split_points[file] = log.known
+    with reading(source.name), source.open() as stream:
+        log, key = Log(stream, source.name), _key(source)
+        log.known = _split_points.pop(key, log.known)
+        _split_points[key] = log.known
         while len(_split_points) > _MAX_LOGS:
             _split_points.popitem(last=False)
         yield log
 
 
 def _definitions(
-    split: Split, part: Part, earlier: Sequence[LogFile], ddl: str | None, *, needs_names: bool = True
+    source: Source, span: Span, earlier: Sequence[Source], ddl: str | None, *, needs_names: bool = True
 ) -> Definitions:
-    """Definitions in force before a split, loaded when needed."""
-    start = part.pieces[0][0]
-    if start == 0 and not earlier:
+    """Definitions in force before a span, loaded when needed."""
+    if span.start == 0 and not earlier:
         return new_definitions(ddl)
 
     def load() -> Definitions:
-        logs = [(file, opened(file)) for file in _of_one_series(split.file, earlier)]
-        with opened(split.file) as log:
-            return definitions_before(logs, split.file, log, SplitPoint(start, part.formats), ddl)
+        logs = [(_key(log), opened(log)) for log in _of_one_series(source, earlier)]
+        with opened(source) as log:
+            return definitions_before(logs, _key(source), log, span, ddl)
 
     is_known = False
-    with suppress(BinlogError), opened(split.file) as log:
+    with suppress(BinlogError), opened(source) as log:
         is_known = not is_mariadb(log.log_header.context().layout)
     return LateDefinitions(load, is_mariadb=not is_known, needs_names=needs_names)
 
 
-def _of_one_series(file: LogFile, others: Sequence[LogFile]) -> list[LogFile]:
+def _of_one_series(source: Source, others: Sequence[Source]) -> list[Source]:
     """The other logs written by the same server as this one; see `SeriesDefinitions`."""
-    wanted = series_of(file.path)
-    same = [other for other in others if series_of(other.path) == wanted]
-    own = _server_id(file) if same else None
+    series = series_of(source.name)
+    same = [other for other in others if series_of(other.name) == series]
+    own = _server_id(source) if same else None
     return [other for other in same if _server_id(other) == own]
 
 
-@lru_cache(_MAX_LOGS)
-def _server_id(file: LogFile) -> int | None:
+def _server_id(log: Source) -> int | None:
     """Server id in the first event of a log; None if that event is damaged."""
+    return _server_id_of(replace(log, span=None))
+
+
+@lru_cache(_MAX_LOGS)
+def _server_id_of(log: Source) -> int | None:
     try:
-        with opened(file) as log:
-            return log.log_header.server_id
+        with opened(log) as opened_log:
+            return opened_log.log_header.server_id
     except (DamagedError, NotABinlogError):
         return None
+
+
+def definitions_in(source: Source, ddl: str | None) -> Callable[[Span], Definitions]:
+    """Returns the table definitions at the start of any part of a followed span."""
+    whole = source.span or Span()
+
+    def before(part: Span) -> Definitions:
+        definitions = restore(whole.definitions, ddl)
+        if part.start > whole.start:
+            with opened(source) as log:
+                for block in log.blocks(whole, part.start):
+                    if isinstance(block, Gap):
+                        continue
+                    for row in statements_in(block):
+                        if block.positions[row] < part.start:
+                            definitions.observe_query(statement_body(block, row))
+        return definitions
+
+    return before

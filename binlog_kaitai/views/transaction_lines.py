@@ -9,14 +9,12 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.log.line_arrays import json_text
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.text.text_pieces import joined
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
-from binlog_kaitai.views.left_out_watcher import Progress
-from binlog_kaitai.views.transaction_batches import transaction_batches
-from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.rows.text.text_styles import joined
+from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
 _ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
@@ -60,10 +58,8 @@ def write_transactions(
     BinlogError
         After the lines of all transactions before the damage; with `sort`, without any lines.
     """
-    watcher = Progress(progress, ends)
-    definitions = SeriesDefinitions(ddl)
     batches = transaction_batches(
-        resolve(source), filters or Filters(), watcher=watcher, definitions=definitions
+        source, filters or Filters(), definitions=SeriesDefinitions(ddl), ends=ends, progress=progress
     )
     if sort is None:
         yield from _first(batches, limit)

@@ -1,15 +1,22 @@
-"""Complete transactions in the form of the view."""
+"""The transactions view: one row per transaction, in log order."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Unpack
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints
+from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.boundaries import Outcome
 from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
 from binlog_kaitai.views.transaction_parts import PART_SCHEMA
 
 _SECOND = 1_000_000
@@ -54,6 +61,70 @@ TRANSACTIONS_SCHEMA = pa.schema(
 WITH_TABLE_BYTES = TRANSACTIONS_SCHEMA.append(pa.field("table_bytes", pa.list_(pa.int64()), nullable=False))
 
 
+def read_transactions(
+    source: SourceLike | Iterable[SourceLike],
+    *,
+    ddl: str | None = None,
+    verify_checksums: bool = True,
+    block_size: int = BLOCK_SIZE,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    keys: Keys | None = None,
+    threads: int | None = None,
+    **filters: Unpack[FilterOptions],
+) -> pa.RecordBatchReader:
+    """Read binary logs as record batches with one row per transaction; see :data:`TRANSACTIONS_SCHEMA`.
+
+    Parameters
+    ----------
+    source
+        Any source that :func:`binlog_kaitai.open` accepts.
+    verify_checksums
+        Raise an error for an event with a wrong CRC32.
+    ddl
+        Text of CREATE TABLE statements, as written by mysqldump, for the length of values that logs do not
+        describe: those of MariaDB's old temporal types with fractions, whose rows are otherwise not counted.
+    progress
+        Called periodically with the source and the offset reached in it.
+    keys
+        Where to find the keys of encrypted logs; see :class:`Keys`.
+    threads
+        Number of threads: by default, one; more are not started for small logs. The result does
+        not depend on it.
+    filters
+        As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
+        beginning; one of the tables, or the default database of a statement, must match; and one of the
+        events must be of a given type.
+
+    Raises
+    ------
+    SourceError, UsageError
+        Immediately: no log was found, or a filter is invalid.
+    BinlogError
+        During iteration, after all transactions before the damage; the damaged one is returned as open.
+    """
+    batches = transaction_batches(
+        resolve(source, keys),
+        Filters.of(**filters),
+        verify_checksums=verify_checksums,
+        block_size=block_size,
+        progress=progress,
+        definitions=SeriesDefinitions(ddl),
+        threads=threads,
+    )
+    return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
+
+
+def transaction_batches(
+    source: SourceLike | Iterable[SourceLike], filters: Filters, **options: Any
+) -> Iterator[pa.RecordBatch]:
+    """Batches of the view; the options are those of `TransactionPages`."""
+    return TransactionPages(source, filters, **options).each(_view)
+
+
+def _view(transactions: Finished) -> tuple[pa.RecordBatch]:
+    return (view_of(transactions.file, transactions.batch),)
+
+
 def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_SCHEMA) -> pa.RecordBatch:
     """Complete transactions in the form of the view."""
     columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
@@ -92,7 +163,7 @@ KINDS = [one.name.lower() for one in Outcome]
 def outcome_of(
     is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
 ) -> Any:
-    """How each transaction ended, from the columns of `parts.PART_SCHEMA`, int8."""
+    """How each transaction ended, from the columns of `PART_SCHEMA`, int8."""
     # MariaDB's transactions have no BEGIN; a transaction of a single statement is flagged as standalone.
     is_begun = is_begun | (is_standalone == 0)
     outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)

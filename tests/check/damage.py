@@ -9,7 +9,7 @@ from pathlib import Path
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, header_offset
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import read_transactions
 
 #: The bytes of a transaction's events, without what depends on their place in a file.
 Content = tuple[bytes, ...]

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import Repair, repair
 from binlog_kaitai.check.damage_scan import scan
-from binlog_kaitai.check.rewritten_headers import read_log_header
+from binlog_kaitai.check.log_start import read_log_start
+from binlog_kaitai.check.repair import Repair, repair
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.core.known_formats import known_formats
@@ -41,7 +41,7 @@ def _without_flag(data: bytes) -> bytes:
 @pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
 def test_the_known_tables_are_those_of_real_logs(log: LogFile) -> None:
     with log.path.open("rb") as stream:
-        layout = read_log_header(stream).context.layout
+        layout = read_log_start(stream).context.layout
     version = next(iter(bk.open(log.path))).body.server_version
     tables = [one.post_header_lengths for one in known_formats(version)]
     assert tables.count(bytes(layout.post_header_lengths)) == 1

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import Repair, repair
 from binlog_kaitai.check.damage_scan import scan
-from binlog_kaitai.check.rewritten_headers import read_log_header
+from binlog_kaitai.check.log_start import read_log_start
+from binlog_kaitai.check.repair import Repair, repair
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.sources.source import MAGIC, Source
@@ -106,7 +106,7 @@ def test_damaged_logs_of_the_corpus(case: Case, tmp_path: Path) -> None:
 def _has_head(path: Path) -> bool:
     with path.open("rb") as stream:
         try:
-            return read_log_header(stream).end > len(MAGIC) or path.stat().st_size == len(MAGIC)
+            return read_log_start(stream).end > len(MAGIC) or path.stat().st_size == len(MAGIC)
         except BinlogError:
             return False
 

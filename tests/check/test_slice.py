@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.sources.source import Source, resolve
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import read_transactions
 from tests.check.damage import transactions_of
 from tests.corpus_files import CORPUS, LogFile, logs
 

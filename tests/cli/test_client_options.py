@@ -9,7 +9,7 @@ import click
 import pytest
 
 from binlog_kaitai.cli import main
-from binlog_kaitai.cli.dump import command
+from binlog_kaitai.cli.dump_command import dump
 from tests import corpus_files
 from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT
 
@@ -55,8 +55,8 @@ def test_the_others_are_taken(name: str, capfdbinary: pytest.CaptureFixture[byte
 
 @pytest.mark.parametrize("short", SHORT)
 def test_short_names_are_those_of_the_clients(short: str) -> None:
-    context = click.Context(command)
-    options = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+    context = click.Context(dump)
+    options = [one for one in dump.get_params(context) if isinstance(one, click.Option)]
     (found,) = [one for one in options if short in one.opts]
     assert SHORT[short] in found.opts
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from binlog_kaitai.following import feed
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 from tests.follow.logs import ends_of_transactions, grow
@@ -133,3 +134,17 @@ def test_damage_ends_it_after_what_comes_before(tmp_path: Path) -> None:
         errors = tail.process.communicate(timeout=_PATIENCE)[1].decode()
         assert tail.process.returncode == 1
         assert f"{log}, position {ends_of_transactions(MIXED)[12]}" in errors
+
+
+@pytest.mark.parametrize("command", ["events", "rows"])
+def test_ctrl_c_means_after_a_command_what_it_meant_before(
+    command: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> Iterator[None]:
+        signal.raise_signal(signal.SIGINT)
+        yield
+
+    monkeypatch.setattr(feed, "tail", interrupted)
+    before = signal.getsignal(signal.SIGINT)
+    assert run(command, "--follow", MIXED).returncode == 0
+    assert signal.getsignal(signal.SIGINT) is before

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.explain import Explained
-from binlog_kaitai.render.terminal import printable
+from binlog_kaitai.render.explanation import Explained
+from binlog_kaitai.render.output_text import printable
 from tests.cli.conftest import Run
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS

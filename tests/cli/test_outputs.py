@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair, slice_log
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.source import resolve
 from tests.cli.conftest import Run

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
+import pytest
+
+import binlog_kaitai as bk
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 
@@ -51,3 +55,32 @@ def test_redo_and_undo_contradict_each_other(run: Run) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert "--redo and --undo cannot be combined" in done.stderr
     assert run("sql", "--redo", MIXED).stdout == run("sql", MIXED).stdout
+
+
+@pytest.mark.parametrize("log", ["mysql-5.6/rotate", "mysql-9.7/partitions", "mysql-9.7/payloads"])
+def test_a_stop_position_inside_a_transaction_means_the_same_to_all(log: str, run: Run) -> None:
+    """`rows` has the changes before it; `sql` rolls the transaction back, and `--undo` leaves it out."""
+    path = case(*log.split("/")).logs[0]
+    rows = bk.read_changes(path).read_all().to_pylist()
+    commits = bk.read_transactions(path).read_all().to_pylist()
+    only_rows = [word for one in ("insert", "update", "delete") for word in ("--operation", one)]
+    incomplete = 0
+    for stop in sorted({event.end_position for event in bk.open(path)})[:40]:
+        before = [row for row in rows if row["_position"] < stop]
+        ended = [one for one in commits if one["end_position"] <= stop]
+        whole = [
+            row
+            for row in before
+            if any(one["position"] <= row["_position"] < one["end_position"] for one in ended)
+        ]
+        incomplete += before != whole
+        assert bk.read_changes(path, stop_position=stop).read_all().to_pylist() == before
+        options = path, "--stop-position", stop
+        assert len(run("rows", *options, "--format", "json").stdout.splitlines()) == len(before)
+        for script, expected in (("--allow-unnamed", before), ("--undo", whole)):
+            done = run("sql", *options, *only_rows, "--allow-unnamed", script)
+            statements = re.findall(r"^(?:INSERT INTO|UPDATE|DELETE FROM) `", done.stdout, re.MULTILINE)
+            assert len(statements) == len(expected)
+            assert done.returncode == (0 if before == whole else 3)
+            assert ("an incomplete transaction is not" in done.stderr) is (before != whole)
+    assert incomplete or "payloads" in log  # a compressed transaction is one event

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.cli import progress
+from binlog_kaitai.cli import console
 from binlog_kaitai.sources.source import Source
 from tests.corpus_files import case
 from tests.extent import sample
@@ -79,7 +79,7 @@ def test_long_work_shows_how_far_it_is(command: str, tmp_path: Path) -> None:
     target = ["--to", str(tmp_path / "new")] if command in WRITING else []
     code = (
         "import os, sys; sys.stdout = open(os.devnull, 'w'); "
-        "from binlog_kaitai.cli import progress; progress._WORTHWHILE = 1; "
+        "from binlog_kaitai.cli import console; console._WORTHWHILE = 1; "
         f"from binlog_kaitai.cli import main; main({[command, *target, str(MIXED)]!r})"
     )
     mother, child = pty.openpty()
@@ -100,7 +100,7 @@ def test_long_work_shows_how_far_it_is(command: str, tmp_path: Path) -> None:
 def test_a_bar_is_shown_for_logs_of_4_mib_or_more(size: int, is_shown: bool, tmp_path: Path) -> None:
     log = tmp_path / "binlog.000001"
     log.write_bytes(bytes(size))
-    bar = progress._Bar("")
+    bar = console._Bar("")
     bar.advance(Source.of_path(str(log)), 4)
     bar.close()
     assert (bar._bar is not None) is is_shown

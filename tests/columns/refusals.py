@@ -15,11 +15,11 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import header_offset, read_header
 from binlog_kaitai.log.event_rows import has_rows, row_objects
 from binlog_kaitai.render.dump import DumpOptions, dump
-from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.parquet_folder import write_changes
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 
 _MAGIC = 4
 _NEXT_AT = header_offset("next_position")
@@ -71,7 +71,7 @@ def _dump(path: SourceLike) -> None:
 
 def _sql(path: SourceLike) -> None:
     options = SqlOptions.of(undo=False, operation=(), where=None, column=(), allow_unnamed=True)
-    for _ in write_sql(path, Filters.of(), options, Report(lambda warning: None)):
+    for _ in write_sql(path, Filters.of(), options, OmissionReport(lambda warning: None)):
         pass
 
 

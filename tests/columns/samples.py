@@ -27,9 +27,9 @@ class Sample:
             if event.type_code == EventType.transaction_payload_event
         }
 
-    def with_payload(self, raw: bytes, data: bytes) -> bytes:
-        """An event that holds a compressed transaction, with other bytes in it."""
-        packed = zstandard.compress(data)
+    def with_payload(self, raw: bytes, data: bytes, packed: bytes | None = None) -> bytes:
+        """An event that holds a compressed transaction, with other bytes in it, perhaps as certain frames."""
+        packed = zstandard.compress(data) if packed is None else packed
         fields = b"".join(
             bytes([number, 9, 0xFE]) + size.to_bytes(8, "little")
             for number, size in ((1, len(packed)), (2, 0), (3, len(data)))

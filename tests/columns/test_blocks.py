@@ -12,11 +12,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.framing import TailKind
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.part_reader import blocks_of
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.log.span_reader import blocks_of
+from binlog_kaitai.sources.source import Source
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "types_full").logs[0]
@@ -72,10 +73,10 @@ def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
     assert reader._buffer.size < 2 * max(len(data), block_size)
 
 
-@pytest.mark.parametrize("part", [None, Part(((0, None),))])
+@pytest.mark.parametrize("span", [None, Span()])
 @pytest.mark.parametrize("options", [{}, {"prefetches": True}])
 def test_blocks_are_prefetched_if_that_is_requested(
-    part: Part | None, options: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+    span: Span | None, options: dict[str, bool], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = []
 
@@ -85,7 +86,7 @@ def test_blocks_are_prefetched_if_that_is_requested(
 
     monkeypatch.setattr(blocks, "prefetch", counted)
     monkeypatch.setattr(blocks, "_PREFETCH_FROM", 0)
-    source = replace(Source.of_path(str(LOG)), part=part)
+    source = replace(Source.of_path(str(LOG)), span=span)
     with source.open() as stream:
         found = [
             at

@@ -14,7 +14,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters, ZeroDates
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA, META_FIELDS
 from binlog_kaitai.views.changes_view import read_changes
 from binlog_kaitai.views.parquet_folder import write_changes

@@ -12,7 +12,6 @@ import pytest
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK, PENDING
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log import crc32
 from binlog_kaitai.log.block import Frames
 
 
@@ -90,4 +89,4 @@ def test_crc32_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatc
     ends = starts + np.array([rng.randrange(longest) for _ in range(200)])
     monkeypatch.setattr(Kernel, "run", property(lambda kernel: getattr(kernel, mode)))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    assert crc32.crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]
+    assert checksums.crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]

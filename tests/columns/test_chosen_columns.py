@@ -14,7 +14,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import FilterOptions, Filters, FiltersWithoutTable
-from binlog_kaitai.rows.located_rows import MismatchError
+from binlog_kaitai.rows.image_walk import MismatchError
 from binlog_kaitai.views import change_batches
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, EventColumn
 from tests.corpus_files import case

@@ -10,7 +10,7 @@ import pytest
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.rows import log_definitions as definitions_of
+from binlog_kaitai.rows import log_definitions
 from binlog_kaitai.rows.log_definitions import tables_of
 from binlog_kaitai.sources.source import Source, resolve
 from tests.core.test_pieces import LOG, in_pieces
@@ -51,7 +51,7 @@ def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("binlog_kaitai.log.block_reader._STEP", 1 << 10)
     monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 10})
     in_small_blocks = [found(name) for name in tables]
-    monkeypatch.setattr(definitions_of, "DefiningEvents", lambda: None)
+    monkeypatch.setattr(log_definitions, "DefiningEvents", lambda: None)
     assert skipping == in_small_blocks == [found(name) for name in tables]
 
 
@@ -66,7 +66,7 @@ def test_repeated_table_maps_are_skipped(tmp_path: Path, monkeypatch: pytest.Mon
         kept.append((block.counts.get(EventType.table_map_event, 0), len(block)))
         yield block
 
-    monkeypatch.setattr(definitions_of, "expand", counted)
+    monkeypatch.setattr(log_definitions, "expand", counted)
     monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 18})
     (name,) = names(log)
     assert len(list(tables_of([Source.of_path(str(log))], name, None))) == 1
@@ -84,5 +84,5 @@ def test_a_missing_piece_ends_the_search(has_damage: bool, monkeypatch: pytest.M
 
     skipping = found()
     assert (len(skipping) < len(names(LOG))) == has_damage
-    monkeypatch.setattr(definitions_of, "DefiningEvents", lambda: None)
+    monkeypatch.setattr(log_definitions, "DefiningEvents", lambda: None)
     assert skipping == found()

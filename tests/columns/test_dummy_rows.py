@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check.verify_logs import verify
+from binlog_kaitai.check.damage_scan import verify
 from binlog_kaitai.core.grammar import EventType
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.refusals import ENTRIES, refusal

@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from binlog_kaitai.views.change_schemas import META_FIELDS
-from binlog_kaitai.views.parquet_encoding import parquet_options
-from binlog_kaitai.views.parquet_folder import PartWriter
+from binlog_kaitai.views.parquet_folder import PartWriter, parquet_options
 
 COUNT = 20_000
 

@@ -12,7 +12,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log import payloads
-from binlog_kaitai.rows import tables
+from binlog_kaitai.rows import table_maps
 from binlog_kaitai.views import events_view as events
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
@@ -37,7 +37,7 @@ def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
 @pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))
 def test_table_maps_are_found_however_far_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = by_columns(path)
-    monkeypatch.setattr(tables, "_NEAR", -1)
+    monkeypatch.setattr(table_maps, "_NEAR", -1)
     use_plain_kernels(monkeypatch)
     assert by_columns(path) == wanted
 

@@ -11,7 +11,7 @@ import pytest
 
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.log.prefetch import prefetch
+from binlog_kaitai.log.threads import prefetch
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import by_columns, by_reader

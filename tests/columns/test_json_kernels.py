@@ -14,15 +14,14 @@ import binlog_kaitai as bk
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import ColumnType, EventType
 from binlog_kaitai.core.grammar import parse_document as read_document
-from binlog_kaitai.log.json_strings import unquote
+from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.documents import printed_documents
-from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
-from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.rows.string_columns import printed_documents
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.rows.text.sql_literals import sql_style
-from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.json_text import document_text, quote
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.values.json_documents import document_text, quote
+from binlog_kaitai.values.sql_text import SqlDialect, document_sql
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.columns.test_rows_hostile import row_event
@@ -211,7 +210,7 @@ def test_sql_has_the_expressions_of_the_event_reader(
 ) -> None:
     (cells,) = columns_of(log_of(any_documents, tmp_path))
     expected = ["NULL" if data is None else document_sql(read_document(data)) for data in any_documents]
-    found = sql_style(Dialect()).texts(cells).to_pylist()
+    found = sql_style(SqlDialect()).texts(cells).to_pylist()
     assert [text.decode() for text in found] == expected
     assert sum(text.startswith("JSON_SET(") for text in expected) > 10
     assert printed_documents(cells, pa.string(), has_casts=True).is_left.mean() < 0.2
@@ -222,7 +221,7 @@ def test_many_documents_have_room_for_their_casts(tmp_path: Path) -> None:
     (cells,) = columns_of(log_of([document(halves)] * 200, tmp_path))
     expected = document_sql(read_document(document(halves))).encode()
     assert len(expected) > 5 * len(document(halves))
-    assert sql_style(Dialect()).texts(cells).to_pylist() == [expected] * 200
+    assert sql_style(SqlDialect()).texts(cells).to_pylist() == [expected] * 200
 
 
 def test_rows_and_typed_columns_have_the_text_of_the_event_reader(

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from binlog_kaitai.kernels.mode import VARIABLE
+from binlog_kaitai.kernels.compile import VARIABLE
 
 _RUN = """
 import numpy as np

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.kernels import byte_kernels
-from binlog_kaitai.log import block_bodies as bodies
-from binlog_kaitai.log import fixed_fields, frame_kernels, marker_kernels, text_kernels
-from binlog_kaitai.rows import closings, tables
+from binlog_kaitai.log import block, block_reader, event_gtids, gather, text_kernels
+from binlog_kaitai.rows import table_maps
 
 NOTHING = np.zeros(256, dtype=np.bool_)
 
@@ -50,44 +49,44 @@ def mode(request: pytest.FixtureRequest) -> str:
 def test_frame_finds_events(mode: str) -> None:
     sizes = [23, 24, 40, 999, 1000, 2000, 31]
     log = log_of(sizes)
-    found, (starts, lengths, codes) = frame(getattr(frame_kernels.frame, mode), log)
-    assert found == (len(sizes), len(log), frame_kernels.MORE)
+    found, (starts, lengths, codes) = frame(getattr(block_reader.frame, mode), log)
+    assert found == (len(sizes), len(log), block_reader.MORE)
     assert lengths == sizes
     assert starts == [sum(sizes[:index]) for index in range(len(sizes))]
     assert codes == [log[start + 4] for start in starts]
 
 
 def test_frame_stops(mode: str) -> None:
-    run = getattr(frame_kernels.frame, mode)
+    run = getattr(block_reader.frame, mode)
     log = log_of([30, 40, 50])
-    assert frame(run, log[:-1])[0] == (2, 70, frame_kernels.MORE)
-    assert frame(run, log, room=1)[0] == (1, 30, frame_kernels.FULL)
-    assert frame(run, log, limit=45)[0] == (2, 70, frame_kernels.IMPOSSIBLE)
+    assert frame(run, log[:-1])[0] == (2, 70, block_reader.MORE)
+    assert frame(run, log, room=1)[0] == (1, 30, block_reader.FULL)
+    assert frame(run, log, limit=45)[0] == (2, 70, block_reader.IMPOSSIBLE)
     special = NOTHING.copy()
     special[log[34]] = True
     assert frame(run, log, special=special)[0][1:] in [
-        (30, frame_kernels.SPECIAL),
-        (0, frame_kernels.SPECIAL),
+        (30, block_reader.SPECIAL),
+        (0, block_reader.SPECIAL),
     ]
     log[39:43] = 0
-    assert frame(run, log)[0] == (1, 30, frame_kernels.IMPOSSIBLE)
+    assert frame(run, log)[0] == (1, 30, block_reader.IMPOSSIBLE)
 
 
 def test_frame_stops_where_another_log_begins(mode: str) -> None:
-    run = getattr(frame_kernels.frame, mode)
+    run = getattr(block_reader.frame, mode)
     log = log_of([30, 40, 50])
     log[30:34] = list(b"\xfebin")
     log[43:47] = list((90).to_bytes(4, "little"))
     for kind, position, why in (
-        (15, 94, frame_kernels.IMPOSSIBLE),
-        (1, 94, frame_kernels.IMPOSSIBLE),
-        (1, 4, frame_kernels.IMPOSSIBLE),
-        (2, 94, frame_kernels.MORE),
-        (1, 90, frame_kernels.MORE),
-        (1, 0, frame_kernels.MORE),
+        (15, 94, block_reader.IMPOSSIBLE),
+        (1, 94, block_reader.IMPOSSIBLE),
+        (1, 4, block_reader.IMPOSSIBLE),
+        (2, 94, block_reader.MORE),
+        (1, 90, block_reader.MORE),
+        (1, 0, block_reader.MORE),
     ):
         log[38], log[47], log[48] = kind, position, 0
-        assert frame(run, log)[0] == ((1, 30, why) if why == frame_kernels.IMPOSSIBLE else (3, 120, why))
+        assert frame(run, log)[0] == ((1, 30, why) if why == block_reader.IMPOSSIBLE else (3, 120, why))
 
 
 def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
@@ -97,7 +96,7 @@ def test_frame_is_the_same_both_ways_on_any_bytes() -> None:
         for _ in range(rng.randrange(4)):
             log[rng.randrange(len(log))] = rng.randrange(256)
         cut = log[: rng.randrange(len(log))]
-        assert frame(frame_kernels.frame.plain, cut) == frame(frame_kernels.frame.compiled, cut)
+        assert frame(block_reader.frame.plain, cut) == frame(block_reader.frame.compiled, cut)
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 4, 6, 8])
@@ -126,7 +125,7 @@ def test_bodies_lie_between_header_and_checksum(mode: str) -> None:
     )
     positions, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     wanted = np.array([0, 2, 3])
-    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, wanted, 19, 4, positions, lengths)
+    getattr(block.find_bodies, mode)(starts, sizes, checksums, wanted, 19, 4, positions, lengths)
     assert positions.tolist() == [19, 89, 109]
     assert lengths.tolist() == [11, -3, 37]
 
@@ -139,7 +138,7 @@ def test_bodies_type_by_type(mode: str) -> None:
     counts, order = np.empty(256, dtype=np.int64), np.empty(4, dtype=np.int64)
     getattr(byte_kernels.divide_by_type, mode)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order)
     positions, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
-    getattr(bodies.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, positions, lengths)
+    getattr(block.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, positions, lengths)
     assert positions.tolist() == [49, 109, 19, 89]
     assert lengths.tolist() == [17, 37, 11, -3]
 
@@ -148,9 +147,9 @@ def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
     rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
     found = np.empty(len(rows), dtype=np.int64)
-    assert not getattr(tables.match_near, mode)(rows, ids, maps, map_ids, found)
-    assert found.tolist() == [1, 2, tables._NONE, 4, 5, 4, tables._FAR]
-    assert getattr(tables.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+    assert not getattr(table_maps.match_near, mode)(rows, ids, maps, map_ids, found)
+    assert found.tolist() == [1, 2, table_maps._NONE, 4, 5, 4, table_maps._FAR]
+    assert getattr(table_maps.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
 def test_begin_and_commit_close_tables(mode: str) -> None:
@@ -160,20 +159,20 @@ def test_begin_and_commit_close_tables(mode: str) -> None:
     checksums = np.array([0, 0, 0, 0, byte_kernels.OK, byte_kernels.OK], dtype=np.uint8)
     types, roles = np.array([2, 2, 2, 2, 2, 1], dtype=np.uint8), np.arange(3, dtype=np.uint8)
     frames, closed = np.empty(6, dtype=np.bool_), np.empty(6, dtype=np.int64)
-    words, limits = closings.WORDS, closings.LIMITS
+    words, limits = table_maps.WORDS, table_maps.LIMITS
     events = starts, sizes, checksums, types
-    getattr(closings.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    getattr(table_maps.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [True, True, False, False, True, False]
     assert closed.tolist() == [1, 2, 2, 2, 3, 4]
     sizes[0], starts[1] = 100, -1  # outside of the data
-    getattr(closings.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    getattr(table_maps.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [False, False, False, False, True, False]
 
 
 def test_the_last_marker_of_each_event(mode: str) -> None:
     types, is_marker = np.array([5, 3, 4, 3, 3, 5], dtype=np.uint8), np.arange(256) == 3
     positions, latest = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    assert getattr(marker_kernels.number_markers, mode)(types, is_marker, positions, latest) == 3
+    assert getattr(event_gtids.number_markers, mode)(types, is_marker, positions, latest) == 3
     assert positions[:3].tolist() == [1, 3, 4]
     assert latest.tolist() == [-1, 0, 0, 1, 2, 2]
 
@@ -247,9 +246,9 @@ def test_drifts_of_positions(mode: str) -> None:
     for start, end in zip(starts.tolist(), ends, strict=True):
         log[start + 13 : start + 17] = np.frombuffer(end.to_bytes(4, "little"), dtype=np.uint8)
     out = np.zeros(6, dtype=np.int64)
-    count, drift = getattr(frame_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 0, out)
+    count, drift = getattr(block_reader.find_drifts, mode)(log, starts, sizes, 13, 4, 0, out)
     assert (out[:count].tolist(), drift) == ([2, 5], 9)
-    count, drift = getattr(frame_kernels.find_drifts, mode)(log, starts, sizes, 13, 4, 6, out[:1])
+    count, drift = getattr(block_reader.find_drifts, mode)(log, starts, sizes, 13, 4, 6, out[:1])
     assert (out[:count].tolist(), drift) == ([2], 9)
 
 
@@ -342,7 +341,7 @@ def test_many_numbers_of_events(mode: str) -> None:
     out = np.empty((len(fields), len(starts)), dtype=np.uint64)
     is_same = np.ones(len(fields), dtype=np.bool_)
     positions = np.array([(place, width, order == "big") for place, width, order in fields], dtype=np.int64)
-    getattr(fixed_fields.read_fixed, mode)(bytes_, starts, positions, out, is_same)
+    getattr(gather.read_fixed, mode)(bytes_, starts, positions, out, is_same)
     for (place, width, order), found in zip(fields, out.tolist(), strict=True):
         assert found == [number_at(bytes_, start + place, width, order) for start in starts.tolist()]
     assert not is_same.any()
@@ -359,5 +358,5 @@ def test_numbers_that_are_the_same_in_all_events(mode: str) -> None:
     starts = np.arange(0, len(events), 20)
     positions = np.array([(0, 4, 0), (4, 2, 0), (8, 8, 1)], dtype=np.int64)
     out, is_same = np.empty((3, len(starts)), dtype=np.uint64), np.zeros(3, dtype=np.bool_)
-    getattr(fixed_fields.read_fixed, mode)(events, starts, positions, out, is_same)
+    getattr(gather.read_fixed, mode)(events, starts, positions, out, is_same)
     assert is_same.tolist() == [True, False, True]

@@ -17,7 +17,7 @@ from binlog_kaitai.kernels import compile as compiling
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import find_kernel, fingerprint, inlined, kernel, name_of
 from binlog_kaitai.kernels.library import LIBRARY, Library, MachineCode, library
-from binlog_kaitai.kernels.signatures import SIGNATURES, kinds_of
+from binlog_kaitai.kernels.signatures import SIGNATURES, argument_types
 from tests.corpus_files import case
 from tests.extent import sample
 from tools.bench.make_log import shape_of, write
@@ -185,7 +185,7 @@ def test_there_is_machine_code_of_all_kernels_as_they_are() -> None:
     for name, row in found.rows.items():
         function = find_kernel(name)
         assert row.fingerprint == fingerprint(function)
-        assert len(kinds_of(row.signature)) == function.__code__.co_argcount
+        assert len(argument_types(row.signature)) == function.__code__.co_argcount
         assert callable(found.kernel(name))
 
 

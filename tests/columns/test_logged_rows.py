@@ -11,8 +11,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, header_offset
-from binlog_kaitai.rows.row_origins import ORIGINS
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.event_metadata import ORIGINS
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.logged_rows import rows_of_pages
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files

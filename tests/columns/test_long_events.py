@@ -13,13 +13,15 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check import log_writer as writer
-from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.log import block_reader as reader
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.sources.source import Source
 from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.support import by_columns, by_reader
 from tests.corpus_files import LogFile, case, logs
@@ -84,7 +86,7 @@ def test_they_are_found_in_parts_of_a_log() -> None:
     whole, _ = by_columns(LOG)
     cut = json.loads(whole[len(whole) // 2])["position"]
     size = LOG.stat().st_size
-    part = Source(str(LOG), lambda: LOG.open("rb"), str(LOG), Part(((0, cut), (cut, size))))
+    part = Source(str(LOG), lambda: LOG.open("rb"), str(LOG), Span(0, size, gaps=((cut, cut),)))
     assert by_columns(part, block_size=256)[0] == whole
 
 

@@ -17,9 +17,9 @@ from binlog_kaitai.core import payload
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.rows import located_rows
+from binlog_kaitai.rows import image_walk
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.event_lines import Page
+from binlog_kaitai.views.event_lines import EventsPage
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.corpus_files import case
@@ -84,7 +84,7 @@ def test_a_payload_too_large_for_memory_is_named(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("holder", "name", "entry"),
-    [(Page, "lines", "read_events"), (located_rows, "_walk", "rows"), (located_rows, "_walk", "export")],
+    [(EventsPage, "lines", "read_events"), (image_walk, "_walk", "rows"), (image_walk, "_walk", "export")],
 )
 def test_the_longest_event_is_named_where_memory_ends(
     holder: Any, name: str, entry: str, monkeypatch: pytest.MonkeyPatch
@@ -95,7 +95,7 @@ def test_the_longest_event_is_named_where_memory_ends(
 
     def fail(page: Any, *arguments: Any) -> Any:
         # The format description is a block of its own.
-        is_first = isinstance(page, Page) and page.block.is_special
+        is_first = isinstance(page, EventsPage) and page.block.is_special
         return real(page, *arguments) if is_first else _no_memory()
 
     monkeypatch.setattr(holder, name, fail)

@@ -15,10 +15,10 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
-from binlog_kaitai.render.sql import RowChoice, Wanted
-from binlog_kaitai.rows.row_origins import ORIGINS
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.views.row_objects import page_lines
+from binlog_kaitai.render.sql import CriteriaChoice, Wanted
+from binlog_kaitai.rows.event_metadata import ORIGINS
+from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.views.row_texts import page_lines
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.corpus_files import case, logs
@@ -29,7 +29,7 @@ _CASES = ("mixed", "xa", "rotate", "payloads", "types_payload", "types_compresse
 LOGS = [log for log in logs() if log.case.folder.name in _CASES]
 
 
-def read(source: Any, choice: RowChoice | None = None, **options: Any) -> list[dict[str, Any]]:
+def read(source: Any, choice: CriteriaChoice | None = None, **options: Any) -> list[dict[str, Any]]:
     """The objects of all rows."""
     pages = RowsPages(source, Filters(), origins=ORIGINS, **options)
     parts = (lines for page in pages for lines in page_lines(page, choice))
@@ -103,9 +103,9 @@ def test_chosen_rows_are_those_whose_values_match() -> None:
     key = next(iter((everything[0]["after"] or everything[0]["before"]).keys()))
     value = (everything[0]["after"] or everything[0]["before"])[key]
     wanted = Wanted.of(where=f"{key} = {value}")
-    assert read(path, choice=RowChoice(wanted)) == [one for one in everything if holds(one, key, value)]
+    assert read(path, choice=CriteriaChoice(wanted)) == [one for one in everything if holds(one, key, value)]
     for operation in ("insert", "update", "delete"):
-        found = read(path, choice=RowChoice(Wanted.of(operation=[operation])))
+        found = read(path, choice=CriteriaChoice(Wanted.of(operation=[operation])))
         assert found == [one for one in everything if one["change"] == operation]
 
 
@@ -118,14 +118,14 @@ def test_a_value_that_the_choice_cannot_read_ends_the_rows_there(tmp_path: Path)
     for where in (None, "d1 = 9 OR d3 IS NULL OR d3 IS NOT NULL"):
         found: list[bytes] = []
         with pytest.raises(bk.BinlogError) as caught:
-            read_into(found, log, RowChoice(Wanted.of(where=where)))
+            read_into(found, log, CriteriaChoice(Wanted.of(where=where)))
         assert caught.value.position == position
         texts[where] = str(caught.value), found
     assert len(set(map(str, texts.values()))) == 1
     assert texts[None][1]
 
 
-def read_into(found: list[bytes], log: Path, choice: RowChoice) -> None:
+def read_into(found: list[bytes], log: Path, choice: CriteriaChoice) -> None:
     for page in RowsPages(log, Filters.of(table="t.decs"), verify_checksums=False):
         for lines in page_lines(page, choice):
             found += bytes(lines).splitlines()

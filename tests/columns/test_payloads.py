@@ -12,11 +12,10 @@ import zstandard
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.payload import SmallPayloads, declared_size
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.log import payload_headers as headers_module
+from binlog_kaitai.log import payloads as module
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader, frame_all
-from binlog_kaitai.log.payload_headers import payload_headers
-from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.payloads import expand, payload_headers
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "payloads").logs[0]
@@ -52,7 +51,7 @@ def test_headers_of_payloads_are_read_as_by_the_grammar() -> None:
 
 def test_payloads_opened_together_hold_the_same_events(monkeypatch: pytest.MonkeyPatch) -> None:
     together = events_of(payloads(3))
-    monkeypatch.setattr(headers_module, "_FEW", 1 << 30)
+    monkeypatch.setattr(module, "_FEW", 1 << 30)
     assert events_of(payloads(3)) == together
     assert len(together) > len(payloads(3))
 

@@ -12,8 +12,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset, masks
-from binlog_kaitai.log.random_access import RandomAccess, RangeCrc32s
-from binlog_kaitai.log.resync import Search
+from binlog_kaitai.log.resync import RandomAccess, RangeCrc32s, Search
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 

@@ -10,11 +10,10 @@ import pytest
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.rows.image_walk import BEFORE
-from binlog_kaitai.rows.located_rows import MismatchError, walk
+from binlog_kaitai.rows.image_walk import BEFORE, MismatchError, walk
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.row_images import Images
-from binlog_kaitai.rows.tables import Table, Tables
+from binlog_kaitai.rows.table_maps import Table, Tables
 from tests.columns.support import blocks, use_plain_kernels
 from tests.corpus_files import LogFile, logs
 from tests.extent import sample

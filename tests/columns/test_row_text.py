@@ -11,11 +11,17 @@ from math import isfinite
 import numpy as np
 import pytest
 
-from binlog_kaitai.log.line_arrays import Pool, Program, write_lines
-from binlog_kaitai.render.terminal import printable
-from binlog_kaitai.rows.float_texts import NUMBER_ROOM, put_floats
-from binlog_kaitai.rows.text.printable import MAX_LENGTH, put_printable
-from binlog_kaitai.rows.text.shortest import REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, write_lines
+from binlog_kaitai.render.output_text import printable
+from binlog_kaitai.rows.text.float_texts import (
+    NUMBER_ROOM,
+    REPR_LEAST,
+    REPR_MOST,
+    put_floats,
+    put_shortest,
+    put_single,
+)
+from binlog_kaitai.rows.text.row_line_kernel import MAX_LENGTH, put_printable
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.sql_text import double_sql
 
@@ -113,6 +119,8 @@ def test_what_is_true_of_an_event_has_room_in_each_of_its_lines() -> None:
     pool = Pool()
     column = pool.verbatim([b'"3e11fa47-71ca-11e1-9e33-c80aa9429562:23"'], by_event=True)
     lines, zeros = 5000, np.zeros(5000, dtype=np.int64)
-    text, ends = write_lines(zeros.view(np.uint8), pool, [Program(pool).column(column)], zeros, zeros, zeros)
+    text, ends = write_lines(
+        zeros.view(np.uint8), pool, [LineProgram(pool).column(column)], zeros, zeros, zeros
+    )
     assert len(ends) == lines
     assert bytes(text) == pool.read(*pool.add(b'"3e11fa47-71ca-11e1-9e33-c80aa9429562:23"')) * lines

@@ -18,9 +18,9 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows.located_rows import walk
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.image_walk import walk
+from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.values.temporal import ZeroDate
 from binlog_kaitai.views.change_batches import page_batches

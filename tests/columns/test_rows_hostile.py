@@ -12,10 +12,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, parse_cell
-from binlog_kaitai.rows.float_texts import LEFT
-from binlog_kaitai.rows.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.rows.text.float_texts import LEFT
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.values.column_kinds import value_of
 from binlog_kaitai.values.schema import Schema
-from binlog_kaitai.values.types import value_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_corpus import by_columns, by_reader
 from tests.corpus_files import case, cases

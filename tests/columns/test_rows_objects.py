@@ -16,9 +16,9 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.log.event_rows import row_objects, to_json
 from binlog_kaitai.render.row_listing import form_of
-from binlog_kaitai.rows.row_origins import ORIGINS
+from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.values.schema import Schema, is_mariadb
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import all_files, use_plain_kernels
 from tests.columns.test_rows_corpus import observe

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.kernels import mode
+from binlog_kaitai.kernels import compile as mode
 from binlog_kaitai.rows.sequences import BY_COMMIT, era_of, put_sequences, sequences
 from binlog_kaitai.sources.source import log_number, series_of
 from binlog_kaitai.views.splits import plan, read_split

@@ -11,7 +11,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import main
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, header_offset
-from binlog_kaitai.ddl.series import SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from tests.columns.log_maker import log_of_statements
 from tests.columns.test_splits import in_splits, rows
 from tests.corpus_files import case

@@ -109,7 +109,7 @@ def test_a_split_inside_one_transaction_owns_nothing(tmp_path: Path, far: None) 
     inside = [
         part
         for split, part in zip(splits, owned, strict=True)
-        if begin < split.start and split.stop is not None and split.stop < end
+        if (span := split.span) is not None and span.end is not None and begin < span.start <= span.end < end
     ]
     assert len(inside) > 5
     assert not any(inside)
@@ -131,7 +131,11 @@ def test_positions_past_four_gigabytes(tmp_path: Path) -> None:
             file.write(event := placed(raw, at, layout))
             expected.append(at)
             at += len(event)
-    splits = [split for split in plan(str(path), 1 << 16) if split.start >= start - (1 << 16)]
+    splits = [
+        split
+        for split in plan(str(path), 1 << 16)
+        if split.span is not None and split.span.start >= start - (1 << 16)
+    ]
     found = rows(batch for split in splits for batch in read_split(split, "events"))
     assert len(splits) > 3
     assert [row["position"] for row in found] == expected

@@ -15,7 +15,7 @@ from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import TAKEN
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, untaken_name
 from binlog_kaitai.views.parquet_folder import write_changes

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.render.sql.prepared import arguments
+from binlog_kaitai.render.sql.statement_text import arguments
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import ABSENT, NULL
-from binlog_kaitai.rows.located_rows import MismatchError, walk
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.rows.tables import Table
-from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_moments
+from binlog_kaitai.rows.image_walk import ABSENT, NULL, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text.moment_texts import MOMENT, TIME, ByteTexts, moment_texts
 from binlog_kaitai.rows.text.sql_literals import as_arguments, literals, sql_style
-from binlog_kaitai.rows.text.text_pieces import HEX, clock, digits, joined, written
+from binlog_kaitai.rows.text.text_styles import HEX, clock, digits, joined, written
 from binlog_kaitai.values.charsets import decode, encoder_of
-from binlog_kaitai.values.sql_text import Dialect, literal
-from binlog_kaitai.values.temporal import datetime_text
+from binlog_kaitai.values.sql_text import SqlDialect, literal
+from binlog_kaitai.values.temporal import datetime_text, time_text
 from tests.columns.support import all_files, use_plain_kernels
 from tests.extent import sample
 from tests.values.literals import LITERAL, value_of
 
 WORDS = ("types", "charsets", "json", "metadata", "invisible")
 FILES = [path for path in all_files() if path.parent.name.startswith(WORDS)]
-STYLE = sql_style(Dialect())
+STYLE = sql_style(SqlDialect())
 
 
 def columns_of(path: Path) -> Iterator[Cells]:
@@ -157,12 +156,22 @@ def test_moments_of_whole_seconds(values: list[int]) -> None:
     assert texts == [str(datetime.fromtimestamp(value, UTC))[:19].encode() for value in values]
 
 
+def quoted_texts(micros: NDArray[np.int64], kind: int, digits: int) -> list[str]:
+    text, offsets = moment_texts(micros, np.ones(len(micros), dtype=np.bool_), kind, digits, b"'")
+    return [text[start:end].tobytes().decode() for start, end in pairwise(offsets)]
+
+
 @given(st.lists(st.datetimes()), st.integers(0, 6))
-def test_moments(values: list[Any], digits: int) -> None:
-    array = np.array(values, dtype="datetime64[us]").astype(np.int64)
-    valid, out = np.ones(len(values), dtype=np.bool_), np.empty(32 * len(values), dtype=np.uint8)
-    offsets = np.empty(len(values) + 1, dtype=np.int64)
-    size = put_moments(array, valid, 1, digits, 39, out, offsets)
-    text = bytes(out[:size])
-    found = [text[start:end].decode() for start, end in pairwise(offsets)]
-    assert found == [f"'{datetime_text(value, digits)}'" for value in values]
+def test_moments(values: list[datetime], digits: int) -> None:
+    micros = np.array(values, dtype="datetime64[us]").astype(np.int64)
+    assert quoted_texts(micros, MOMENT, digits) == [f"'{datetime_text(value, digits)}'" for value in values]
+
+
+#: As many hours as the ten bits of a TIME(n) can hold, more than servers allow.
+HOURS = timedelta(hours=1023)
+
+
+@given(st.lists(st.timedeltas(-HOURS, HOURS)), st.integers(0, 6))
+def test_times(values: list[timedelta], digits: int) -> None:
+    micros = np.array(values, dtype="timedelta64[us]").astype(np.int64)
+    assert quoted_texts(micros, TIME, digits) == [f"'{time_text(value, digits)}'" for value in values]

@@ -19,17 +19,18 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import _Scan, scan
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.log.threads import in_order, side_by_side, thread_count
-from binlog_kaitai.render.verify_report import report_object
+from binlog_kaitai.render.check_reports import report_object
 from binlog_kaitai.rows import log_pages
-from binlog_kaitai.rows.row_pages import RowsPages
-from binlog_kaitai.sources.source import Part, Source
+from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views import parquet_folder as folders
 from binlog_kaitai.views.event_lines import EventPages, write_json
 from binlog_kaitai.views.parquet_folder import write_changes, write_view
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.support import all_files, set_block_size
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import case, logs
@@ -267,7 +268,7 @@ def test_compressed_files_and_streams(tmp_path: Path) -> None:
 def _part_of(log: Path) -> Source:
     from dataclasses import replace
 
-    return replace(Source.of_path(str(log)), part=Part(((0, None),)))
+    return replace(Source.of_path(str(log)), span=Span())
 
 
 def test_a_small_log_starts_no_thread(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,10 +15,10 @@ from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.kernels import compile as compiling
 from binlog_kaitai.log.decoders import int_4
 from binlog_kaitai.rows import read_kernels as ways
-from binlog_kaitai.rows.cell_widths import Width
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.fused_columns import Way, read_together
+from binlog_kaitai.rows.fused_columns import ReadMethod, read_together
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
+from binlog_kaitai.rows.table_maps import Width
 
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)
@@ -56,7 +56,7 @@ def test_decimals_of_all_lengths(precision: int, scale: int) -> None:
     size = len(raw[0])
     is_long = precision > 38
     groups = np.array([group[:2] for group in digit_groups(precision, scale)[0]], dtype=np.int64).reshape(-1)
-    way = Way(ways.LONG_DECIMALS if is_long else ways.DECIMALS, 32 if is_long else 16, 0, groups)
+    way = ReadMethod(ways.LONG_DECIMALS if is_long else ways.DECIMALS, 32 if is_long else 16, 0, groups)
     (found,) = read_together([(cells(b"".join(raw), [size * n for n in range(len(raw))], Width(size)), way)])
     kind = (pa.decimal256 if is_long else pa.decimal128)(precision, scale)
     assert found.array(kind, len(raw)).to_pylist() == values
@@ -64,7 +64,7 @@ def test_decimals_of_all_lengths(precision: int, scale: int) -> None:
 
 
 def test_bytes_that_are_no_digits_are_counted() -> None:
-    way = Way(ways.DECIMALS, 16, 0, np.array([9, 4], dtype=np.int64))
+    way = ReadMethod(ways.DECIMALS, 16, 0, np.array([9, 4], dtype=np.int64))
     data = b"\x80\0\0\1" + b"\xff\xff\xff\xff"
     (found,) = read_together([(cells(data, [0, 4, NULL], Width(4)), way)])
     assert (found.invalid, found.nulls) == (1, 1)
@@ -85,7 +85,7 @@ def test_strings_and_numbers_over_many_steps() -> None:
         data += bytes([len(content)]) + content if is_there else b""
     first = cells(bytes(data), starts[0], Width(4))
     second = cells(bytes(data), starts[1], Width(0, 1))
-    number, text = read_together([(first, Way(ways.FOURS, 4)), (second, Way(ways.STRINGS, 4))])
+    number, text = read_together([(first, ReadMethod(ways.FOURS, 4)), (second, ReadMethod(ways.STRINGS, 4))])
     assert number.array(pa.uint32(), len(numbers)).to_pylist() == numbers
     assert text.array(pa.binary(), len(texts)).to_pylist() == texts
 
@@ -104,7 +104,7 @@ ITEMS = {
 
 @pytest.mark.parametrize("how", range(ways.MEMBERS))
 def test_values_that_are_not_inside_are_nothing(how: int) -> None:
-    way = Way(how, ITEMS.get(how, 8), 1, np.array([9, 4, 9, 4], dtype=np.int64))
+    way = ReadMethod(how, ITEMS.get(how, 8), 1, np.array([9, 4, 9, 4], dtype=np.int64))
     (found,) = read_together([(cells(b"\xff" * 8, [9, 8, 1 << 40, NULL], Width(8)), way)])
     assert not any(bytes(found.values)[: 4 * way.item])
     assert found.invalid == 0

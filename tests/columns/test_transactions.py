@@ -13,11 +13,9 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.log import boundaries, payloads
-from binlog_kaitai.log.boundaries import Boundaries, Outcome, Phase, Role, Roles
-from binlog_kaitai.log.boundary_kernels import STATE_SIZE, follow_events
+from binlog_kaitai.log.boundaries import STATE_SIZE, Boundaries, Outcome, Phase, Role, Roles, follow_events
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.transaction_batches import read_transactions
-from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, read_transactions
 from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files

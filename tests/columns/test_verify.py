@@ -17,7 +17,7 @@ from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, G
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log import threads as columns_threads
 from binlog_kaitai.log.log_end import EndKind
-from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import by_columns, by_reader

@@ -13,8 +13,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ColumnType, EventType
-from binlog_kaitai.ddl.series import SeriesDefinitions
-from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
+from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
 from tests.columns.refusals import ENTRIES, events_in, log_of, refusal, refusals
 from tests.columns.support import all_files, use_plain_kernels

@@ -13,7 +13,7 @@ from binlog_kaitai.cli.app import app
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import read_header
 from binlog_kaitai.core.known_formats import known_formats
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.values.sql_text import SqlDialect
 from tests.corpus_files import case
 
 OLD, NEW = b"9.7.4-2", b"26.10.0"
@@ -54,4 +54,4 @@ def test_output_is_the_same(log: Path, tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("version", ["26.7.0", "26.10.0-commercial", "27.1.12-log"])
 def test_newer_than_all_that_are_known(version: str) -> None:
     assert known_formats(version) == known_formats("9.7.4")
-    assert Dialect.of(version, is_mariadb=False).version > (9, 7)
+    assert SqlDialect.of(version, is_mariadb=False).version > (9, 7)

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.explain import Explained
+from binlog_kaitai.render.explanation import Explained
 from tests.corpus_files import case, logs
 from tests.extent import rounds, sample
 

@@ -14,7 +14,7 @@ from binlog_grammar.mysql_binlog import MysqlBinlog
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.info import info_of
-from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.event_lines import write_json
 

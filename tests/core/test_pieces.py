@@ -12,12 +12,12 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_offset
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import row_objects
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.changes_view import read_changes
-from binlog_kaitai.views.row_objects import write_rows
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.row_texts import write_rows
+from binlog_kaitai.views.transactions_view import read_transactions
 from tests.columns.support import by_columns, by_reader
 from tests.core.test_hostile import event_of
 from tests.corpus_files import case
@@ -88,7 +88,7 @@ def test_the_joined_event_has_the_rows_of_the_whole_one(count: int) -> None:
 
 def test_the_joined_event_follows_its_last_piece() -> None:
     with bk.open(in_pieces(3)) as reader:
-        events: list[Event] = list(reader)
+        events: list[ParsedEvent] = list(reader)
     at = next(index for index, event in enumerate(events) if event.payload_index is not None)
     assert [event.type_code for event in events[at - 3 : at]] == [PIECE] * 3
     joined, last = events[at], events[at - 1]

@@ -7,8 +7,7 @@ import pickle
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import Filters, TableSet
 from tests.corpus_files import case
 
 NAMES = ["shop.orders", "shop.orders_1", "shop.orders_22", "shop.tmp_a", "hr.people", "s[1].odd*name"]

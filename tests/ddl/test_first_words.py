@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binlog_kaitai.ddl.first_words import may_change_rows, may_matter, may_matter_bytes, may_truncate
+from binlog_kaitai.ddl.lexer import may_change_rows, may_matter, may_matter_bytes, may_truncate
 from binlog_kaitai.log.boundaries import SAVEPOINT, first_words, is_of_temporary_table
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Charset, Session
-from binlog_kaitai.ddl.queries import session_of
+from binlog_kaitai.ddl.statements import session_of
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 

@@ -45,10 +45,10 @@ def covered(follower: Follower, checkpoints: list[Checkpoint]) -> list[tuple[str
     """The ranges covered by the spans between checkpoints: file, start and end; adjacent ones are merged."""
     found: list[tuple[str, int, int]] = []
     for start, end in itertools.pairwise(checkpoints):
-        for span in follower.spans(start, end):
-            name = Path(span.path).name
-            if found and found[-1][::2] == (name, span.start):
-                found[-1] = (name, found[-1][1], span.end)
+        for step in follower.steps(start, end):
+            name = Path(step.source.name).name
+            if found and found[-1][::2] == (name, step.start):
+                found[-1] = (name, found[-1][1], step.end)
             else:
-                found.append((name, span.start, span.end))
+                found.append((name, step.start, step.end))
     return found

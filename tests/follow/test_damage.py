@@ -13,10 +13,10 @@ import pytest
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.following.log_headers import read_log_header
-from binlog_kaitai.following.spans import definitions_in, split_of
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import plan
+from binlog_kaitai.views.splits import definitions_in, plan
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 from tests.extent import rounds, sample
@@ -46,9 +46,11 @@ def followed(folder: Path, view: str, size: int) -> tuple[Counter[str], Checkpoi
     while (end := steps.advance(checkpoint, max_bytes=size)) != checkpoint:
         again = follower(folder, size // 2, at_once=3)
         assert covered(again, [checkpoint, Checkpoint.of(end.as_dict())]) == covered(steps, [checkpoint, end])
-        for span in (steps, again)[number % 2].spans(checkpoint, end):
-            known: dict[str, Any] = {"definitions_at": definitions_in(span, None)}
-            found += found_in(read_around(split_of(span), view, **(known if view == "changes" else {})))
+        for step in (steps, again)[number % 2].steps(checkpoint, end):
+            known: dict[str, Any] = {"definitions_at": definitions_in(step.source, None)}
+            found += found_in(
+                read_around(with_state(step.source), view, **(known if view == "changes" else {}))
+            )
         checkpoint, number = end, number + 1
     return found, checkpoint
 
@@ -124,6 +126,6 @@ def test_half_an_event_of_a_server_that_writes_is_no_damage(tmp_path: Path) -> N
     assert not any("Gap" in one for one in found)
     path.write_bytes(source)
     steps = follower(tmp_path, 1 << 20)
-    spans = steps.spans(checkpoint, steps.advance(checkpoint))
-    rest = sum((found_in(read_around(split_of(span), "events")) for span in spans), Counter[str]())
+    taken = steps.steps(checkpoint, steps.advance(checkpoint))
+    rest = sum((found_in(read_around(with_state(step.source), "events")) for step in taken), Counter[str]())
     assert found + rest == in_batch(path, "events")

@@ -11,9 +11,9 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.changed import changed_tables
+from binlog_kaitai.ddl.changed_tables import changed_tables
+from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
-from binlog_kaitai.ddl.saved import restore, save
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Kind
@@ -26,8 +26,8 @@ def effects(logs: Path) -> list[tuple[str, ...]]:
     start = follower.earliest()
     return [
         (str(one.kind), f"{one.schema_name}.{one.table_name}", f"{one.new_schema_name}.{one.new_table_name}")
-        for span in follower.spans(start, follower.advance(start))
-        for one in span.effects
+        for step in follower.steps(start, follower.advance(start))
+        for one in step.effects
     ]
 
 
@@ -156,7 +156,7 @@ def test_a_statement_as_text_makes_its_table_unclear(is_compressed: bool, tmp_pa
     log.add(bytes(4) + bytes([kind]) + bytes(14) + bytes(13) + b"\0" + query + bytes(CHECKSUM_SIZE))
     follower = Follower([str(log.write(tmp_path / "binlog.000001"))], follows_definitions=True)
     start = follower.earliest()
-    (found,) = [one for span in follower.spans(start, follower.advance(start)) for one in span.effects]
+    (found,) = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
     assert (found.kind, found.schema_name, found.table_name) == (Kind.UNCLEAR, "s", "t")
 
 
@@ -165,7 +165,7 @@ def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
         logs = [str(path) for path in case(server, "xa").logs]
         follower = Follower(logs, follows_definitions=True)
         start = follower.earliest()
-        found = [one for span in follower.spans(start, follower.advance(start)) for one in span.effects]
+        found = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
         kinds = Counter(one.kind for one in found)
         assert kinds[Kind.PREPARED] == kinds[Kind.COMMITTED] + kinds[Kind.ROLLED_BACK] > 2
         rows = bk.read_transactions(logs).read_all().to_pylist()

@@ -10,22 +10,22 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DataLossWarning, SourceError
-from binlog_kaitai.following import Checkpoint, Follower, Span
+from binlog_kaitai.following import Checkpoint, Follower, Step
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, steps
 
 DOMAINS = sorted((CORPUS / "mariadb-11.8" / "domains").glob("binlog.0*"))
 
 
-def gtids_in(spans: list[Span]) -> list[str]:
-    """The GTIDs of the transactions in spans."""
+def gtids_in(steps: list[Step]) -> list[str]:
+    """The GTIDs of the transactions in steps."""
     found = []
-    for span in spans:
+    for step in steps:
         read = bk.read_transactions(
-            span.path, include_gtids=span.include or None, exclude_gtids=span.exclude or None
+            step.source.name, include_gtids=step.span.include or None, exclude_gtids=step.span.exclude or None
         )
         rows = read.read_all().to_pylist()
-        found += [row["gtid"] for row in rows if span.start <= row["position"] < span.end]
+        found += [row["gtid"] for row in rows if step.start <= row["position"] < step.end]
     return found
 
 
@@ -45,8 +45,8 @@ def test_another_server_goes_on_where_the_gtids_end(paths: list[Path], tmp_path:
     for checkpoint in (checkpoint for checkpoint in checkpoints if checkpoint.gtids):
         there = Follower([str(new)])
         end = there.advance(checkpoint)
-        read = gtids_in(follower.spans(checkpoints[0], checkpoint))
-        assert read + gtids_in(there.spans(checkpoint, end)) == all_gtids(paths)
+        read = gtids_in(follower.steps(checkpoints[0], checkpoint))
+        assert read + gtids_in(there.steps(checkpoint, end)) == all_gtids(paths)
 
 
 def test_a_step_that_was_planned_before_is_done_on_the_other_server(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_step_that_was_planned_before_is_done_on_the_other_server(tmp_path: Pa
     other = Follower([str(tmp_path)])
     checkpoints = [checkpoint for checkpoint in checkpoints if checkpoint.gtids]
     read = [
-        gtid for start, end in itertools.pairwise(checkpoints) for gtid in gtids_in(other.spans(start, end))
+        gtid for start, end in itertools.pairwise(checkpoints) for gtid in gtids_in(other.steps(start, end))
     ]
     assert read == all_gtids(ROTATED)[-len(read) :]
     assert len(read) > 4
@@ -72,10 +72,10 @@ def test_the_era_counts_servers_not_logs(tmp_path: Path) -> None:
     follower = Follower([str(old)])
     start = follower.earliest()
     middle = follower.advance(start, max_files=2)
-    assert {span.era for span in follower.spans(start, middle)} == {0}
+    assert {step.span.era for step in follower.steps(start, middle)} == {0}
     there = Follower([str(new)])
     end = there.advance(middle)
-    assert {span.era for span in there.spans(middle, end)} == {1}
+    assert {step.span.era for step in there.steps(middle, end)} == {1}
     assert Checkpoint.of(end.as_dict()).era == 1
     # The same server goes on, and so does a later run.
     assert there.advance(end) == end
@@ -91,7 +91,7 @@ def test_logs_that_moved_keep_their_names(tmp_path: Path) -> None:
     for path in ROTATED:
         shutil.copy(path, tmp_path)
     follower = Follower([str(tmp_path)])
-    assert [span.path for span in follower.spans(checkpoint, follower.advance(checkpoint))] == [
+    assert [step.source.path for step in follower.steps(checkpoint, follower.advance(checkpoint))] == [
         str(tmp_path / path.name) for path in ROTATED[2:]
     ]
 
@@ -110,7 +110,7 @@ def test_a_purged_log(tmp_path: Path) -> None:
     with pytest.warns(DataLossWarning, match="no available log contains"):
         end = lenient.advance(checkpoint)
     with pytest.warns(DataLossWarning):
-        assert gtids_in(Follower([str(tmp_path)], fails_on_loss=False).spans(checkpoint, end)) == all_gtids(
+        assert gtids_in(Follower([str(tmp_path)], fails_on_loss=False).steps(checkpoint, end)) == all_gtids(
             ROTATED[3:]
         )
 
@@ -164,7 +164,7 @@ def test_starting_after_a_set_of_gtids() -> None:
     gtids = all_gtids(ROTATED)
     source = gtids[0].rpartition(":")[0]
     checkpoint = follower.place({"gtids": f"{source}:1-4"})
-    assert gtids_in(follower.spans(checkpoint, follower.advance(checkpoint))) == gtids[4:]
+    assert gtids_in(follower.steps(checkpoint, follower.advance(checkpoint))) == gtids[4:]
 
 
 @pytest.mark.parametrize(
@@ -175,5 +175,5 @@ def test_a_position_of_mariadb_stands_for_everything_up_to_it(name: str, positio
     folder = CORPUS / "mariadb-11.8" / name
     follower = Follower([str(folder)])
     checkpoint = follower.place({"gtids": position})
-    found = gtids_in(follower.spans(checkpoint, follower.advance(checkpoint)))
+    found = gtids_in(follower.steps(checkpoint, follower.advance(checkpoint)))
     assert found == all_gtids(sorted(folder.glob("binlog.0*")))[count:]

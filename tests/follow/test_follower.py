@@ -13,9 +13,9 @@ import pytest
 
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.following import Checkpoint, Follower
-from binlog_kaitai.following.quiescent_points import QuiescentPoints
 from binlog_kaitai.following.walk import Division
 from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.boundaries import QuiescentPoints
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, Case, LogFile, cases, logs
 from tests.extent import sample
@@ -59,10 +59,10 @@ def test_steps_of_limited_size(size: int) -> None:
     for checkpoint in checkpoints[1:]:
         assert checkpoint.position in (4, *ends[Path(checkpoint.file).name])
     for start, end in itertools.pairwise(checkpoints):
-        spans = follower.spans(start, end)
-        taken = sum(span.end - span.start for span in spans)
-        first = min(end for end in ends[Path(spans[0].path).name] if end > spans[0].start)
-        assert taken <= size or taken == first - spans[0].start
+        between = follower.steps(start, end)
+        taken = sum(step.end - step.start for step in between)
+        first = min(end for end in ends[Path(between[0].source.name).name] if end > between[0].start)
+        assert taken <= size or taken == first - between[0].start
 
 
 def test_steps_of_limited_files() -> None:
@@ -102,7 +102,7 @@ def test_a_log_that_grows_byte_by_byte(tmp_path: Path) -> None:
     assert covered(follower, checkpoints) == WHOLE
     fresh = Follower([str(tmp_path)], follows_definitions=True)
     assert covered(fresh, checkpoints) == WHOLE
-    assert fresh.spans(checkpoints[0], checkpoints[-1])[-1].definitions
+    assert fresh.steps(checkpoints[0], checkpoints[-1])[-1].span.definitions
 
 
 @pytest.mark.parametrize(
@@ -139,8 +139,8 @@ def test_spans_are_of_one_size(tmp_path: Path) -> None:
     path = tmp_path / "binlog.000001"
     path.write_bytes(log_of_statements(*[b"INSERT INTO t VALUES (1)"] * 100))
     follower = Follower([str(path)], split_size=path.stat().st_size // 3, at_once=4)
-    spans = follower.spans(start := follower.earliest(), follower.advance(start))
-    sizes = [span.end - span.start for span in spans]
+    steps = follower.steps(start := follower.earliest(), follower.advance(start))
+    sizes = [step.end - step.start for step in steps]
     assert len(sizes) == 4
     assert max(sizes) - min(sizes) < sum(sizes) // 25
 

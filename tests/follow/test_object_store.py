@@ -9,7 +9,6 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.spans import source_of
 from tests.follow.logs import ROTATED, steps
 from tests.object_store import serving_logs
 
@@ -19,8 +18,8 @@ def test_spans_of_logs_on_s3() -> None:
         follower = Follower([f"{url}/binlog.0*"])
         checkpoints = steps(follower, follower.earliest(), max_bytes=3000)
         steps_taken = itertools.pairwise(checkpoints)
-        spans = [span for start, end in steps_taken for span in follower.spans(start, end)]
-        rows = [row for span in spans for row in bk.read_events(source_of(span)).read_all().to_pylist()]
+        between = [step for start, end in steps_taken for step in follower.steps(start, end)]
+        rows = [row for step in between for row in bk.read_events(step.source).read_all().to_pylist()]
         with pytest.raises(SourceError):
             Follower([f"{url}/nothing.000001"]).earliest()
     expected = [row for path in ROTATED for row in bk.read_events(path).read_all().to_pylist()]

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import zstandard
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
 from binlog_kaitai.following.log_headers import read_log_header
-from binlog_kaitai.log.gtid_intervals import logged_gtids
-from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.log import payloads
+from binlog_kaitai.log.gtid_runs import logged_gtids
+from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.rows.text.printed_values import put_integer
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.samples import Sample
+from tests.columns.test_agreement import disagreement
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, case
 from tests.render.dump_ways import make_quick, make_slow, printed
@@ -294,3 +301,62 @@ def test_an_unknown_key_is_named_at_the_first_event_that_needs_it(tmp_path: Path
         list(slice_log([Source.of_bytes(data)], [str(tmp_path / "slice.000001")], stop_position=10))
     assert (caught.value.position or 0) > 4
     assert str(by_slices.value) == str(caught.value)
+
+
+@pytest.mark.parametrize("small", [0, 4 << 20])
+def test_a_payload_whose_frame_does_not_end_is_damage_for_every_reader(
+    small: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last block is missing, although all events are there; zstandard's own stream loses some of them."""
+    monkeypatch.setattr(payloads, "_SMALL", small)
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    at, data = next(iter(sample.payloads.items()))
+    packer = zstandard.ZstdCompressor().compressobj()
+    unended = packer.compress(data) + packer.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK)
+    log = LogMaker(sample.layout)
+    log.add(sample.head, as_is=True)
+    log.add_all(sample.events[:at])
+    position = len(log.data)
+    log.add(sample.with_payload(sample.events[at], data, unended))
+    path = log.write(tmp_path / "binlog.000001")
+    (damage,) = scan(Source.of_path(str(path))).damages
+    assert (damage.position, damage.event_type) == (position, "TRANSACTION_PAYLOAD_EVENT")
+    assert damage.reason == "its last zstd frame is truncated"
+    assert disagreement(path) is None
+    inside = [event for event in _up_to_error(bk.open(path)) if event.payload_index is not None]
+    assert b"".join(event.raw for event in inside) == data
+
+
+def _up_to_error(events: Iterable[Any]) -> Iterator[Any]:
+    with suppress(bk.BinlogError):
+        yield from events
+
+
+@pytest.mark.parametrize(("number", "is_null"), [(6, True), (1, False)])
+def test_only_a_value_of_unknown_length_keeps_rows_from_being_inverted(
+    number: int, is_null: bool, tmp_path: Path
+) -> None:
+    """Row 6 has NULL, row 1 a value in a column that is a TIME(21) in this table map."""
+    source = case("mariadb-10.11", "types_compressed").logs[0]
+    layout, groups = events_of(source)
+    table_maps = [one for one in bk.open(source) if one.type == "TABLE_MAP_EVENT"]
+    table_map = [one for one in table_maps if one.body.table_name == "temps"][number - 1]
+    digits = next(one.offset for one in dissect(table_map).leaves if "[7].fractional_digits" in one.path)
+    log = LogMaker(layout)
+    log.add(groups[0][0])
+    for raw in next(group for group in groups if table_map.raw in group):
+        log.add(raw[:digits] + bytes([21]) + raw[digits + 1 :] if raw == table_map.raw else raw)
+    path = log.write(tmp_path / "binlog.000001")
+    text, error = printed(path, tmp_path, flashback=True)
+    damages = scan(Source.of_path(str(path)), is_thorough=True).damages
+    (rows,) = (event.position for event in bk.open(path) if event.type.startswith("WRITE_ROWS"))
+    assert [one.position for one in damages] == ([] if is_null else [rows])
+    assert text.count(b"\nBINLOG '") == 1 + is_null  # the first is the format description's
+    assert (f"position {rows}, WRITE_ROWS" in error) is not is_null
+    assert ("the lengths of its values are unknown" in error) is not is_null
+
+
+def test_rows_with_fractions_that_the_log_does_not_declare_cannot_be_inverted(tmp_path: Path) -> None:
+    path = case("mariadb-10.11", "types_old_temporal").logs[0]
+    _, error = printed(path, tmp_path, flashback=True)
+    assert "the rows do not match their table map; TIME, DATETIME or TIMESTAMP may have fractional" in error

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 from random import Random
+from unittest.mock import patch
 
 import pytest
 
@@ -13,10 +14,24 @@ from binlog_kaitai.core.framing import Framer
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import EncryptedError
 from binlog_kaitai.sources.source import MAGIC, Source
-from tests.corpus_files import CORPUS
+from tests.columns.log_maker import LogMaker, events_of
+from tests.corpus_files import CORPUS, case
 from tests.extent import rounds, sample
-from tools.fuzz import bases, documents, mixtures, mutations, nested, reading, remaking, statements
+from tools.fuzz import (
+    bases,
+    documents,
+    entries,
+    mixtures,
+    mutations,
+    nested,
+    parts,
+    reading,
+    remaking,
+    statements,
+    wrapped,
+)
 from tools.fuzz.draft import Draft
+from tools.fuzz.entries import run_all
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number
 from tools.fuzz.findings import Finding, read
 from tools.fuzz.mutants import mutant
@@ -134,3 +149,28 @@ def test_a_finding_can_be_replayed(tmp_path: Path) -> None:
     assert read(path) == ("1/3", found.data)
     done = _fuzz(tmp_path, "--replay", str(path), "--kernels", "python")
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_packed_log_with_an_invalid_tag_is_no_finding(tmp_path: Path) -> None:
+    """Its bodies are damaged, not its frames: readers locate such errors in the event."""
+    path = CORPUS / "mysql-9.7/gtid_tags/binlog.000002"
+    data = path.read_bytes().replace(b"tag1", b"tag\x7f")
+    assert data != path.read_bytes()
+    run = Run("packed", data, tmp_path)
+    reading.read(run)
+    wrapped.packed(run)
+    assert run.problems == []
+    assert run.outcomes["read events"].error is not None
+
+
+def test_whether_a_log_has_other_formats_is_known_before_its_splits_are_compared(tmp_path: Path) -> None:
+    """No server writes a second format description in a log of its own, and a split does not look for it."""
+    layout, (head, *groups) = events_of(case("mariadb-11.4", "system_versions").logs[0])
+    log = LogMaker(layout)
+    log.add_all([*head, *groups[0], head[0], *groups[1]])
+    run = Run("formats", bytes(log.data), tmp_path)
+    with patch.dict(entries.SOMETIMES, {"views": (parts.views, 1.0)}, clear=True):
+        run_all(run)
+    assert run.problems == []
+    assert run.thorough is not None
+    assert [position for position, _ in run.thorough.formats] == [4 + sum(map(len, [*head, *groups[0]]))]

@@ -265,10 +265,8 @@ def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -
     assert {f"changes/{'.'.join(name)}" for name in written.keys} == images.keys()
     (file,) = (one for one in files.files if one.table == "damage")
     reported = pq.read_table(tmp_path / "damage" / file.path, partitioning=None).to_pylist()
-    assert [(row["file"], row["from"]) for row in reported] == [
-        (split.file.path, one.start) for one in damages
-    ]
-    assert all(row["from"] < row["to"] <= split.file.size for row in reported)
+    assert [(row["file"], row["from"]) for row in reported] == [(split.name, one.start) for one in damages]
+    assert all(row["from"] < row["to"] <= split.size for row in reported)
 
 
 def test_credentials_are_in_no_name() -> None:

@@ -13,19 +13,18 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.ddl.saved import restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Effect, Kind
-from binlog_kaitai.following.spans import definitions_in, source_of, split_of
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import Written, write_around, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.views.digests import KEY_VARIABLE
-from binlog_kaitai.views.row_masks import Masks
-from binlog_kaitai.views.splits import plan
+from binlog_kaitai.sources.source import with_state
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
+from binlog_kaitai.views.splits import definitions_in, plan
 from tests.corpus_files import CORPUS
 from tests.lake.lakes import fill
 
@@ -39,13 +38,13 @@ def write(paths: list[str], folder: Path, rules: Rules, *, around: bool = False)
     follower, found = Follower(paths, follows_definitions=True, split_size=20_000), []
     start = follower.earliest()
     files = TableFiles(Storage(str(folder)))
-    for span in follower.spans(start, follower.advance(start)):
+    for step in follower.steps(start, follower.advance(start)):
         if around:
-            definitions_at = definitions_in(span, None)
-            found.append(write_around(split_of(span), files, definitions_at=definitions_at, rules=rules)[0])
+            definitions_at, split = definitions_in(step.source, None), with_state(step.source)
+            found.append(write_around(split, files, definitions_at=definitions_at, rules=rules)[0])
         else:
-            definitions = partial(restore, span.definitions)
-            found.append(write_lake(source_of(span), files, definitions=definitions, rules=rules))
+            definitions = partial(restore, step.span.definitions)
+            found.append(write_lake(step.source, files, definitions=definitions, rules=rules))
     files.close()
     return found
 

@@ -17,8 +17,8 @@ from binlog_kaitai.core.grammar import EventType, header_offset, masks
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ConnectionLostError
 from binlog_kaitai.live.fetching import Fetch
-from binlog_kaitai.live.packets import EventStream
-from binlog_kaitai.live.session import Server
+from binlog_kaitai.live.packets import DumpStream
+from binlog_kaitai.live.server_session import Server
 
 MAX_PAYLOAD = 0xFFFFFF
 END_OF_STREAM = b"\xfe\0\0\2\0"
@@ -90,20 +90,20 @@ class Source:
                 yield TORN
                 return
 
-    def stream(self, name: str, position: int) -> EventStream:
+    def stream(self, name: str, position: int) -> DumpStream:
         self.asked.append((name, position))
         data = wire([*self.messages(name, position), END_OF_STREAM])
         return stream_of(data[: self.breaks.pop(0)] if self.breaks else data)
 
 
-def stream_of(data: bytes, timeout: float = 20.0) -> EventStream:
+def stream_of(data: bytes, timeout: float = 20.0) -> DumpStream:
     """A stream of what comes over a connection; it has begun."""
     stream = raw_stream(data, timeout)
     stream.begin()
     return stream
 
 
-def raw_stream(data: bytes, timeout: float = 20.0, *, waits: bool = False) -> EventStream:
+def raw_stream(data: bytes, timeout: float = 20.0, *, waits: bool = False) -> DumpStream:
     ours, theirs = socket.socketpair()
     ours.settimeout(timeout)
 
@@ -112,7 +112,7 @@ def raw_stream(data: bytes, timeout: float = 20.0, *, waits: bool = False) -> Ev
             theirs.sendall(data)
 
     threading.Thread(target=send, daemon=True).start()
-    return EventStream(ours, timeout, waits=waits)
+    return DumpStream(ours, timeout, waits=waits)
 
 
 class FakeSession:
@@ -130,7 +130,7 @@ class FakeSession:
     ) -> None:
         pass
 
-    def dump(self, name: str, position: int, **options: Any) -> EventStream:
+    def dump(self, name: str, position: int, **options: Any) -> DumpStream:
         if name and name not in self._source.logs:
             raise ConnectionLostError("no such log")
         return self._source.stream(name, position)

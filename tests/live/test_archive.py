@@ -7,6 +7,7 @@ import fcntl
 import json
 import os
 import random
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,10 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
+from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError, UsageError
 from binlog_kaitai.live import fetching
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.state import InUseError, Place, State
+from binlog_kaitai.live.archive_state import ArchiveState, InUseError, SafePosition
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
 from tests.live.test_packets import FLAGS_AT, not_in_use
@@ -277,6 +278,14 @@ def test_metrics(source: Source, tmp_path: Path) -> None:
     assert values["last_event_timestamp_seconds"] > 1.7e9
 
 
+def test_metrics_need_a_package(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its absence is noticed before anything is fetched."""
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    with pytest.raises(UsageError, match=r'prometheus_client: pip install "binlog-kaitai\[live\]"'):
+        FakeFetch(source, tmp_path / "a", metrics_file=tmp_path / "fetch.prom")
+    assert source.asked == []
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_disk_that_is_full(
     source: Source, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -310,7 +319,7 @@ def test_bytes_count_once_their_sync_has_ended(
     archive = Archive(folder)
     newest = archive.place
     assert newest is not None
-    safe, later = (Place(newest.name, newest.position + count, newest.position) for count in (10, 30))
+    safe, later = (SafePosition(newest.name, newest.position + count, newest.position) for count in (10, 30))
     path = folder / newest.name
     with path.open("ab") as file:
         file.write(bytes(30))
@@ -320,14 +329,14 @@ def test_bytes_count_once_their_sync_has_ended(
         fsync(file)
 
     monkeypatch.setattr(os, "fsync", sync_when_allowed)
-    archive._rest = safe
+    archive._complete = safe
     archive.begin_sync()
-    archive._rest = later
+    archive._complete = later
     assert (archive.place, archive.is_synced) == (newest, False)
-    assert State.load(folder).place == newest  # type: ignore[union-attr]
+    assert ArchiveState.load(folder).place == newest  # type: ignore[union-attr]
     allowed.set()
     archive.settle()
-    assert archive.place == State.load(folder).place == safe  # type: ignore[union-attr]
+    assert archive.place == ArchiveState.load(folder).place == safe  # type: ignore[union-attr]
     archive.sync()
     assert archive.place == later
     archive.close()
@@ -349,7 +358,7 @@ def test_a_sync_that_fails_makes_nothing_safe(
     def fail(file: int) -> None:
         raise OSError(errno.EIO, "Input/output error")
 
-    archive._rest = Place(newest.name, newest.position + 30, newest.position)
+    archive._complete = SafePosition(newest.name, newest.position + 30, newest.position)
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", fail)
         with pytest.raises(SourceError, match="Input/output error"):  # noqa: PT012

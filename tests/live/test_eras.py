@@ -15,10 +15,10 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError
 from binlog_kaitai.live import fetching
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.eras import newest as newest_era
-from binlog_kaitai.live.session import Server
-from binlog_kaitai.live.spool import Spool
-from binlog_kaitai.log.gtid_intervals import logged_gtids
+from binlog_kaitai.live.archive_eras import newest_era
+from binlog_kaitai.live.log_spool import LogSpool
+from binlog_kaitai.live.server_session import Server
+from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case
@@ -159,7 +159,7 @@ def test_a_server_that_does_not_continue_the_archive_is_refused(
 
 
 def test_a_spool_loses_the_logs_of_eras_that_were_read(first: Source, second: Source, tmp_path: Path) -> None:
-    spool = Spool("mysql://a,b/", tmp_path / "spool")
+    spool = LogSpool("mysql://a,b/", tmp_path / "spool")
     Topology(a=Session(first, everything(first))).fetch(spool.folder, A)
     last = max(first.logs)
     assert spool.reaches(last, len(first.logs[last]))
@@ -182,7 +182,7 @@ def test_a_spool_loses_the_logs_of_eras_that_were_read(first: Source, second: So
         assert {os.path.relpath(path, spool.folder) for path in paths} == left
 
 
-def trim(spool: Spool) -> set[str]:
+def trim(spool: LogSpool) -> set[str]:
     spool._trimmed_at = float("-inf")
     archive = Archive(newest_era(spool.folder))
     spool._trim(archive)

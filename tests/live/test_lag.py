@@ -12,9 +12,8 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.live import lag as lags
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.gap import gtids_of
-from binlog_kaitai.live.lag import Lag
-from binlog_kaitai.live.session import Server
+from binlog_kaitai.live.lag import Lag, gtids_of
+from binlog_kaitai.live.server_session import Server
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, FakeSession, Source
 

@@ -17,11 +17,11 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType, masks
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
-from binlog_kaitai.live import connection, fetch, fetching, wire
+from binlog_kaitai.live import connection, fetch, fetching, packets
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import anyone
-from binlog_kaitai.live.wire import BUFFER
+from binlog_kaitai.live.packets import BUFFER
+from binlog_kaitai.live.server_logs import anyone
+from binlog_kaitai.live.server_session import ServerSession
 from tests.corpus_files import case
 from tests.live.fake_source import END_OF_STREAM, Source, packet, patched, rotate
 from tests.live.scripted_server import (
@@ -68,8 +68,8 @@ def refused(server: ScriptedServer, action: Any, words: str) -> BinlogError:
     return caught.value
 
 
-def session(server: ScriptedServer) -> Session:
-    return Session(Address.parse(server.url)[0], anyone(), heartbeat=0.1)
+def session(server: ScriptedServer) -> ServerSession:
+    return ServerSession(Address.parse(server.url)[0], anyone(), heartbeat=0.1)
 
 
 def made_up(kind: EventType, size: int = 30) -> bytes:
@@ -223,8 +223,8 @@ def test_answers_that_take_forever(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_packet_that_arrives_byte_by_byte(
     size: int, pause: float, source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire, "_TIMEOUTS", 0.02)
-    monkeypatch.setattr(wire, "_LONGEST_BURST", 0.1)
+    monkeypatch.setattr(packets, "_TIMEOUTS", 0.02)
+    monkeypatch.setattr(packets, "_LONGEST_BURST", 0.1)
 
     def slowly() -> Iterable[bytes]:
         first, description, event, *_ = sent(source)

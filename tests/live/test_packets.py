@@ -13,8 +13,7 @@ import pytest
 from binlog_kaitai.core.framing import Framer
 from binlog_kaitai.core.grammar import EventType, header_offset, masks
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, FramingError, ServerError
-from binlog_kaitai.live.packets import EventStream, State, checked_name
-from binlog_kaitai.live.wire import Wire
+from binlog_kaitai.live.packets import DumpStream, StreamState, Wire, checked_name
 from tests.corpus_files import Case, case, special_cases
 from tests.live.fake_source import END_OF_STREAM, TORN, Source, raw_stream, rotate, stream_of, wire
 
@@ -25,27 +24,27 @@ def not_in_use(data: bytes) -> bytes:
     return data[:FLAGS_AT] + bytes([data[FLAGS_AT] & ~masks.EventHeader.IS_IN_USE]) + data[FLAGS_AT + 1 :]
 
 
-def everything(stream: EventStream, step: int = 1 << 16) -> dict[str, bytes]:
+def everything(stream: DumpStream, step: int = 1 << 16) -> dict[str, bytes]:
     """The logs that come, until the stream ends."""
     found: dict[str, bytes] = {}
     while True:
         data = stream.read(step) or b""
         found[stream.log_name] = found.get(stream.log_name, b"") + data
-        if stream.state is State.IDLE:
+        if stream.state is StreamState.IDLE:
             stream.wait()
-        elif stream.state is State.NEXT_LOG:
+        elif stream.state is StreamState.NEXT_LOG:
             stream.begin_next()
-        elif stream.state is State.ENDED:
+        elif stream.state is StreamState.ENDED:
             return found
 
 
-def all_that_was_recorded(stream: EventStream) -> bytes:
+def all_that_was_recorded(stream: DumpStream) -> bytes:
     """The bytes up to the end of the stream, or of the recording."""
     found = b""
     with suppress(ConnectionLostError):
-        while stream.state is not State.ENDED and not stream.ack_wanted:
+        while stream.state is not StreamState.ENDED and not stream.ack_wanted:
             found += stream.read(1 << 16) or b""
-            if stream.state is State.IDLE and not stream.ack_wanted:
+            if stream.state is StreamState.IDLE and not stream.ack_wanted:
                 stream.wait()
     return found
 
@@ -132,7 +131,7 @@ def test_what_is_wrong_on_the_wire() -> None:
 def test_silence_is_the_end_of_a_connection() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs, pytest.raises(ConnectionLostError, match=r"no data .* for 0\.1 s"):
-        EventStream(ours, 0.1).begin()
+        DumpStream(ours, 0.1).begin()
 
 
 def test_heartbeats_go_on_forever_only_where_a_stream_waits_in_a_log() -> None:
@@ -152,7 +151,7 @@ def test_heartbeats_go_on_forever_only_where_a_stream_waits_in_a_log() -> None:
                 begun(stream)
 
 
-def begun(stream: EventStream) -> dict[str, bytes]:
+def begun(stream: DumpStream) -> dict[str, bytes]:
     stream.begin()
     return everything(stream)
 

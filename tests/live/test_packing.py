@@ -10,7 +10,7 @@ import zstandard
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import ServerError, SourceError
-from binlog_kaitai.live import packing
+from binlog_kaitai.live import closed_logs
 from binlog_kaitai.sources.packed import seek_table
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
@@ -18,7 +18,7 @@ from tests.live.fake_source import FakeFetch, Source
 
 @pytest.fixture
 def source(monkeypatch: pytest.MonkeyPatch) -> Source:
-    monkeypatch.setattr(packing, "_FRAME", 300)
+    monkeypatch.setattr(closed_logs, "_FRAME", 300)
     return Source.of(case("mysql-9.7", "rotate").folder)
 
 
@@ -57,7 +57,7 @@ def test_a_later_run_compresses_what_an_earlier_one_left(source: Source, tmp_pat
     assert logs(tmp_path / "a") == [first, *later]
     # Of one the process was killed before it removed the log; of the others, while it wrote.
     data = (tmp_path / "a" / first).read_bytes()
-    packing.compress(tmp_path / "a" / first, threading.Event())
+    closed_logs.compress(tmp_path / "a" / first, threading.Event())
     (tmp_path / "a" / first).write_bytes(data)
     (tmp_path / "a" / f".{later[0]}.zst.new").write_bytes(b"half")
     FakeFetch(source, tmp_path / "a", compresses=True).run()
@@ -71,7 +71,7 @@ def test_a_stopped_run_leaves_the_log(tmp_path: Path) -> None:
     log, stop = tmp_path / "binlog.000001", threading.Event()
     log.write_bytes(b"x")
     stop.set()
-    packing.compress(log, stop)
+    closed_logs.compress(log, stop)
     assert [path.name for path in tmp_path.iterdir()] == [log.name]
 
 
@@ -90,7 +90,7 @@ def test_a_log_that_cannot_be_compressed(
     def fail(entries: object) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(packing, "seek_table", fail)
+    monkeypatch.setattr(closed_logs, "seek_table", fail)
     with pytest.raises(SourceError, match=r"\.zst.*No space left"):
         FakeFetch(source, tmp_path / "a", compresses=True).run()
     assert min(source.logs) in logs(tmp_path / "a")

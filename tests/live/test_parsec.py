@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+from pymysql.protocol import MysqlPacket
 
 from binlog_kaitai.errors import ServerError, UsageError
-from binlog_kaitai.live.parsec import Parsec, signed
+from binlog_kaitai.live.connection import Parsec, signed
 
 #: What MariaDB 11.8 stored for a password: the salt, and the public key.
 PASSWORD = "sécret".encode()
@@ -30,29 +31,20 @@ class FakeConnection:
     def write_packet(self, data: bytes) -> None:
         self.sent.append(data)
 
-    def _read_packet(self) -> FakePacket:
-        return FakePacket(self._packets.pop(0))
-
-
-class FakePacket:
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-    def read_all(self) -> bytes:
-        return self.data
-
-    get_all_data = read_all
+    def _read_packet(self) -> MysqlPacket:
+        return MysqlPacket(self._packets.pop(0), "ascii")
 
 
 def test_both_scrambles_are_signed() -> None:
     scramble = bytes(range(32))
     connection: Any = FakeConnection(b"\1" + SALT, b"ok")
-    assert Parsec(connection).authenticate(FakePacket(scramble + b"\0")).data == b"ok"
+    answer = Parsec(connection).authenticate(MysqlPacket(scramble + b"\0", "ascii"))
+    assert answer.get_all_data() == b"ok"
     nothing, response = connection.sent
     assert (nothing, len(response)) == (b"", 32 + 64)
     KEY.verify(response[32:], scramble + response[:32])
     other: Any = FakeConnection(b"\1" + SALT, b"ok")
-    Parsec(other).authenticate(FakePacket(scramble))
+    Parsec(other).authenticate(MysqlPacket(scramble, "ascii"))
     assert other.sent[1][:32] != response[:32]
 
 

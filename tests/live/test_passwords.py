@@ -14,8 +14,8 @@ from pymysql._auth import scramble_caching_sha2, scramble_native_password
 
 from binlog_kaitai.errors import ServerError, SourceError, UsageError
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.live.source import anyone
+from binlog_kaitai.live.server_logs import anyone
+from binlog_kaitai.live.server_session import ServerSession
 from tests.live.scripted_server import OK, SALT, ScriptedServer, greeting, switch
 
 PASSWORD = b"sesame"
@@ -55,14 +55,14 @@ def tls(tmp_path_factory: pytest.TempPathFactory) -> ssl.SSLContext:
 
 def log_in(server: ScriptedServer, options: str = "") -> list[bytes]:
     """What the server has read during a login."""
-    with server, Session(Address.parse(server.url + options)[0], anyone(), heartbeat=0.1):
+    with server, ServerSession(Address.parse(server.url + options)[0], anyone(), heartbeat=0.1):
         return server.said
 
 
 def refused(server: ScriptedServer, words: str, options: str = "") -> None:
     """The login ends with an error, and neither the password nor an encrypted one was sent."""
     with server, pytest.raises(ServerError, match=words) as caught:
-        Session(Address.parse(server.url + options)[0], anyone(), heartbeat=0.1)
+        ServerSession(Address.parse(server.url + options)[0], anyone(), heartbeat=0.1)
     assert str(caught.value).startswith(server.name)
     assert PASSWORD not in b"".join(server.said)
     assert all(len(said) != KEY.key_size // 8 for said in server.said)

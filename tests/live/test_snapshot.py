@@ -11,20 +11,19 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.live.session import Server
+from binlog_kaitai.live.server_session import Server
 from binlog_kaitai.snapshot import server_snapshot as snapshots
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.digests import KEY_VARIABLE
-from binlog_kaitai.views.row_masks import Masks
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
 from tests.lake.test_rules import ROTATED, texts_of
 
 CREATE = "CREATE TABLE `a` (`id` int NOT NULL, `v` varchar(9999) DEFAULT NULL, PRIMARY KEY (`id`))"
@@ -80,7 +79,7 @@ def raw(monkeypatch: pytest.MonkeyPatch) -> dict[int, str]:
     found = [one for one in changes if one["_change_type"] == "insert"]
     FakeSession.rows = [(str(one["id"]), one["v"].encode()) for one in found]
     FakeSession.queries = []
-    monkeypatch.setattr(snapshots, "Session", FakeSession)
+    monkeypatch.setattr(snapshots, "ServerSession", FakeSession)
     monkeypatch.setattr(snapshots, "log_id", lambda address, log: None)
     return {one["id"]: one["v"] for one in found}
 

@@ -10,11 +10,10 @@ import pytest
 
 from binlog_kaitai.errors import ConnectionLostError, SourceError, UsageError
 from binlog_kaitai.following.log_headers import read_log_header
-from binlog_kaitai.live import questions
-from binlog_kaitai.live import spool as spools
+from binlog_kaitai.live import log_spool as spools
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.fetching import TRIES
-from binlog_kaitai.live.spool import Spool, default_folder
+from binlog_kaitai.live.log_spool import LogSpool, default_folder
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, FakeSession, Source
 
@@ -26,7 +25,7 @@ def source() -> Source:
     return Source.of(case("mysql-9.7", "rotate").folder)
 
 
-def trim(spool: Spool) -> list[str]:
+def trim(spool: LogSpool) -> list[str]:
     """Remove logs that no reader needs; returns the remaining ones."""
     spool._trimmed_at = float("-inf")
     archive = Archive(spool.folder)
@@ -39,7 +38,7 @@ def trim(spool: Spool) -> list[str]:
 
 
 def test_the_slowest_reader_holds_logs_back(source: Source, tmp_path: Path) -> None:
-    spool = Spool(URL, tmp_path / "spool")
+    spool = LogSpool(URL, tmp_path / "spool")
     assert spool.end() is None
     FakeFetch(source, spool.folder).run()
     names = sorted(source.logs)
@@ -58,7 +57,7 @@ def test_the_slowest_reader_holds_logs_back(source: Source, tmp_path: Path) -> N
 
 
 def test_a_reader_that_is_long_gone_holds_nothing_back(source: Source, tmp_path: Path) -> None:
-    spool = Spool(URL, tmp_path / "spool")
+    spool = LogSpool(URL, tmp_path / "spool")
     FakeFetch(source, spool.folder).run()
     names = sorted(source.logs)
     spool.note("gone", names[0])
@@ -70,7 +69,7 @@ def test_a_reader_that_is_long_gone_holds_nothing_back(source: Source, tmp_path:
 
 
 def test_a_checkpoint_of_another_server_holds_everything_back(source: Source, tmp_path: Path) -> None:
-    spool = Spool(URL, tmp_path / "spool")
+    spool = LogSpool(URL, tmp_path / "spool")
     FakeFetch(source, spool.folder).run()
     names = sorted(source.logs)
     spool.note("one", names[2], 12345)  # a log of the same name
@@ -85,7 +84,7 @@ def test_a_checkpoint_of_another_server_holds_everything_back(source: Source, tm
 
 def test_nothing_is_removed_from_an_archive(source: Source, tmp_path: Path) -> None:
     FakeFetch(source, tmp_path / "archive").run()
-    spool = Spool(URL, tmp_path / "archive")
+    spool = LogSpool(URL, tmp_path / "archive")
     spool.note("one", max(source.logs))
     assert trim(spool) == sorted(source.logs)
 
@@ -93,7 +92,7 @@ def test_nothing_is_removed_from_an_archive(source: Source, tmp_path: Path) -> N
 def test_only_what_is_on_disk_is_read(source: Source, tmp_path: Path) -> None:
     """The newest log has bytes that the state does not count."""
     FakeFetch(source, tmp_path / "spool").run()
-    spool = Spool(URL, tmp_path / "spool")
+    spool = LogSpool(URL, tmp_path / "spool")
     newest = max(source.logs)
     size = len(source.logs[newest])
     with (spool.folder / newest).open("ab") as file:
@@ -109,16 +108,16 @@ def test_a_directory_with_other_logs_is_refused(source: Source, tmp_path: Path) 
     for name, data in source.logs.items():
         (tmp_path / name).write_bytes(data)
     with pytest.raises(SourceError, match="choose another directory"):
-        Spool(URL, tmp_path)
+        LogSpool(URL, tmp_path)
 
 
 def test_a_connection_that_breaks_at_a_question(
     source: Source, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    spool = Spool(URL, tmp_path / "spool")
+    spool = LogSpool(URL, tmp_path / "spool")
     FakeFetch(source, spool.folder).run()
-    monkeypatch.setattr(questions, "Session", lambda address, replica: FakeSession(source))
-    monkeypatch.setattr(questions, "pause_after", lambda failures: 0)
+    monkeypatch.setattr(spools, "ServerSession", lambda address, replica: FakeSession(source))
+    monkeypatch.setattr(spools, "pause_after", lambda failures: 0)
     source.breaks, source.asked = [0, 10, 20], []
     spool._check_start()
     assert source.asked == [("", 4)] * 4

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import ConnectionLostError, SourceError, UsageError
-from binlog_kaitai.live import fetch, fetching, storing
-from binlog_kaitai.live.spool import Spool
+from binlog_kaitai.live import closed_logs, fetch, fetching
+from binlog_kaitai.live.log_spool import LogSpool
 from binlog_kaitai.sources import remote
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
@@ -23,7 +24,7 @@ from tests.live.test_packing import plain
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (fetching, storing):
+    for module in (fetching, closed_logs):
         monkeypatch.setattr(module, "pause_after", lambda failures: 0.0)
 
 
@@ -77,7 +78,7 @@ def test_local_copies_go_once_they_are_recorded(source: Source, tmp_path: Path, 
         assert [f"./{name}" for name in sorted(left)] == (folder / "binlog.index").read_text().split()
     assert events([url(there), str(folder)]) == events(whole)
     with pytest.raises(UsageError, match="--keep-local"):
-        Spool("mysql://a/", folder)
+        LogSpool("mysql://a/", folder)
     FakeFetch(source, folder, store=url(there)).run()
     assert same(logs(folder), {newest: source.logs[newest]})
 
@@ -147,13 +148,18 @@ def test_stores_that_are_not_of_this_archive(source: Source, tmp_path: Path, the
 
 def test_logs_whose_names_do_not_sort_in_their_order(tmp_path: Path, there: Path) -> None:
     (tmp_path / "a").mkdir()
-    store = storing.Store(url(there), tmp_path / "a", None)
-    store._stop.set()
-    store.add(["mysql-bin.000009"], {})
-    store.add(["mysql-bin.000009", "mysql-bin.1000000"], {})
+    closed = closed_logs.ClosedLogs(tmp_path / "a", store=url(there))
+    closed._stop.set()
+
+    def add(*names: str) -> None:
+        archive: Any = SimpleNamespace(folder=tmp_path / "a", names=(*names, "newest"))
+        closed.add(archive)
+
+    add("mysql-bin.000009")
+    add("mysql-bin.000009", "mysql-bin.1000000")
     with pytest.raises(SourceError, match=r"binlog.000001 sorts before mysql-bin.1000000"):
-        store.add(["mysql-bin.1000000", "binlog.000001"], {})
-    store.close()
+        add("mysql-bin.1000000", "binlog.000001")
+    closed.close()
 
 
 class Failing:
@@ -211,8 +217,23 @@ def test_a_store_that_fails(
     FakeFetch(source, folder, store=url(there), keep_local=0, metrics_file=metrics).run()
     assert set(logs(folder)) == {newest}
     assert sorted(logs(there)) == closed
-    assert "fetch_unstored_logs 0\n" in metrics.read_text()
-    assert "fetch_store_failures_total 0\n" not in metrics.read_text()
+    assert "fetch_unstored_logs 0.0\n" in metrics.read_text()
+    assert "fetch_store_failures_total 0.0\n" not in metrics.read_text()
+
+
+def test_a_store_that_fails_does_not_hold_compression_up(
+    source: Source, tmp_path: Path, there: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, (*closed, newest) = tmp_path / "a", sorted(source.logs)
+    FakeFetch(Source({closed[0]: source.logs[closed[0]]}), folder, store=url(there)).run()
+    failing = Failing(monkeypatch, 1 << 30)
+    with pytest.raises(SourceError, match=rf"{len(closed)} logs, from {closed[0]} on, are not stored"):
+        FakeFetch(source, folder, store=url(there), compresses=True).run()
+    compressed = {f"{name}.zst" for name in closed}
+    assert set(logs(folder)) == compressed | {newest}
+    failing.left = 0
+    FakeFetch(source, folder, store=url(there), compresses=True).run()
+    assert set(logs(there)) == compressed
 
 
 def test_a_new_store_has_to_be_there(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

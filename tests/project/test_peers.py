@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tools.peers import build, printed
+from tools.peers import build, runs
 from tools.peers.build import Program, UnavailableError
 from tools.peers.own import main as own
-from tools.peers.runs import Counts, Run, RunError, best, counted
-from tools.peers.tables import Figure, table
+from tools.peers.runs import Counts, Figure, Run, RunError, best, counted, table
 
 LOG = Path(__file__).parents[1] / "corpus/mysql-9.7/types_metadata/binlog.000001"
 
@@ -35,8 +34,8 @@ TEXT = b"""### INSERT INTO `a`.`t`
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_rows_and_nulls_in_the_clients_text(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     """An UPDATE has two row images; text that looks like a NULL does not count."""
-    monkeypatch.setattr(printed, "_CHUNK", size)
-    assert printed.counts(io.BytesIO(TEXT)) == (3, 2)
+    monkeypatch.setattr(runs, "_CHUNK", size)
+    assert runs.counts(io.BytesIO(TEXT)) == (3, 2)
 
 
 def test_a_missing_toolchain_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

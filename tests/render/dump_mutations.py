@@ -28,9 +28,8 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import Base64Output, printer, run
-from binlog_kaitai.render.dump.blocks import printer as blocks
-from binlog_kaitai.render.dump.run import is_plain
+from binlog_kaitai.render.dump import Base64Output, block_printer, dump_logs, printer
+from binlog_kaitai.render.dump.dump_logs import is_plain
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.render.dump_cases import normalised
@@ -195,11 +194,11 @@ def difference(path: Path, folder: Path, options: dict[str, Any]) -> str | None:
     with pytest.MonkeyPatch.context() as patch:
         # What these would catch is what the test is looking for.
         patch.setattr(printer, "UNREADABLE", ())
-        patch.setattr(blocks, "UNREADABLE", ())
-        patch.setattr(run, "is_plain", lambda _: False)
+        patch.setattr(block_printer, "UNREADABLE", ())
+        patch.setattr(dump_logs, "is_plain", lambda _: False)
         make_slow(patch)
         text, error = printed(path, folder, **options)
-        patch.setattr(run, "is_plain", is_plain)
+        patch.setattr(dump_logs, "is_plain", is_plain)
         make_quick(patch)
         quick_text, quick_error = printed(path, folder, **options)
     if quick_error != error:

@@ -9,9 +9,8 @@ import pytest
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.render.dump import DumpOptions, dump, one_by_one, quick, run
-from binlog_kaitai.render.dump.blocks import printer as blocks
-from binlog_kaitai.render.dump.run import is_plain
+from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs, event_by_event, row_printer
+from binlog_kaitai.render.dump.dump_logs import is_plain
 from tests import corpus_files
 from tests.render.dump_cases import normalised
 
@@ -29,14 +28,14 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_by_one, "KERNELS_FROM", 0)
-    monkeypatch.setattr(blocks, "_SHORTEST", 1)
-    monkeypatch.setattr(quick, "KERNELS_FROM", 0)
+    monkeypatch.setattr(event_by_event, "KERNELS_FROM", 0)
+    monkeypatch.setattr(block_printer, "_SHORTEST", 1)
+    monkeypatch.setattr(row_printer, "KERNELS_FROM", 0)
 
 
 def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(one_by_one, "KERNELS_FROM", 1 << 60)
-    monkeypatch.setattr(quick, "KERNELS_FROM", 1 << 60)
+    monkeypatch.setattr(event_by_event, "KERNELS_FROM", 1 << 60)
+    monkeypatch.setattr(row_printer, "KERNELS_FROM", 1 << 60)
 
 
 def reader_of(size: int) -> Any:
@@ -53,13 +52,13 @@ def check_one_by_one(
     log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     """Blocks of any size are printed as event by event."""
-    monkeypatch.setattr(run, "is_plain", lambda _: False)
+    monkeypatch.setattr(dump_logs, "is_plain", lambda _: False)
     make_slow(monkeypatch)
     text, error = printed(log, folder, **{"verbose": 2, **options})
-    monkeypatch.setattr(run, "is_plain", is_plain)
+    monkeypatch.setattr(dump_logs, "is_plain", is_plain)
     make_quick(monkeypatch)
     for size in (300, 1 << 22):
-        monkeypatch.setattr(run, "BlockReader", reader_of(size))
+        monkeypatch.setattr(dump_logs, "BlockReader", reader_of(size))
         quick_text, quick_error = printed(log, folder, **{"verbose": 2, **options})
         assert (normalised(quick_text), quick_error) == (normalised(text), error)
-    monkeypatch.setattr(run, "BlockReader", BlockReader)
+    monkeypatch.setattr(dump_logs, "BlockReader", BlockReader)

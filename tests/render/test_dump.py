@@ -15,9 +15,8 @@ from binlog_grammar.table_map_event import TableMapEvent
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback, inverse_rows
-from binlog_kaitai.render.dump.metadata import metadata_lines
-from binlog_kaitai.render.dump.text import second_of, timestamp
+from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback
+from binlog_kaitai.render.dump.client_values import metadata_lines, second_of, timestamp
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.core.test_old_versions import VERSION_1, VERSION_3
@@ -166,7 +165,7 @@ def test_what_is_taken_back_waits_on_disk(tmp_path: Path, monkeypatch: pytest.Mo
     options = DumpOptions(flashback=True, verbose=1)
     in_memory = printed(log, options, tmp_path)
     monkeypatch.setattr(flashback, "_CHUNK", 1)
-    monkeypatch.setattr(inverse_rows, "_ROWS", 2)
+    monkeypatch.setattr(flashback, "_ROWS", 2)
     assert printed(log, options, tmp_path) == in_memory
 
 

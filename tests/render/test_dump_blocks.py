@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.log import hexdump as hexdump_kernel
+from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
-from binlog_kaitai.render.dump import by_blocks, hexdump, run
+from binlog_kaitai.render.dump import block_by_block, dump_logs, dump_output
 from tests import corpus_files
 from tests.extent import sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, printed
@@ -26,15 +26,15 @@ def test_events_inside_payloads_are_not_left_to_the_reader(
     with open_log(str(log)) as events:
         count = sum(event.payload_index is not None for event in events)
     shown: list[int] = []
-    show = run._Dump.show
+    show = dump_logs._Dump.show
 
-    def noted(self: Any, event: Any, *given: Any, **named: Any) -> bool:
+    def noted(self: Any, event: Any, *given: Any, **named: Any) -> None:
         shown.append(event.payload_index is not None)
-        return show(self, event, *given, **named)
+        show(self, event, *given, **named)
 
-    monkeypatch.setattr(run._Dump, "show", noted)
+    monkeypatch.setattr(dump_logs._Dump, "show", noted)
     make_quick(monkeypatch)
-    monkeypatch.setattr(by_blocks, "BLOCK_SIZE", size)
+    monkeypatch.setattr(block_by_block, "BLOCK_SIZE", size)
     printed(log, tmp_path, verbose=2)
     assert 0 <= sum(shown) < count / 4
 
@@ -50,11 +50,11 @@ def test_bytes_are_shown_alike(name: str, tmp_path: Path, monkeypatch: pytest.Mo
 @given(st.binary(min_size=19, max_size=200), st.integers(4, 1 << 34))
 def test_bytes_in_hexadecimal_are_those_of_python(raw: bytes, position: int) -> None:
     data = np.frombuffer(bytearray(raw), dtype=np.uint8)
-    out = np.zeros(hexdump_kernel.room_for(np.array([len(raw)])), dtype=np.uint8)
-    for style in (hexdump.MYSQL_STYLE, hexdump.MARIADB_STYLE):
+    out = np.zeros(text_kernels.room_for(np.array([len(raw)])), dtype=np.uint8)
+    for style in (dump_output.MYSQL_STYLE, dump_output.MARIADB_STYLE):
         packed = np.frombuffer(bytearray(b"ahead" + style.packed()), dtype=np.uint8)
-        put = hexdump_kernel.put_hexdump.compiled
+        put = text_kernels.put_hexdump.compiled
         end = put(data, 0, len(raw), position, packed, len(b"ahead"), out, 0)
-        assert bytes(out[:end]) == b"".join(hexdump.hexdump(style, raw, position, 19))
+        assert bytes(out[:end]) == b"".join(dump_output.hexdump(style, raw, position, 19))
         assert put(data, 0, len(raw), position, packed, len(b"ahead"), out[:-1], 0) == -1
         assert put(data, 1, len(raw), position, packed, len(b"ahead"), out, 0) == -2

@@ -11,10 +11,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.render.dump import DumpOptions, dump, hexdump
-from binlog_kaitai.render.dump.base64 import base64_lines, base64_pieces
-from binlog_kaitai.render.dump.cells import mariadb_quoted, mysql_quoted
-from binlog_kaitai.render.dump.row_programs import RowsHeaders
+from binlog_kaitai.render.dump import DumpOptions, dump, dump_output
+from binlog_kaitai.render.dump.client_values import mariadb_quoted, mysql_quoted
+from binlog_kaitai.render.dump.dump_output import base64_lines, base64_pieces
+from binlog_kaitai.render.dump.row_comments import RowsHeaders
 from tests.columns.long_logs import log_of_value
 
 
@@ -37,7 +37,7 @@ def test_pieces_of_base64_are_its_lines() -> None:
 def test_pieces_of_a_hexdump_are_its_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     path, made = log_of_value(tmp_path / "binlog.000001", 2_000_000), list[bytes]()
     for size in (1 << 30, 1 << 16):
-        monkeypatch.setattr(hexdump, "_PIECE", size)
+        monkeypatch.setattr(dump_output, "_HEXDUMP_PIECE", size)
         pieces: list[bytes] = []
         dump(path, pieces.append, DumpOptions(hexdump=True))
         made.append(b"".join(pieces))

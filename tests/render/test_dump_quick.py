@@ -18,18 +18,10 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_log import open as open_log
-from binlog_kaitai.log.event_reader import LogReader
-from binlog_kaitai.render.dump import (
-    Base64Output,
-    jobs,
-    run,
-    spool,
-)
-from binlog_kaitai.render.dump.cells import escapes_of
-from binlog_kaitai.rows.text import base64_kernel as base64_kernel
-from binlog_kaitai.rows.text import general_texts as general
-from binlog_kaitai.rows.text import printed_rows, printed_values
-from binlog_kaitai.rows.text import text_jobs as jobs_kernels
+from binlog_kaitai.log.event_reader import EventReader
+from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_printer
+from binlog_kaitai.render.dump.client_values import escapes_of
+from binlog_kaitai.rows.text import base64_kernel, dump_kernels, float_texts, printed_values
 from tests import corpus_files
 from tests.extent import rounds, sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
@@ -62,7 +54,7 @@ def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pyte
     make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     make_quick(monkeypatch)
-    for module in (jobs_kernels, printed_rows, printed_values, general):
+    for module in (dump_kernels, printed_values, float_texts):
         for kernel in vars(module).values():
             if isinstance(kernel, Kernel):
                 monkeypatch.setattr(kernel, "_compiled", kernel.plain)
@@ -76,8 +68,8 @@ def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pyt
     make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     make_quick(monkeypatch)
-    monkeypatch.setattr(jobs, "_ROOM", room)
-    monkeypatch.setattr(spool, "_MOST", room)
+    monkeypatch.setattr(row_printer, "_ROOM", room)
+    monkeypatch.setattr(dump_output, "_MOST", room)
     assert printed(log, tmp_path, verbose=2) == slow
 
 
@@ -119,7 +111,7 @@ def test_known_doubles(number: float) -> None:
 
 
 def _check(data: bytes, expected: bytes, *, is_double: bool) -> None:
-    out, scratch = np.zeros(64, dtype=np.uint8), np.zeros(general.SCRATCH, dtype=np.int64)
+    out, scratch = np.zeros(64, dtype=np.uint8), np.zeros(float_texts.SCRATCH, dtype=np.int64)
     put = printed_values.put_floating.compiled
     end = put(np.frombuffer(data, dtype=np.uint8), 0, is_double, scratch, out, 0)
     assert bytes(out[:end]) == expected
@@ -208,9 +200,9 @@ def test_parts_of_logs_begin_and_end_alike(
         make_slow(monkeypatch)
         slow = printed(log, tmp_path, verbose=2, **options)
         make_quick(monkeypatch)
-        monkeypatch.setattr(run, "BlockReader", reader_of(size))
+        monkeypatch.setattr(dump_logs, "BlockReader", reader_of(size))
         assert printed(log, tmp_path, verbose=2, **options) == slow
-        monkeypatch.setattr(run, "BlockReader", BlockReader)
+        monkeypatch.setattr(dump_logs, "BlockReader", BlockReader)
 
 
 def _filters(log: Path) -> dict[str, dict[str, Any]]:
@@ -279,13 +271,13 @@ def test_few_events_are_left_to_the_reader(tmp_path: Path, monkeypatch: pytest.M
     with open_log(str(log)) as events:
         count = sum(event.payload_index is None for event in events)
     read: list[int] = []
-    take = LogReader.events_of
+    take = EventReader.events_of
 
     def noted(*given: Any) -> Any:
         read.append(1)
         return take(*given)
 
-    monkeypatch.setattr(LogReader, "events_of", noted)
+    monkeypatch.setattr(EventReader, "events_of", noted)
     make_quick(monkeypatch)
     printed(log, tmp_path, verbose=2)
     assert 0 < len(read) < count / 4
@@ -321,6 +313,6 @@ def test_where_blocks_end_changes_nothing(
             make_slow(monkeypatch)
             slow = printed(log, tmp_path, verbose=verbose)
             make_quick(monkeypatch)
-            monkeypatch.setattr(run, "BlockReader", reader_of(size))
+            monkeypatch.setattr(dump_logs, "BlockReader", reader_of(size))
             assert printed(log, tmp_path, verbose=verbose) == slow
-            monkeypatch.setattr(run, "BlockReader", BlockReader)
+            monkeypatch.setattr(dump_logs, "BlockReader", BlockReader)

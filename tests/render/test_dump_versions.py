@@ -9,8 +9,8 @@ import pytest
 
 from binlog_kaitai.cli import main
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.spans import read_log_header
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.log.split_points import read_log_header
 from binlog_kaitai.render.dump import DumpOptions, dump
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of

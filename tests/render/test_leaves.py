@@ -8,8 +8,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ROWS_TYPES
-from binlog_kaitai.render.explain import Explained
-from binlog_kaitai.render.leaves import dissect
+from binlog_kaitai.render.explanation import Explained, dissect
 from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample

@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.dump import DumpOptions, dump, jobs
+from binlog_kaitai.render.dump import DumpOptions, dump, row_printer
 from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.views import row_lines, row_objects
-from binlog_kaitai.views.row_lines import JsonForm
-from binlog_kaitai.views.row_objects import write_rows
-from binlog_kaitai.views.row_plans import SHORT_JSON
+from binlog_kaitai.views import row_forms, row_texts
+from binlog_kaitai.views.row_forms import JsonForm
+from binlog_kaitai.views.row_programs import SHORT_JSON
+from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.long_logs import log_of_value
 from tests.corpus_files import case
 
@@ -113,7 +113,7 @@ def test_placeholders_become_the_values(log: Path, output: str, monkeypatch: pyt
         made.append(bytes(text))
         return filled(text, block)
 
-    monkeypatch.setattr(row_objects, "filled", noted)
+    monkeypatch.setattr(row_texts, "filled", noted)
     assert b"".join(write_rows(log, form=in_pieces)) == expected
     assert long_values._MARK in b"".join(made)
 
@@ -124,7 +124,7 @@ def test_a_table_shows_the_beginning_of_a_long_value(tmp_path: Path, monkeypatch
     expected = b"".join(write_rows(path, form=form))
     in_pieces, _ = form_of("table")
     monkeypatch.setattr(in_pieces, "dialect", form.dialect._replace(longest=100))
-    monkeypatch.setattr(row_lines, "_SHORT", JsonForm(SHORT_JSON._replace(longest=100)))
+    monkeypatch.setattr(row_forms, "_SHORT", JsonForm(SHORT_JSON._replace(longest=100)))
     assert b"".join(write_rows(path, form=in_pieces)) == expected
 
 
@@ -132,7 +132,7 @@ def test_pieces_of_a_dumped_value_are_its_text(monkeypatch: pytest.MonkeyPatch, 
     path = log_of_value(tmp_path / "binlog.000001", 3 << 20)
     made: list[bytes] = []
     for size in (1 << 30, 1 << 20):
-        monkeypatch.setattr(jobs, "PIECE", size)
+        monkeypatch.setattr(row_printer, "PIECE", size)
         out = bytearray()
         dump(path, out.extend, DumpOptions(verbose=1))
         made.append(bytes(out))

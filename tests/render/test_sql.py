@@ -16,10 +16,10 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import rows_of
-from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
-from binlog_kaitai.render.sql.script import Script
-from binlog_kaitai.render.stack import Stack
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.render.disk_stack import Stack
+from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
+from binlog_kaitai.render.sql.sql_script import SqlScript
+from binlog_kaitai.rows.log_pages import RowsPages
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case
@@ -33,7 +33,7 @@ def sql(
     source: Any, said: list[str] | None = None, ddl: str | None = None, filters: Any = None, **options: Any
 ) -> str:
     """The script of a log; warnings are put into `said`."""
-    report = Report((said if said is not None else []).append)
+    report = OmissionReport((said if said is not None else []).append)
     wanted = SqlOptions.of(**{"allow_unnamed": True, **options})
     parts = write_sql(source, Filters.of(**(filters or {})), wanted, report, ddl=ddl)
     return b"".join(map(bytes, parts)).decode("utf-8", "surrogateescape")
@@ -144,7 +144,7 @@ def test_small_blocks_give_the_same_script(undo: bool) -> None:
             continue
         pages = RowsPages(path, Filters(), block_size=1, every_block=True)
         options = SqlOptions(undo=undo, allow_unnamed=True)
-        script = Script(pages, Filters(), options, Report(lambda _: None))
+        script = SqlScript(pages, Filters(), options, OmissionReport(lambda _: None))
         found = b"".join(map(bytes, script)).decode("utf-8", "surrogateescape")
         assert at_once(found) == at_once(whole)
 
@@ -305,7 +305,7 @@ def test_generated_columns_are_left_out(tmp_path: Path) -> None:
 def test_nothing_is_taken_back_of_a_damaged_log(tmp_path: Path) -> None:
     log = tmp_path / "binlog.000001"
     log.write_bytes(MIXED.read_bytes()[:-100] + b"\xff" * 60)
-    parts = write_sql(log, Filters(), SqlOptions(undo=True), Report(lambda _: None))
+    parts = write_sql(log, Filters(), SqlOptions(undo=True), OmissionReport(lambda _: None))
     with pytest.raises(bk.BinlogError):
         next(parts)
 
@@ -359,7 +359,7 @@ def test_a_name_of_a_file_cannot_end_a_comment(tmp_path: Path) -> None:
 
 
 def test_spool_gives_chunks_backward(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.render.stack._MOST", 4)
+    monkeypatch.setattr("binlog_kaitai.render.disk_stack._MOST", 4)
     spool = Stack()
     for text in (b"first", b"", b"second, which is long", b"third"):
         spool.append(text)
@@ -387,7 +387,7 @@ def test_hostile_bytes_are_an_error_or_a_script(name: str, tmp_path: Path) -> No
 def write_unchecked(path: Path) -> Any:
     pages = RowsPages(path, Filters(), every_block=True, verify_checksums=False)
     options = SqlOptions(undo=True, allow_unnamed=True)
-    return Script(pages, Filters(), options, Report(lambda _: None))
+    return SqlScript(pages, Filters(), options, OmissionReport(lambda _: None))
 
 
 def attempt(call: Callable[[], object]) -> None:

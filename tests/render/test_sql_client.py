@@ -9,14 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
-from binlog_kaitai.render.sql.client import is_safe
-from binlog_kaitai.render.sql.omissions import comment, plain
-from binlog_kaitai.render.sql.prepared import arguments, can_prepare, prepared
-from binlog_kaitai.render.sql.session import delimited
-from binlog_kaitai.values.sql_text import Dialect
+from binlog_kaitai.render.sql.script_lines import comment, plain
+from binlog_kaitai.render.sql.statement_text import arguments, can_prepare, delimited, is_safe, prepared
+from binlog_kaitai.values.sql_text import SqlDialect
 from tests.values.literals import LITERAL, value_of
 
-MYSQL, MARIADB = Dialect(), Dialect(is_mariadb=True, version=(11, 8, 6))
+MYSQL, MARIADB = SqlDialect(), SqlDialect(is_mariadb=True, version=(11, 8, 6))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from tests.corpus_files import case
 
 MIXED = case("mysql-9.7", "mixed").logs[0]
@@ -23,7 +23,7 @@ def sql(*, log: Path = LOG, table: str | None = "t.ukey", **options: Any) -> tup
     """The lines of a script, and its warnings."""
     said: list[str] = []
     wanted = SqlOptions.of(**options)
-    parts = write_sql(log, Filters.of(table=table), wanted, Report(said.append))
+    parts = write_sql(log, Filters.of(table=table), wanted, OmissionReport(said.append))
     lines = b"".join(map(bytes, parts)).decode().splitlines()
     return lines, said
 
@@ -138,7 +138,7 @@ def test_inserts_that_follow_each_other_become_one(
     undo: bool, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     single, _ = sql(table=None, undo=undo, allow_unnamed=True)
-    monkeypatch.setattr("binlog_kaitai.render.sql.lines.MOST_IN_STATEMENT", most)
+    monkeypatch.setattr("binlog_kaitai.render.sql.script_lines.MOST_IN_STATEMENT", most)
     found, _ = sql(table=None, undo=undo, allow_unnamed=True, extended_insert=True)
     assert split(found) == single
     rows = [line for line in found if line.startswith("(")]

@@ -10,21 +10,25 @@ import pyarrow as pa
 import pytest
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.sql.where import Known, parse_where
+from binlog_kaitai.render.sql.where import ConditionValues, parse_where
 
-COLUMNS: dict[str, Known] = {
-    "id": Known(pa.array([1, 2, None, 4], pa.int32())),
-    "big": Known(pa.array([Decimal(2**64 - 1), Decimal(0), None, Decimal(5)], pa.decimal128(20, 0))),
-    "price": Known(pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-3.25")], pa.decimal128(9, 2))),
-    "rate": Known(pa.array([0.1, 0.5, None, -1.0], pa.float32())),
-    "status": Known(pa.array(["new", "paid", None, "it's"])),
-    "odd name": Known(pa.array(["a", "b", "c", "d"])),
-    "raw": Known(pa.array([b"\x00\xff", b"ab", None, b""], pa.binary())),
-    "day": Known(pa.array(["2026-11-20", "0000-00-00", None, "2027-01-01"])),
-    "at": Known(
+COLUMNS: dict[str, ConditionValues] = {
+    "id": ConditionValues(pa.array([1, 2, None, 4], pa.int32())),
+    "big": ConditionValues(
+        pa.array([Decimal(2**64 - 1), Decimal(0), None, Decimal(5)], pa.decimal128(20, 0))
+    ),
+    "price": ConditionValues(
+        pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-3.25")], pa.decimal128(9, 2))
+    ),
+    "rate": ConditionValues(pa.array([0.1, 0.5, None, -1.0], pa.float32())),
+    "status": ConditionValues(pa.array(["new", "paid", None, "it's"])),
+    "odd name": ConditionValues(pa.array(["a", "b", "c", "d"])),
+    "raw": ConditionValues(pa.array([b"\x00\xff", b"ab", None, b""], pa.binary())),
+    "day": ConditionValues(pa.array(["2026-11-20", "0000-00-00", None, "2027-01-01"])),
+    "at": ConditionValues(
         pa.array(["2026-11-20 00:00:00.000", "2026-11-20 10:00:00.500", None, "2027-01-01 00:00:00.000"]), 3
     ),
-    "length": Known(
+    "length": ConditionValues(
         pa.array([timedelta(hours=1), timedelta(hours=-2), None, timedelta()], pa.duration("us"))
     ),
 }
@@ -116,5 +120,5 @@ def test_values_that_do_not_compare(condition: str) -> None:
 
 
 def test_no_rows_at_all() -> None:
-    nothing: dict[str, Any] = {"id": Known(pa.array([], pa.int32()))}
+    nothing: dict[str, Any] = {"id": ConditionValues(pa.array([], pa.int32()))}
     assert parse_where("id = 1 OR NOT id IS NULL").holds(nothing.__getitem__).to_pylist() == []

@@ -10,9 +10,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.log import threads as module
-from binlog_kaitai.render.dump import DumpOptions, dump, jobs
+from binlog_kaitai.render.dump import DumpOptions, dump, row_printer
 from binlog_kaitai.render.sql import row_statements
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from tests.columns.support import set_block_size
 from tests.corpus_files import case, logs
 from tests.extent import sample
@@ -25,7 +25,7 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads for everything, with a few rows each."""
     monkeypatch.setattr(row_statements, "_MANY", 1)
     monkeypatch.setattr(row_statements, "_MAX_ROWS", 3)
-    monkeypatch.setattr(jobs, "_PORTION", 100)
+    monkeypatch.setattr(row_printer, "_PORTION", 100)
     monkeypatch.setattr(module, "_FROM", 1)
     set_block_size(monkeypatch, RowsPages.__init__, 3000)
     make_quick(monkeypatch)
@@ -88,14 +88,14 @@ def test_mutated_logs(tmp_path: Path) -> None:
 def test_jobs_are_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The text of a log consists of several portions, including logs that print the number of rows."""
     counts = []
-    divide = jobs._portions
+    divide = row_printer._portions
 
     def counted(found: Any) -> list[int]:
         limits = divide(found)
         counts.append(len(limits) - 1)
         return limits
 
-    monkeypatch.setattr(jobs, "_portions", counted)
+    monkeypatch.setattr(row_printer, "_portions", counted)
     for server in ("mysql-9.7", "mariadb-11.8"):
         counts.clear()
         path = str(case(server, "rotate").logs[0])

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.json_text import JsonText
+from binlog_kaitai.values.column_kinds import text_form
+from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate, date_text
-from binlog_kaitai.values.types import text_form
 
 _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`( VALUES \(\))?$")
 _CELL = re.compile(r"###   @(\d+)=(.*?)(?: /\* (\S.*) meta=(\d+) nullable=\d is_null=\d \*/)?$", re.S)

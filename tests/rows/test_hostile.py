@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import header_offset, parse_event
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import has_rows, row_object, rows_of, schema_of, to_json
 from tests import corpus_files
 from tests.extent import rounds
@@ -29,9 +29,9 @@ FEW = settings(max_examples=rounds(150, 50), deadline=None, suppress_health_chec
 
 
 @cache
-def rows_events() -> tuple[Event, ...]:
+def rows_events() -> tuple[ParsedEvent, ...]:
     """One event for each table and type of event."""
-    found: dict[object, Event] = {}
+    found: dict[object, ParsedEvent] = {}
     for name in CASES:
         one = corpus_files.case(*name.split("/"))
         with bk.open(one.logs) as log:
@@ -41,7 +41,7 @@ def rows_events() -> tuple[Event, ...]:
     return tuple(found.values())
 
 
-def changed(event: Event, raw: bytes) -> Event:
+def changed(event: ParsedEvent, raw: bytes) -> ParsedEvent:
     other = copy.copy(event)
     other.__dict__.pop("parsed", None)
     at = header_offset("len_event")
@@ -49,7 +49,7 @@ def changed(event: Event, raw: bytes) -> Event:
     return other
 
 
-def read(event: Event) -> bk.BinlogError | None:
+def read(event: ParsedEvent) -> bk.BinlogError | None:
     """Read all rows of an event; the error that stopped it."""
     started = time.monotonic()
     error = None
@@ -91,7 +91,7 @@ def test_random_images_give_rows_or_one_error(data: st.DataObject) -> None:
 @pytest.mark.parametrize(
     "event", rows_events(), ids=lambda event: f"{event.type}-{event.table_map.table_name}"
 )
-def test_rows_cut_short_name_the_table(event: Event) -> None:
+def test_rows_cut_short_name_the_table(event: ParsedEvent) -> None:
     after = event.raw[-4:] if event.layout.is_checksummed and event.payload_index is None else b""
     end = len(event.raw) - len(after)
     for size in (1, 2):

@@ -9,7 +9,7 @@ from binlog_grammar.table_map_event import TableMapEvent
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.render.dump.metadata import metadata_lines
+from binlog_kaitai.render.dump.client_values import metadata_lines
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 from tests import corpus_files
 from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes

@@ -14,8 +14,8 @@ from typing import Any
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row, has_rows, rows_of
+from binlog_kaitai.values.column_kinds import text_form
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb
-from binlog_kaitai.values.types import text_form
 
 _JSON_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|(-?\d+)\.0(?![0-9])')
 _BYTES_IN_JSON = re.compile(r'"base64:type253:([^"]*)"')

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 from tools.servers import Server
 
 pytestmark = pytest.mark.server

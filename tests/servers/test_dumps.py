@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from tests.lake import lakes

@@ -8,7 +8,7 @@ import struct
 
 import pytest
 
-from binlog_kaitai.values.charsets.tables import charset_names
+from binlog_kaitai.values.charsets import charset_names
 from binlog_kaitai.values.numbers import double_text, float_text
 from tests.rows.truth import OracleTable, Store, differences
 from tests.servers.conftest import StartServer

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.check import repair, slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.sources.source import Source, resolve
-from binlog_kaitai.views.transaction_batches import read_transactions
+from binlog_kaitai.views.transactions_view import read_transactions
 from tests.servers.conftest import StartServer
 from tests.servers.replay import last_log, play, run
 from tools.corpus.recorder import reset_statement

@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.files import TableFiles
@@ -19,9 +19,9 @@ from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.live.session import Session
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.snapshot import server_snapshot as snapshots
-from binlog_kaitai.snapshot import table_ranges
+from binlog_kaitai.snapshot import snapshot_chunks
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.snapshot.snapshot_values import quoted
@@ -150,15 +150,15 @@ def test_large_tables_are_read_in_ranges(
     keys = [-(2**63), -5, 0, 1, 2, 3, 500, 2**40, 2**63 - 1, *range(10_000, 10_100)]
     server.execute(f"INSERT INTO r.a VALUES {', '.join(f'({key}, 1)' for key in keys)}")
     server.execute("ANALYZE TABLE r.a")
-    monkeypatch.setattr(table_ranges, "_RANGE_ROWS", 20)
+    monkeypatch.setattr(snapshot_chunks, "_RANGE_ROWS", 20)
     queries: list[str] = []
-    stream = Session.stream
+    stream = ServerSession.stream
 
-    def counted(session: Session, query: str, *rest: Any) -> Any:
+    def counted(session: ServerSession, query: str, *rest: Any) -> Any:
         queries.append(query)
         return stream(session, query, *rest)
 
-    monkeypatch.setattr(Session, "stream", counted)
+    monkeypatch.setattr(ServerSession, "stream", counted)
     found = take_snapshot(url(server), tmp_path, tables=TableSet.of(["r.*"]), readers=3)
     table = pq.read_table(tmp_path / "changes" / "r.a")
     assert len(queries) == 5

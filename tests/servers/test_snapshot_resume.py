@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.live.session import Session
-from binlog_kaitai.snapshot import chunk_files, table_ranges
-from binlog_kaitai.snapshot.chunk_files import ChunkFiles
+from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.snapshot import snapshot_chunks
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+from binlog_kaitai.snapshot.snapshot_chunks import ChunkFiles
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.views.row_masks import Masks
 from tests.servers.conftest import StartServer
@@ -151,7 +151,7 @@ def test_continues_after_interruptions(
     """Finished ranges are kept, and what was changed in between is read again."""
     server = start_server(name)
     empty(server, "r")
-    monkeypatch.setattr(table_ranges, "_RANGE_ROWS", 20)
+    monkeypatch.setattr(snapshot_chunks, "_RANGE_ROWS", 20)
     fill(server)
     lines: list[str] = []
     for attempt, reached in enumerate((("large", 2), ("large", 3), ("parent", 0))):
@@ -160,14 +160,14 @@ def test_continues_after_interruptions(
         run(server, [f"SET SESSION binlog_row_image = {image}", *changes, "FLUSH BINARY LOGS"])
         run(server, ["BEGIN", "UPDATE r.large SET v = 'never' WHERE id = 30", "ROLLBACK"])
     queries: list[str] = []
-    stream = Session.stream
+    stream = ServerSession.stream
 
-    def counted(session: Session, query: str, columns: int, what: str = "") -> Any:
+    def counted(session: ServerSession, query: str, columns: int, what: str = "") -> Any:
         queries.append(query)
         return stream(session, query, columns, what)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Session, "stream", counted)
+        patch.setattr(ServerSession, "stream", counted)
         found = take(server, tmp_path / "a", lines)
     assert len(lines) == 3
     assert all("are kept" in one and " 0 of " not in one for one in lines), lines
@@ -245,7 +245,7 @@ def test_masked_keys(start_server: StartServer, tmp_path: Path, monkeypatch: pyt
     """Changed rows cannot be found by a masked key, so their range is read again."""
     server = start_server("mysql-9.7")
     empty(server, "r")
-    monkeypatch.setattr(chunk_files, "_FEW", 1)
+    monkeypatch.setattr(snapshot_chunks, "_FEW", 1)
     for table in "abcde":
         server.execute(f"CREATE TABLE r.{table} (id INT PRIMARY KEY, v INT)")
         server.execute(f"INSERT INTO r.{table} VALUES (1, 1), (2, 2), (3, 3), (4, 4)")

@@ -16,7 +16,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import BinlogError, ServerError, UsageError
-from binlog_kaitai.live import spool as spools
+from binlog_kaitai.live import log_spool as spools
 from tests.servers.conftest import StartServer
 from tests.servers.endless_stream import Query
 from tests.servers.fetching import (

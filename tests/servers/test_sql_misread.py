@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.render.sql.session import SQL_MODE
+from binlog_kaitai.render.sql.statement_text import SQL_MODE
 from binlog_kaitai.values.sql_text import identifier
 from tests.servers.conftest import StartServer
 from tests.servers.replay import last_log

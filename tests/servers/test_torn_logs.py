@@ -12,7 +12,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.live import archive as archives
 from binlog_kaitai.live import fetch
-from binlog_kaitai.live.spool import Spool
+from binlog_kaitai.live.log_spool import LogSpool
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import (
     PASSWORD,
@@ -161,7 +161,7 @@ def append_half(server: Server) -> tuple[str, int]:
 
 def test_streams_continue_after_torn_logs(server: Server, tmp_path: Path) -> None:
     proxy = Proxy(lambda: server.port)  # the server has another port after each start
-    spool = Spool(url(proxy.port), tmp_path / "spool")
+    spool = LogSpool(url(proxy.port), tmp_path / "spool")
     spool.update()
     server.execute("INSERT INTO f.a (n, v) VALUES (3, 'three')")
     torn = dict([tear(server, 1, 25)])

@@ -9,8 +9,8 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.core.table_set import TableSet
-from binlog_kaitai.following.log_headers import LogHeader
+from binlog_kaitai.core.filters import TableSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.snapshot_files import Snapshot

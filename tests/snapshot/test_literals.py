@@ -12,7 +12,7 @@ import pytest
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.snapshot.dump_literals import Converter, data_of
-from binlog_kaitai.snapshot.dump_script import Script
+from binlog_kaitai.snapshot.dump_script import DumpScript
 from tests.live.test_snapshot_values import column
 
 
@@ -115,6 +115,6 @@ def test_any_bytes_as_clients_escape_them() -> None:
         escaped = b"".join(escapes.get(byte, bytes([byte])) for byte in data)
         assert data_of(b"'" + escaped + b"'") == data_of(b'_binary "' + escaped + b'"') == data
         doubled = escaped.replace(b"\\'", b"''")
-        reader = Script(io.BytesIO(b"INSERT INTO t VALUES ('" + doubled + b"',1);"), "x")
+        reader = DumpScript(io.BytesIO(b"INSERT INTO t VALUES ('" + doubled + b"',1);"), "x")
         (row,) = (row for _ in reader for row in reader.rows(2))
         assert (data_of(row[0]), row[1]) == (data, b"1")

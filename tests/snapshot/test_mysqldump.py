@@ -11,16 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.table_set import TableSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
-from binlog_kaitai.following.log_headers import LogHeader
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.snapshot import dump_loading as loading
-from binlog_kaitai.snapshot import dump_progress as progress
 from binlog_kaitai.snapshot import dump_script as scripts
 from binlog_kaitai.snapshot import snapshot_of_dump
-from binlog_kaitai.snapshot.dump_script import Kind, Script
+from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.views.row_masks import Masks
 from tests.snapshot.building import END, HEADER, POSITION, loaded, rows_of, script, table
@@ -85,10 +84,10 @@ def test_pieces_do_not_depend_on_how_a_script_is_divided_for_reading(
 ) -> None:
     def pieces() -> list[object]:
         found: list[object] = []
-        reader = Script(io.BytesIO(hostile), "x")
+        reader = DumpScript(io.BytesIO(hostile), "x")
         for piece in reader:
             found.append(piece)
-            if piece.kind is Kind.INSERT:
+            if piece.kind is PieceKind.INSERT:
                 found += [
                     (reader.position, reader.line, row)
                     for row in reader.rows(2 if b"`t`" in piece.text else 1)
@@ -284,7 +283,16 @@ def test_the_log_of_the_position(tmp_path: Path) -> None:
         f"SET @@GLOBAL.GTID_PURGED=/*!80000 '+'*/ 'aa684a90-e768-11f1-ab26-02fc00000001:1,\n{source}:1-21';\n"
     )
     dump = script(T, position=purged + POSITION)
-    own, other = (LogHeader(1, GtidSet.parse(f"{source}:1-{last}"), True, 86400, 0, 7) for last in (20, 22))
+    own, other = (
+        LogHeader(
+            log_id=1,
+            previous=GtidSet.parse(f"{source}:1-{last}"),
+            is_in_use=True,
+            begun=86400,
+            server_id=7,
+        )
+        for last in (20, 22)
+    )
     loaded(dump, tmp_path, header=own)
     (path,) = (tmp_path / "snapshot").rglob("*.parquet")
     (row,) = pq.ParquetFile(path).read().to_pylist()
@@ -312,8 +320,8 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lines have the bytes read, of how many if the script is not compressed, and the tables so far."""
-    monkeypatch.setattr(progress, "SECONDS", 0.0)
-    monkeypatch.setattr(progress, "_MEGABYTE", 1)
+    monkeypatch.setattr(loading, "SECONDS", 0.0)
+    monkeypatch.setattr(loading, "_MEGABYTE", 1)
     monkeypatch.setattr(loading, "BATCH_ROWS", 2)
     dump = script(table("t", "`id` int", "(1),(2),(3),(4)"), table("u", "`id` int", "(5),(6),(7)"))
     lines: list[str] = []

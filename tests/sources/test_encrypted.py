@@ -172,7 +172,7 @@ def damaged_rows(path: str, keys: Keys) -> tuple[list[tuple[int, str]], list[Gap
     """Position and type of all events that can be read, and the damage."""
     events: list[tuple[int, str]] = []
     damages: list[Gap] = []
-    (split,) = divide(list_files(path, keys), 0)
+    ((split,),) = divide(list_files(path, keys), 0)
     for one in read_around(split, "events", columns=["position", "type"]):
         if isinstance(one, Gap):
             damages.append(one)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.sources import event_kernels
+from binlog_kaitai.sources import event_cipher
 from binlog_kaitai.sources.ciphers import BLOCK
 from binlog_kaitai.sources.event_cipher import EventCipher, walk, with_room
 from tests.corpus_files import case
@@ -27,7 +27,7 @@ def int64(*values: int) -> Any:
 
 @modes
 def test_events_are_found_by_their_lengths(mode: str) -> None:
-    run = getattr(event_kernels.find_events, mode)
+    run = getattr(event_cipher.find_events, mode)
     data, starts = np.frombuffer(SEALED[BEGIN:], dtype=np.uint8), np.zeros(1000, dtype=np.int64)
     expected = [begin - BEGIN for begin, _ in events_of(SENT)[2:]] + [len(data)]
     assert run(data, starts) == len(expected) - 1
@@ -43,7 +43,7 @@ def test_events_are_found_by_their_lengths(mode: str) -> None:
 
 @modes
 def test_events_are_decrypted(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for kernel in (event_kernels.collect_blocks, event_kernels.put_blocks):
+    for kernel in (event_cipher.collect_blocks, event_cipher.put_blocks):
         monkeypatch.setattr(type(kernel), "run", property(lambda self: getattr(self, mode)))
     cipher = EventCipher(MARIADB_KEY, NONCE, is_percona=False, is_checksummed=True)
     plain = with_room(SEALED[BEGIN:])
@@ -53,8 +53,8 @@ def test_events_are_decrypted(mode: str, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @modes
 def test_nothing_outside_is_read_or_written(mode: str) -> None:
-    collect = getattr(event_kernels.collect_blocks, mode)
-    put = getattr(event_kernels.put_blocks, mode)
+    collect = getattr(event_cipher.collect_blocks, mode)
+    put = getattr(event_cipher.put_blocks, mode)
     data, nonce = np.arange(100, dtype=np.uint8), np.zeros(12, dtype=np.uint8)
     blocks, vectors = np.zeros(3 * BLOCK, dtype=np.uint8), np.zeros(BLOCK, dtype=np.uint8)
     for start, size in ((-1, 40), (0, 18), (90, 19), (0, 1 << 40), (0, 68)):

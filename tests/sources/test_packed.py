@@ -17,7 +17,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning
 from binlog_kaitai.following import Follower
-from binlog_kaitai.render.verify_report import report_lines
+from binlog_kaitai.render.check_reports import report_lines
 from binlog_kaitai.sources.source import Source, length_of, log_name, resolve, state_of, with_later_logs
 from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.corpus_files import case
@@ -138,9 +138,9 @@ def test_a_log_that_is_packed_while_it_is_followed(suffix: str, tmp_path: Path) 
         (tmp_path / log.name).unlink()
         (tmp_path / (log.name + suffix)).write_bytes(PACKERS[suffix](log.read_bytes()))
     end = Follower([str(tmp_path)]).advance(mark)
-    spans = Follower([str(tmp_path)]).spans(mark, end)
+    steps = Follower([str(tmp_path)]).steps(mark, end)
     assert end.file.endswith(ROTATE[1].name + suffix)
-    assert spans[0].path.endswith(suffix)
+    assert steps[0].source.name.endswith(suffix)
 
 
 @ways

@@ -6,17 +6,19 @@ import io
 import re
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair
-from binlog_kaitai.check.verify_logs import verify
+from binlog_kaitai.check.damage_scan import verify
+from binlog_kaitai.check.repair import repair
 from binlog_kaitai.errors import DamagedStartError
 from binlog_kaitai.following import Follower
+from binlog_kaitai.log import split_points
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.sources.source import MAGIC, resolve
 from binlog_kaitai.views.splits import files_before, plan, read_split
@@ -31,12 +33,19 @@ LOGS = {
     "without checksums": case("mysql-9.7", "no_checksum").logs[0],
 }
 ARTIFICIAL = 0x20
+READERS: dict[str, Callable[[Path], pa.RecordBatchReader]] = {
+    "events": bk.read_events,
+    "transactions": bk.read_transactions,
+    "changes": bk.read_changes,
+}
+#: The server id of the ROTATE_EVENTs here.
+ROTATES = 1
 
 
 def rotate(*, is_checksummed: bool, timestamp: int = 0) -> bytes:
     body = (4).to_bytes(8, "little") + b"binlog.000010"
     size = 19 + len(body) + 4 * is_checksummed
-    raw = struct.pack("<IBIIIH", timestamp, 4, 1, size, 0, ARTIFICIAL) + body
+    raw = struct.pack("<IBIIIH", timestamp, 4, ROTATES, size, 0, ARTIFICIAL) + body
     return raw + zlib.crc32(raw).to_bytes(4, "little") * is_checksummed
 
 
@@ -116,6 +125,30 @@ def test_in_splits_and_followed(stream: Path) -> None:
     follower = Follower([str(stream)])
     mark = follower.advance(follower.earliest(), max_bytes=300)
     assert follower.advance(mark).position == whole[-1]["end_position"]
+
+
+@pytest.mark.parametrize("view", READERS)
+@pytest.mark.parametrize("server", ["mysql-9.7", "mariadb-11.8"])
+def test_streams_saved_one_after_the_other_are_read_whole_and_in_splits(
+    server: str, view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second ROTATE_EVENT and format description follow in mid-stream; positions in headers start again."""
+    logs = case(server, "rotate").logs[:2]
+    path = tmp_path / "stream.000001"
+    path.write_bytes(
+        MAGIC + b"".join(rotate(is_checksummed=True) + log.read_bytes()[len(MAGIC) :] for log in logs)
+    )
+    expected = [event for log in logs for event in bk.open(log)]
+    events = [event for event in bk.open(path) if event.fixed_header.server_id != ROTATES]
+    assert [event.raw for event in events] == [event.raw for event in expected]
+    assert [event.gtid for event in events] == [event.gtid for event in expected]
+    assert [report.damages for report in verify(path)] == [[]]
+    whole = READERS[view](path).read_all().to_pylist()
+    monkeypatch.setattr(split_points, "NEAR", 300)
+    monkeypatch.setattr(split_points, "LOOK_BACK", 200)
+    for size in range(150, 1200, 97):
+        parts = (batch.to_pylist() for split in plan(str(path), size) for batch in read_split(split, view))
+        assert [row for rows in parts for row in rows] == whole
 
 
 def test_dump_is_that_of_the_client_of_the_log(stream: Path, log: Path) -> None:

@@ -14,12 +14,13 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.following.log_headers import LogHeader, closed_at, read_log_header
+from binlog_kaitai.core.spans import LogHeader
+from binlog_kaitai.following.log_headers import closed_at, read_log_header
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.spark.source import view_schema
-from binlog_kaitai.views.splits import LogFile
 from tests.corpus_files import CORPUS, case, cases
 from tests.extent import rounds, sample
 from tests.spark.test_planning import Counting, counted
@@ -34,13 +35,13 @@ SOURCE = "6ccd780c-baba-1026-9564-5b8c656024db"
 
 def files(
     monkeypatch: pytest.MonkeyPatch, *headers: LogHeader | None, closed: list[int | None] | None = None
-) -> list[LogFile]:
+) -> list[Source]:
     """Logs with these headers; by default, each is closed when the next one is opened."""
     known = {f"binlog.{number:06}": head for number, head in enumerate(headers)}
     ends = [None if one is None else one.begun for one in (*headers[1:], None)]
     monkeypatch.setattr(skipping, "read_log_header", known.__getitem__)
     monkeypatch.setattr(skipping, "closed_at", dict(zip(known, ends, strict=True)).__getitem__)
-    return [LogFile(name, 1000, 0.0) for name in known]
+    return [Source.of_path(name) for name in known]
 
 
 def head(
@@ -53,10 +54,12 @@ def head(
     begun = int(BEGUN.timestamp() + day * DAY)
     start = begun if first is None else int(BEGUN.timestamp() + first * DAY)
     previous = None if gtids is None else GtidSet.parse(gtids)
-    return LogHeader(1, previous, False, begun, start, server_id, False, first_gtid)
+    return LogHeader(
+        log_id=1, previous=previous, begun=begun, first=start, server_id=server_id, first_gtid=first_gtid
+    )
 
 
-def chosen(logs: list[LogFile], **options: Any) -> list[int]:
+def chosen(logs: list[Source], **options: Any) -> list[int]:
     return [number for number, has_rows in enumerate(skipping.logs_with_rows(logs, options)) if has_rows]
 
 
@@ -134,7 +137,7 @@ def test_any_mixture_of_logs_gives_the_rows_that_a_filter_leaves_of_all(logs: li
         everything = {"paths": json.dumps([str(path) for path in logs]), **options}
         read = ReadOptions.parse(everything)
         reader = BinlogReader(read, view_schema(read))
-        found = {one.split.number for one in reader.partitions()}  # type: ignore[attr-defined]
+        found = {one.number for one in reader.partitions()}  # type: ignore[attr-defined]
         for number, path in enumerate(logs):
             if number not in found:
                 left = bk.read_events(path, **read.filters).read_all()
@@ -156,7 +159,7 @@ def test_each_transaction_is_in_the_logs_that_are_left(name: str, view: str) -> 
     for gtid, file in expected.items():
         read = ReadOptions.parse({"path": str(folder), "view": view, "includeGtids": gtid})
         found: list[Any] = list(BinlogReader(read, view_schema(read)).partitions())
-        assert file in {one.split.file.path for one in found}
+        assert file in {one.split.path for one in found}
         counts.append(len(found))
     assert min(counts) == 1
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.render.amounts import shown
-from binlog_kaitai.statistics.model import Kind
-from binlog_kaitai.statistics.statement_kinds import kind_of
-from binlog_kaitai.statistics.timeline import MAX_STEPS, Timeline, width_for
-from binlog_kaitai.statistics.transactions import Ranking
+from binlog_kaitai.render.stats_text import shown
+from binlog_kaitai.statistics.event_counts import kind_of
+from binlog_kaitai.statistics.stats_model import MAX_STEPS, StatsKind, Timeline, width_for
+from binlog_kaitai.statistics.transaction_counts import Ranking
 
 
 @given(st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=50), max_size=20))
@@ -74,16 +73,16 @@ def test_the_kind_of_a_statement(statement: bytes, kind: str) -> None:
 @pytest.mark.parametrize(
     ("value", "kind", "text"),
     [
-        (1234567, Kind.NUMBER, "1,234,567"),
-        (999, Kind.BYTES, "999 B"),
-        (1 << 20, Kind.BYTES, "1 MiB"),
-        (0, Kind.SECONDS, "0 s"),
-        (0.00123, Kind.SECONDS, "1.23 ms"),
-        (75, Kind.SECONDS, "1 min 15 s"),
-        (90000, Kind.SECONDS, "1 d 1 h"),
-        (0, Kind.TIME, "1970-01-01 00:00:00"),
-        (None, Kind.BYTES, ""),
+        (1234567, StatsKind.NUMBER, "1,234,567"),
+        (999, StatsKind.BYTES, "999 B"),
+        (1 << 20, StatsKind.BYTES, "1 MiB"),
+        (0, StatsKind.SECONDS, "0 s"),
+        (0.00123, StatsKind.SECONDS, "1.23 ms"),
+        (75, StatsKind.SECONDS, "1 min 15 s"),
+        (90000, StatsKind.SECONDS, "1 d 1 h"),
+        (0, StatsKind.TIME, "1970-01-01 00:00:00"),
+        (None, StatsKind.BYTES, ""),
     ],
 )
-def test_amounts_for_people(value: float | None, kind: Kind, text: str) -> None:
+def test_amounts_for_people(value: float | None, kind: StatsKind, text: str) -> None:
     assert shown(value, kind) == text

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from binlog_kaitai.values.charsets import charset_of, codec_table, decode, decode_member
-from binlog_kaitai.values.charsets.tables import charset_names
+from binlog_kaitai.values.charsets import charset_names, charset_of, codec_table, decode, decode_member
 
 
 @pytest.mark.parametrize(

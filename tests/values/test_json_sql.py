@@ -8,9 +8,8 @@ import pytest
 
 from binlog_kaitai.core.grammar import parse_document as read_document
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.values.json_sql import document_sql, text_sql
-from binlog_kaitai.values.json_text import JsonText, document_text
-from binlog_kaitai.values.sql_text import literal
+from binlog_kaitai.values.json_documents import JsonText, document_text
+from binlog_kaitai.values.sql_text import document_sql, literal, text_sql
 from tests.values.test_json_text import INT16, SMALL_ARRAY, STRING, opaque, small_array
 
 OPAQUE = 0x0F

@@ -9,8 +9,7 @@ import pytest
 
 from binlog_kaitai.core.grammar import parse_document as read_document
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.values.json_diff import JsonDiff, JsonOperation
-from binlog_kaitai.values.json_text import JsonText, document_text, quote
+from binlog_kaitai.values.json_documents import JsonDiff, JsonOperation, JsonText, document_text, quote
 
 SMALL_OBJECT, SMALL_ARRAY, LARGE_ARRAY, INT16, STRING = 0x00, 0x02, 0x03, 0x05, 0x0C
 

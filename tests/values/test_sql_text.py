@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.sql_text import Dialect, geometry_sql, identifier, literal
-from binlog_kaitai.values.types import sql_form
+from binlog_kaitai.values.column_kinds import sql_form
+from binlog_kaitai.values.sql_text import SqlDialect, geometry_sql, identifier, literal
 from tests.values.cells import Cell, ColumnType, Defined
 from tests.values.literals import LITERAL, value_of
 
-MYSQL = Dialect()
-WITHOUT_AXES = [Dialect(version=(5, 6, 51)), Dialect(is_mariadb=True, version=(10, 11, 6))]
+MYSQL = SqlDialect()
+WITHOUT_AXES = [SqlDialect(version=(5, 6, 51)), SqlDialect(is_mariadb=True, version=(10, 11, 6))]
 
 
-def sql(cell: Cell, data: str | bytes, dialect: Dialect = MYSQL) -> str:
+def sql(cell: Cell, data: str | bytes, dialect: SqlDialect = MYSQL) -> str:
     return sql_form(cell.value(data), cell.column, dialect)
 
 
@@ -58,7 +58,7 @@ def test_what_cannot_name_a_character_set_is_no_introducer() -> None:
 def test_old_servers_call_utf8_so() -> None:
     defined = Defined("varchar(10)", charset="utf8")
     cell = Cell(ColumnType.varchar, "0a00", defined=defined)
-    assert sql(cell, "\x02é".encode(), Dialect(version=(5, 1, 73))) == "_utf8 0xC3A9"
+    assert sql(cell, "\x02é".encode(), SqlDialect(version=(5, 1, 73))) == "_utf8 0xC3A9"
 
 
 def test_names_are_in_backquotes() -> None:
@@ -130,4 +130,4 @@ def test_shapes_keep_their_srid_and_order_of_axes() -> None:
     ],
 )
 def test_dialect_of_a_version(text: str, is_mariadb: bool, version: tuple[int, ...]) -> None:
-    assert Dialect.of(text, is_mariadb=is_mariadb) == Dialect(is_mariadb, version)
+    assert SqlDialect.of(text, is_mariadb=is_mariadb) == SqlDialect(is_mariadb, version)

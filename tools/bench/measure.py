@@ -58,7 +58,7 @@ def changes(path: str) -> int:
 
 def rows(path: str) -> None:
     """`binlog-kaitai rows --format json`, written to /dev/null."""
-    from binlog_kaitai.views.row_objects import write_rows
+    from binlog_kaitai.views.row_texts import write_rows
 
     with open(os.devnull, "wb") as sink:
         for lines in write_rows(path, threads=1):
@@ -71,7 +71,7 @@ def export(path: str) -> None:
     from pathlib import Path
 
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.parquet_folder import write_changes
 
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
@@ -101,11 +101,11 @@ def undo(path: str) -> None:
 
 def _write_sql(path: str, *, undo: bool) -> None:
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.sql import Report, SqlOptions, write_sql
+    from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 
     options = SqlOptions(undo=undo, allow_unnamed=True)
     with open(os.devnull, "wb") as sink:
-        for part in write_sql(path, Filters(), options, Report(lambda _: None)):
+        for part in write_sql(path, Filters(), options, OmissionReport(lambda _: None)):
             sink.write(part)
 
 

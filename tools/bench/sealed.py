@@ -22,7 +22,7 @@ import zstandard
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_struct
-from binlog_kaitai.live.packing import seek_table
+from binlog_kaitai.live.closed_logs import seek_table
 from binlog_kaitai.sources.keys import KEYS
 from tools.bench.report import NAMES, Figure
 

@@ -19,7 +19,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.spans import source_of
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
@@ -100,7 +99,9 @@ def measure_logs(folder: Path) -> None:
     with timed("list"):
         files = list_files(str(folder))
     with timed(f"divide {len(files)} logs"):
-        partitions = [SplitPartition(one) for one in divide(files)]
+        partitions = [
+            SplitPartition(number, split) for number, splits in enumerate(divide(files)) for split in splits
+        ]
     with timed(f"pickle {len(partitions)} tasks"):
         size = sum(len(pickle.dumps(one)) for one in partitions)
         print(f"tasks: {size >> 20} MB; list of logs: {len(pickle.dumps(Files(files))) >> 10} KB in each")
@@ -118,12 +119,12 @@ def measure_tables(folder: Path, tables: int, columns: int, rounds: int) -> None
     start = follower.earliest()
     what = f"{tables} tables, {columns} columns, {rounds} rows each, {log.stat().st_size >> 10} KB"
     with timed(f"plan {what}"):
-        spans = follower.spans(start, follower.advance(start))
+        steps = follower.steps(start, follower.advance(start))
     lake = folder / "lake"
     with timed("write changes"):
-        for span in spans:
+        for step in steps:
             written = TableFiles(Storage(str(lake)))
-            write_lake(source_of(span), written, views=["changes"])
+            write_lake(step.source, written, views=["changes"])
             written.close()
     files = [path.stat().st_size for path in lake.rglob("*.parquet")]
     print(f"{len(files)} files, {sum(files) >> 10} KB")

@@ -137,7 +137,7 @@ def work(task: str, path: str, threads: int) -> None:
     elif task == "untyped":
         results = bk.read_changes(path, threads=threads)
     elif task == "rows":
-        from binlog_kaitai.views.row_objects import write_rows
+        from binlog_kaitai.views.row_texts import write_rows
 
         results = write_rows(path, threads=threads)
     elif task == "export":
@@ -163,7 +163,7 @@ def _export(path: str, threads: int) -> None:
     import tempfile
 
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.rows.row_pages import RowsPages
+    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.parquet_folder import write_changes
 
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:

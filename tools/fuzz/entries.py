@@ -44,8 +44,8 @@ SOMETIMES: dict[str, tuple[Entry, float]] = {
     "command": (command, 0.05),
 }
 
-#: Entry points whose results are compared with those of `verify --thorough`.
-_NEED_THOROUGH = frozenset(("verify", "repair", "slice", "stats"))
+#: Entry points whose results are compared with those of `verify --thorough`, or not, by its `formats`.
+_NEED_THOROUGH = frozenset(("verify", "repair", "slice", "stats", "views"))
 
 
 def run_all(run: Run, *, leaves_none_out: bool = False) -> None:

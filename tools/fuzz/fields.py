@@ -9,8 +9,8 @@ from functools import lru_cache
 from binlog_kaitai.core import framing
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import Format, TableMapEvent, header_length, read_header
-from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.render.leaves import Leaf, dissect
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.render.explanation import Leaf, dissect
 from tools.fuzz.draft import Draft
 
 #: Names of fields with the length of another field.
@@ -30,7 +30,7 @@ def leaves_of(draft: Draft, index: int) -> list[Leaf]:
 @lru_cache(maxsize=1 << 11)
 def _leaves(raw: bytes, layout: Format, table_map: TableMapEvent | None, binlog_version: int) -> list[Leaf]:
     header = read_header(raw, binlog_version)
-    return dissect(Event("", Frame(0, header, raw), layout, table_map)).leaves
+    return dissect(ParsedEvent("", Frame(0, header, raw), layout, table_map)).leaves
 
 
 def number_of(leaf: Leaf) -> int | None:

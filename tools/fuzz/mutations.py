@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset, read_header
-from binlog_kaitai.render.leaves import Leaf
+from binlog_kaitai.render.explanation import Leaf
 from tools.fuzz import values
 from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number

@@ -23,7 +23,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.payload import open_payload
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.leaves import Leaf
+from binlog_kaitai.render.explanation import Leaf
 from tools.fuzz import values
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number

@@ -12,6 +12,7 @@ import pyarrow as pa
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import ZeroDates
+from binlog_kaitai.core.spans import read_log_header
 from binlog_kaitai.errors import BinlogError, FramingError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.log import split_points
@@ -93,7 +94,7 @@ def _splits(run: Run, view: str, whole: Outcome) -> None:
 def _may_repeat_format(data: bytes) -> bool:
     """Whether a log is a relay log, in which other format descriptions follow, or has no readable start."""
     try:
-        return split_points.read_log_header(io.BytesIO(data), "").is_relay_log
+        return read_log_header(io.BytesIO(data), "").is_relay_log
     except BinlogError:
         return True
 
@@ -113,7 +114,7 @@ def follow(run: Run) -> None:
             following = follower.advance(checkpoint, max_bytes=200)
             if following == checkpoint:
                 return
-            yield from follower.spans(checkpoint, following)
+            yield from follower.steps(checkpoint, following)
             checkpoint = following
         run.note("follow", "does not end", str(checkpoint))
 

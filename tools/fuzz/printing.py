@@ -9,9 +9,15 @@ from typing import Any
 from unittest.mock import patch
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, one_by_one, quick, run
+from binlog_kaitai.render.dump import (
+    Base64Output,
+    DumpOptions,
+    block_printer,
+    dump_logs,
+    event_by_event,
+    row_printer,
+)
 from binlog_kaitai.render.dump import dump as dump_log
-from binlog_kaitai.render.dump.blocks import printer as blocks
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
@@ -20,13 +26,13 @@ _NEVER = 1 << 60
 
 @contextmanager
 def _one_by_one() -> Iterator[None]:
-    with patch.object(run, "is_plain", lambda options: False), _work_from(_NEVER):
+    with patch.object(dump_logs, "is_plain", lambda options: False), _work_from(_NEVER):
         yield
 
 
 @contextmanager
 def _by_blocks() -> Iterator[None]:
-    with patch.object(blocks, "_SHORTEST", 1), _work_from(0):
+    with patch.object(block_printer, "_SHORTEST", 1), _work_from(0):
         yield
 
 
@@ -34,8 +40,8 @@ def _by_blocks() -> Iterator[None]:
 def _work_from(size: int) -> Iterator[None]:
     """Use kernels for logs of at least this many bytes."""
     with (
-        patch.object(one_by_one, "KERNELS_FROM", size),
-        patch.object(quick, "KERNELS_FROM", size),
+        patch.object(event_by_event, "KERNELS_FROM", size),
+        patch.object(row_printer, "KERNELS_FROM", size),
     ):
         yield
 

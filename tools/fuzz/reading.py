@@ -19,20 +19,18 @@ from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.event_reader import Event
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import Change, row_object, rows_of
 from binlog_kaitai.log.event_rows import to_json as row_json
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.rolled_back import RolledBack
-from binlog_kaitai.render.explain import Explained
-from binlog_kaitai.render.json_text import to_json
-from binlog_kaitai.render.leaves import dissect
-from binlog_kaitai.render.sql import Report as SqlReport
-from binlog_kaitai.render.sql import SqlOptions, write_sql
-from binlog_kaitai.render.verify_report import report_lines
+from binlog_kaitai.render.check_reports import report_lines
+from binlog_kaitai.render.explanation import Explained, dissect
+from binlog_kaitai.render.output_text import to_json
+from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.views.event_lines import write_json
-from binlog_kaitai.views.row_objects import write_rows
+from binlog_kaitai.views.row_texts import write_rows
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
@@ -58,7 +56,7 @@ def read(run: Run) -> None:
                 try:
                     lines.append(line_of(event))
                 except BinlogError as error:
-                    events_error = event.locate(error)
+                    events_error = error
             if rows_error is None:
                 try:
                     if run.sure_rows is None:
@@ -71,9 +69,13 @@ def read(run: Run) -> None:
     run.keep("read rows", Outcome(rows, rows_error if run.sure_rows is None else None))
 
 
-def line_of(event: Event) -> bytes:
-    """The line of `events --format json`."""
+def line_of(event: ParsedEvent) -> bytes:
+    """The line of `events --format json`; raises located errors, as the commands do."""
     header = event.fixed_header
+    try:
+        info = info_of(event.parsed)
+    except BinlogError as error:
+        raise event.locate(error) from error.__cause__
     values = {
         "file": event.file,
         "position": event.position,
@@ -86,7 +88,7 @@ def line_of(event: Event) -> bytes:
         "flags": header.flags,
         "checksum": event.checksum_status,
         "gtid": event.gtid,
-        "info": info_of(event.parsed),
+        "info": info,
     }
     return to_json(values).encode("utf-8", "backslashreplace")
 
@@ -105,7 +107,7 @@ class _Tables:
         self._definitions = Definitions()
         self._schemas: dict[int, tuple[TableMapEvent, Schema | BinlogError]] = {}
 
-    def rows_of(self, event: Event) -> list[bytes]:
+    def rows_of(self, event: ParsedEvent) -> list[bytes]:
         """The lines of `rows --format json` for an event."""
         kind = event.layout.effective_type(event.type_code)
         if kind in _QUERIES:
@@ -138,7 +140,7 @@ def _rolled_back(run: Run) -> Iterator[bool]:
             yield from marks[np.isin(block.types, [*ROWS_TYPES])].tolist()
 
 
-def _is_known(event: Event) -> bool:
+def _is_known(event: ParsedEvent) -> bool:
     """Whether an event's effect on definitions is known, which is not so for an unreadable statement.
 
     The columns examine the start of such a statement, if they can locate it.
@@ -209,7 +211,7 @@ def _sql(run: Run, name: str, *, undo: bool) -> None:
     rows_only = undo or run.chance.random() < 0.5
     operation = [one.value for one in Change] if rows_only else []
     options = SqlOptions.of(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
-    report = SqlReport(lambda warning: None)
+    report = OmissionReport(lambda warning: None)
     found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
     text = b"".join(bytes(part) for part in found.value)
     if wrong := set(text) - _SAFE if rows_only else ():

@@ -6,13 +6,13 @@ import shutil
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import repair as repair_log
-from binlog_kaitai.check import slice_log
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.repair import repair as repair_log
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.rewritten import repair_lines, slice_line
-from binlog_kaitai.rows.row_pages import RowsPages
+from binlog_kaitai.render.check_reports import repair_lines, slice_line
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.parquet_folder import write_changes, write_view
 from tools.fuzz.outcome import Outcome

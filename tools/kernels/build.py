@@ -20,7 +20,7 @@ from queue import Empty, SimpleQueue
 from typing import NamedTuple
 
 from binlog_kaitai.kernels.compile import called_by, find_kernel, fingerprint
-from binlog_kaitai.kernels.library import CHECKED, LIBRARY, REASON, Row
+from binlog_kaitai.kernels.library import CHECKED, LIBRARY, REASON, KernelRow
 from binlog_kaitai.kernels.signatures import SIGNATURES
 from tools.kernels.linking import LinkError, compiler, link
 from tools.kernels.targets import LEVELS, own_level, this_machine
@@ -100,7 +100,7 @@ def build(
     for number, level in enumerate(levels):
         _translate(tasks[number :: len(levels)], machine, level, is_checked)
     results = [task.result_path.read_text() for task in tasks[:: len(levels)]]
-    table = [Row(*row, result) for row, result in zip(rows, results, strict=True)]
+    table = [KernelRow(*row, result) for row, result in zip(rows, results, strict=True)]
     objects = sorted(task.path for task in tasks)
     for path in objects:
         os.utime(path)

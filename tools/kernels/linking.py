@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from tools.kernels.targets import this_machine
 
 if TYPE_CHECKING:
-    from binlog_kaitai.kernels.library import Row  # `compiler` does not need it
+    from binlog_kaitai.kernels.library import KernelRow  # `compiler` does not need it
 
 _LEVELS = Path(__file__).with_name("library.c")
 
@@ -29,7 +29,9 @@ class LinkError(Exception):
     """The shared library cannot be linked; contains the reason."""
 
 
-def link(output: Path, table: Iterable[Row], objects: Iterable[Path], machine: str, folder: Path) -> None:
+def link(
+    output: Path, table: Iterable[KernelRow], objects: Iterable[Path], machine: str, folder: Path
+) -> None:
     """Write a library from object files, with the table of its kernels.
 
     Raises

@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite import binding
 
 from binlog_kaitai.kernels.compile import called_by, is_inlined
-from binlog_kaitai.kernels.signatures import Kind
+from binlog_kaitai.kernels.signatures import ArgumentType
 from tools.kernels.targets import this_machine, triple_of
 
 #: Numba's own ways to call what it compiled, for which the entry stands.
@@ -76,7 +76,7 @@ class Translator:
         )
         self._dispatcher = cache(self._make_dispatcher)
 
-    def __call__(self, function: Callable[..., Any], kinds: Iterable[Kind], entry: str) -> Translated:
+    def __call__(self, function: Callable[..., Any], kinds: Iterable[ArgumentType], entry: str) -> Translated:
         """An object file with the function `entry`, which is all that others see of it.
 
         Raises
@@ -125,7 +125,7 @@ class _Names(dict[str, Any]):
         return self[name]
 
 
-def _type(kind: Kind) -> Any:
+def _type(kind: ArgumentType) -> Any:
     of_values = numba.from_dtype(np.dtype(kind.dtype))
     if not kind.ndim:
         return of_values
@@ -148,7 +148,7 @@ def _value(type_: Any) -> str:
         raise ValueError(f"a kernel cannot give {type_}") from error
 
 
-def _entry(kernel: Any, kinds: Iterable[Kind], name: str) -> str:
+def _entry(kernel: Any, kinds: Iterable[ArgumentType], name: str) -> str:
     """The entry of a kernel, as text of LLVM: it calls the kernel by Numba's convention.
 
     That is `int kernel(result, exception, arguments)`, in which an array is its owner, the object that it

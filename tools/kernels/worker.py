@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from binlog_kaitai.kernels.compile import find_kernel
-from binlog_kaitai.kernels.signatures import kinds_of
+from binlog_kaitai.kernels.signatures import argument_types
 from tools.kernels.translate import Translator
 
 
@@ -22,7 +22,7 @@ def main(machine: str, cpu: str, *options: str) -> None:
     for line in sys.stdin:
         name, signature, entry, path = line.rstrip("\n").split("\t")
         try:
-            made = translate(find_kernel(name), kinds_of(signature), entry)
+            made = translate(find_kernel(name), argument_types(signature), entry)
         except Exception as error:  # Numba raises many types of exceptions
             print("error", f"{name} ({signature}): {error}".replace("\n", " "), sep="\t", flush=True)
             continue

@@ -14,8 +14,7 @@ from tools.bench.__main__ import SHAPES, folder_of
 from tools.bench.make_log import shape_of, write
 from tools.bench.report import machine, put_between
 from tools.peers.build import OWN, Program, programs
-from tools.peers.runs import Counts, RunError, best, counted
-from tools.peers.tables import Figure, table
+from tools.peers.runs import Counts, Figure, RunError, best, counted, table
 
 #: Shapes that all programs can read.
 _SHAPES = "bulk rows", "orders", "one-row transactions", "wide rows"

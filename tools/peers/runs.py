@@ -1,17 +1,39 @@
-"""Runs of a program over a log: what it counts, and the seconds and memory it needs."""
+"""Runs of a program over a log: what it counts, the seconds and memory it needs, and the table of them."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
 from tools.bench.__main__ import environment
 from tools.peers.build import ROOT, Program
-from tools.peers.printed import counts
+
+_IMAGES = (b"\n### SET\n", b"\n### WHERE\n")
+_NULL = re.compile(rb"\n###   @\d+=NULL\b")
+
+_CHUNK = 4 << 20
+
+
+def counts(text: IO[bytes]) -> tuple[int, int]:
+    """The numbers of row images and of NULLs in the text of `mysqlbinlog -v` and `mariadb-binlog -v`.
+
+    A row image is a line `### SET` or `### WHERE` with a line for each column after it. Values print without
+    line breaks, so no value looks like such a line.
+    """
+    rows, nulls, rest = 0, 0, b"\n"
+    while chunk := text.read(_CHUNK):
+        whole, _, tail = (rest + chunk).rpartition(b"\n")
+        whole += b"\n"
+        rows += sum(whole.count(image) for image in _IMAGES)
+        nulls += len(_NULL.findall(whole))
+        rest = b"\n" + tail
+    return rows, nulls
+
 
 _USAGE = Path(__file__).with_name("usage.py")
 
@@ -73,3 +95,54 @@ def _measured(program: Program, log: Path) -> tuple[Run, Counts]:
     found = json.loads(lines[-1]) if lines else {"rows": 0, "nulls": 0}
     usage.update({name: found[name] for name in ("cpu", "seconds") if name in found})
     return Run(**usage), Counts(found["rows"], found["nulls"])
+
+
+class Figure(NamedTuple):
+    """A program's runs over a log of one transaction and over a long one."""
+
+    name: str
+    least: Run
+    most: Run
+
+    def slope(self, sizes: tuple[int, int]) -> tuple[float, float]:
+        """Seconds per byte, of processors and of the clock."""
+        size = sizes[1] - sizes[0]
+        return (self.most.cpu - self.least.cpu) / size, (self.most.seconds - self.least.seconds) / size
+
+
+HEADINGS = (
+    "",
+    "CPU s",
+    "seconds",
+    "start, CPU s",
+    "start, seconds",
+    "MB/s of CPU after the start",
+    "MB/s after the start",
+    "M rows/s of CPU after the start",
+    "throughput, `read_changes` = 1",
+    "peak MB",
+)
+
+
+def table(figures: list[Figure], sizes: tuple[int, int], counts: Counts) -> str:
+    """The table of a log; the first figure is the one that others are compared with.
+
+    Parameters
+    ----------
+    sizes
+        Bytes of the log of one transaction, and of the long one.
+    """
+    lines = ["| " + " | ".join(HEADINGS) + " |", "|---|" + "---:|" * (len(HEADINGS) - 1)]
+    own, _ = figures[0].slope(sizes)
+    for one in figures:
+        cpu, clock = one.slope(sizes)
+        rows = counts.rows / (cpu * sizes[1])
+        starts = (
+            max(run - slope * sizes[0], 0.0) for run, slope in zip(one.least, (cpu, clock), strict=False)
+        )
+        cells = [one.name, f"{one.most.cpu:.2f}", f"{one.most.seconds:.2f}"]
+        cells += [f"{max(start, 0.0):.2f}" for start in starts]
+        cells += [f"{1e-6 / cpu:.0f}", f"{1e-6 / clock:.0f}", f"{rows / 1e6:.2f}", f"{own / cpu:.2f}"]
+        cells.append(f"{one.most.peak / 1e6:.0f}")
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from binlog_kaitai.render.leaves import Dissection, leaves_of
+from binlog_kaitai.render.explanation import Dissection, leaves_of
 from tools.reference.messages import Piece, parse
 
 CHOSEN = Path(__file__).with_name("constructed.json")

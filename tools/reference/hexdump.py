@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from binlog_kaitai.render.explain import shown_value
-from binlog_kaitai.render.leaves import Leaf
+from binlog_kaitai.render.explanation import Leaf, shown_value
 from tools.reference.samples import Sample
 
 _BYTES_A_LINE = 16

@@ -16,7 +16,7 @@ from binlog_grammar.stream_packet import StreamPacket
 from kaitaistruct import KaitaiStream
 
 from binlog_kaitai.core.grammar import YearBits, header_offset, parsed
-from binlog_kaitai.render.leaves import Dissection, leaves_of
+from binlog_kaitai.render.explanation import Dissection, leaves_of
 
 #: The two directions of a capture.
 FROM_REPLICA, FROM_SERVER = "client.bin", "server.bin"

@@ -25,7 +25,7 @@ from binlog_kaitai.core.framing import ENCRYPTED_MAGIC
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.core.tree import structures
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.leaves import Leaf, dissect, dissect_header
+from binlog_kaitai.render.explanation import Leaf, dissect, dissect_header
 from tools.reference import constructed
 from tools.reference.constructed import Constructed
 from tools.reference.messages import FROM_REPLICA, FROM_SERVER, Piece, messages

@@ -37,14 +37,14 @@ BUGS = (
     ),
     Bug(
         "kernels: dates count from a day too early",
-        "rows/time_kernels.py",
+        "rows/read_kernels.py",
         "- 719_468",
         "- 719_467",
         ("columns/test_rows_corpus.py",),
     ),
     Bug(
         "kernels: signed numbers of three bytes are read without their sign",
-        "rows/number_kernels.py",
+        "rows/read_kernels.py",
         "int_3(data, start, not is_signed)",
         "int_3(data, start, True)",
         ("columns/test_rows_corpus.py",),
@@ -58,7 +58,7 @@ BUGS = (
     ),
     Bug(
         "columns: the event at the stop position is still read",
-        "rows/event_selection.py",
+        "rows/event_filters.py",
         "block.positions >= self._stop",
         "block.positions > self._stop",
         ("columns/test_events.py",),
@@ -108,8 +108,8 @@ BUGS = (
     Bug(
         "spark: a task lacks the statements of the log before its own",
         "spark/batch.py",
-        "earlier, options = self._files[: split.number]",
-        "earlier, options = self._files[: split.number - 1]",
+        "return self._files[: partition.number], replace",
+        "return self._files[: partition.number - 1], replace",
         ("spark/test_changes.py", "spark/test_any_split.py"),
     ),
 )

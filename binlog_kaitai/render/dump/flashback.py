@@ -14,24 +14,199 @@ Strategy
 from __future__ import annotations
 
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.log.event_reader import Event
-from binlog_kaitai.render.dump.inverse_rows import InverseRows, event_of, flagged, opposite
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.loads import LoadFiles
-from binlog_kaitai.render.dump.mariadb import MariadbPrinter
-from binlog_kaitai.render.dump.mariadb_rows import rows_line, uncompressed
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.output import Output, Write
+import numpy as np
+
+from binlog_kaitai.core.framing import Frame
+from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
+from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.log.block import offset_of
+from binlog_kaitai.log.decoders import len_null_bits
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.gather import take_ranges
+from binlog_kaitai.render.disk_stack import Stack
+from binlog_kaitai.render.dump.client_values import encode
+from binlog_kaitai.render.dump.dump_options import DumpOptions
+from binlog_kaitai.render.dump.dump_output import LoadFiles, Output, Write
+from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, rows_line, uncompressed
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
-from binlog_kaitai.render.dump.row_programs import RowsHeader
-from binlog_kaitai.render.dump.text import encode
-from binlog_kaitai.render.stack import Stack
+from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end, refusal, table_name
+from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
+from binlog_kaitai.rows.table_maps import Width, widths_of
+from binlog_kaitai.values.schema import Schema
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent
+    from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, RowsEvent, XidEvent
+
+
+_STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
+_TYPE_AT = header_offset("type_code")
+#: How many rows are located at once.
+_ROWS = 1 << 14
+#: Number of cached pairs of a table and a rows event header.
+_MOST = 1 << 10
+#: A value of unknown length never fits into its event; NULL does.
+_UNKNOWN = Width(1 << 40)
+_UNKNOWN_LENGTHS = "the lengths of its values are unknown"
+_NOWHERE = np.iinfo(np.int64).max
+
+
+@lru_cache
+def opposite(kind: int) -> int:
+    """The inverse of a rows event type."""
+    name = EventType(kind).name
+    for verb, other in (("write_", "delete_"), ("delete_", "write_")):
+        if name.startswith(verb):
+            return int(getattr(EventType, other + name.removeprefix(verb)))
+    return kind
+
+
+def flagged(event: ParsedEvent, *, is_end: bool) -> bytes:
+    """A rows event with its end-of-statement flag set or cleared."""
+    offset = _flags_at(event.layout, event.type_code)
+    if offset is None:
+        raise event.locate(GrammarError("its flags cannot be located"))
+    raw = event.raw
+    flags = raw[offset] | _STATEMENT_END if is_end else raw[offset] & ~_STATEMENT_END
+    return raw[:offset] + bytes([flags]) + raw[offset + 1 :]
+
+
+@lru_cache
+def _flags_at(layout: Format, code: int) -> int | None:
+    place = offset_of(layout, layout.effective_type(code), code, "flags")
+    return None if place is None else layout.header_length + place
+
+
+def event_of(event: ParsedEvent, raw: bytes) -> ParsedEvent:
+    """An event with other bytes, and the type in these."""
+    header = event.fixed_header._replace(type_code=raw[_TYPE_AT])
+    frame = Frame(event.position, header, raw)
+    return ParsedEvent(event.file, frame, event.layout, event.table_map, event.checksum_status)
+
+
+class _Program(NamedTuple):
+    """The arguments of `locate` for a table and a rows event header, and whether it knows all lengths."""
+
+    which: int
+    width: int
+    null_bytes: int
+    limits: Ints
+    steps: tuple[Ints, ...]
+    knows_lengths: bool
+
+
+class InverseRows:
+    """Inverts rows events, one after another."""
+
+    def __init__(self) -> None:
+        self._programs: dict[tuple[RowsHeader, bytes], _Program] = {}
+
+    def __call__(
+        self, event: ParsedEvent, rows_header: RowsHeader | None, content: bytes | None
+    ) -> ParsedEvent:
+        """The inverse of an event.
+
+        Its checksum stays unchanged, as in `mariadb-binlog`.
+
+        Parameters
+        ----------
+        event
+            A rows event that is not compressed.
+        rows_header, content
+            Its header, and the bytes of its table map, if known.
+
+        Raises
+        ------
+        UsageError
+            Rows do not have all columns.
+        GrammarError
+            The rows contradict their table map.
+        """
+        end = images_end(event)
+        body = event.body if rows_header is None else rows_header.body
+        header = event.layout.header_length_of(event.type_code)
+        start = end - len(body.images) if rows_header is None else header + len(rows_header.content)
+        if event.table_map is None:
+            raise event.locate(GrammarError("the rows have no table map"))
+        _check_images(event, body)
+        data = np.frombuffer(event.raw, dtype=np.uint8)
+        begins = self._begins(event, self._program(event, rows_header, content), data, (start, end))[::-1]
+        lengths = -np.diff(begins, prepend=end)
+        images, _ = take_ranges(data, np.ascontiguousarray(begins), lengths)
+        raw, code = event.raw, bytes([opposite(event.type_code)])
+        front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
+        return event_of(event, front + images.tobytes() + raw[end:])
+
+    def _program(self, event: ParsedEvent, rows_header: RowsHeader | None, content: bytes | None) -> _Program:
+        if rows_header is None or content is None:
+            return _program(event, event.body if rows_header is None else rows_header.body)
+        if (rows_header, content) not in self._programs:
+            if len(self._programs) >= _MOST:
+                self._programs.clear()
+            self._programs[rows_header, content] = _program(event, rows_header.body)
+        return self._programs[rows_header, content]
+
+    def _begins(self, event: ParsedEvent, program: _Program, data: Bytes, place: tuple[int, int]) -> Ints:
+        """The start of each image, in order, int64."""
+        start, end = place
+        one = np.zeros(1, dtype=np.int64)
+        state = np.zeros(STATE_SIZE, dtype=np.int64)
+        begins: list[Ints] = []
+        room = min(_ROWS, end - start + 2)
+        starts = np.empty((program.width, room), dtype=np.int64)
+        outputs = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
+        find = locate.run
+        ranges = one + start, one + end, one, one, one + program.which, one - 1
+        while True:
+            count = find(data, *ranges, program.limits, *program.steps, state, starts, *outputs)
+            if state[3] == MISMATCH:
+                raise event.locate(_refusal(event, program))
+            offsets = starts[:, :count]
+            first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
+            begins.append(first - program.null_bytes)
+            if state[3] != FULL:
+                return _filled(np.concatenate(begins), end, program.null_bytes)
+            state[3] = 1
+
+
+def _filled(begins: Ints, end: int, size: int) -> Ints:
+    """The same, including all-NULL images, which have `size` bytes."""
+    for index in np.flatnonzero(begins > end)[::-1].tolist():
+        begins[index] = (begins[index + 1] if index + 1 < len(begins) else end) - size
+    return begins
+
+
+def _check_images(event: ParsedEvent, body: Any) -> None:
+    columns = [] if body.is_write else [body.columns]
+    columns += [body.columns_after] if body.is_update else []
+    if any(one.num_present < body.num_columns.value for one in columns):
+        place = f"{event.file}, position {event.position}"
+        raise UsageError(f"{place}: --flashback requires full row images (binlog_row_image=FULL)")
+
+
+def _program(event: ParsedEvent, body: RowsEvent) -> _Program:
+    table_map: Any = event.table_map
+    columns = Schema.of(table_map, is_mariadb=True).columns
+    widths = widths_of(table_map, columns)
+    present = [index for index, one in enumerate(body.columns.columns) if one.is_present]
+    if present and present[-1] >= len(columns):
+        raise event.locate(GrammarError(_UNKNOWN_LENGTHS))
+    steps = [(index, *(widths[index] or _UNKNOWN)) for index in present]
+    numbers = np.array(steps * (2 if body.is_update else 1), dtype=np.int64).reshape(-1, 3)
+    limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)
+    which = 3 if body.is_update else 2 if body.is_write else 1
+    by_name = tuple(np.ascontiguousarray(numbers[:, offset]) for offset in range(3))
+    return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name, None not in widths)
+
+
+def _refusal(event: ParsedEvent, program: _Program) -> BinlogError:
+    table_map: Any = event.table_map
+    reason = "the rows do not match their table map" if program.knows_lengths else _UNKNOWN_LENGTHS
+    return refusal(event, table_name(table_map), GrammarError(reason))
 
 
 #: Text that is reversed; everything else is written immediately.
@@ -121,12 +296,12 @@ class FlashbackPrinter(MariadbPrinter):
         self._kind = 0
         self._stop = b""
 
-    def put_position(self, item: Item) -> None:
+    def put_position(self, printed: PrintedEvent) -> None:
         """In another order, positions would be misleading."""
 
-    def take(self, item: Item) -> None:
-        self._kind = item.kind
-        super().take(item)
+    def take(self, printed: PrintedEvent) -> None:
+        self._kind = printed.kind
+        super().take(printed)
 
     def hold_lines(self) -> bool:
         """Keep the lines of an event for the end, if they are reversed."""
@@ -138,39 +313,41 @@ class FlashbackPrinter(MariadbPrinter):
             return False
         return True
 
-    def put_query(self, item: Item, query: bytes, alter: Any) -> None:
+    def put_query(self, printed: PrintedEvent, query: bytes, alter: Any) -> None:
         if query in _INSTEAD:
             self.out.head.append(_INSTEAD[query] + b"\n" + self.delimiter + b"\n")
 
-    def print_xid(self, item: Item, body: XidEvent) -> None:
-        self.put(item, b"\tXid = %(xid)d\n", b"START TRANSACTION" + self.delimiter + b"\n")
+    def print_xid(self, printed: PrintedEvent, body: XidEvent) -> None:
+        self.put(printed, b"\tXid = %(xid)d\n", b"START TRANSACTION" + self.delimiter + b"\n")
 
-    def print_gtid(self, item: Item, body: MariadbGtidEvent) -> None:
+    def print_gtid(self, printed: PrintedEvent, body: MariadbGtidEvent) -> None:
         if not body.is_standalone:
             self.out.head.append(b"COMMIT\n" + self.delimiter + b"\n")
 
-    def print_rows(self, item: Item) -> None:
-        rows_header = self.rows_headers.of(item.event)
-        body: Any = item.event.body if rows_header is None else rows_header.body
+    def print_rows(self, printed: PrintedEvent) -> None:
+        rows_header = self.rows_headers.of(printed.event)
+        body = printed.event.body if rows_header is None else rows_header.body
         if body.table_id.value not in self.state.ignored_maps:
-            self._take_back(item, body, rows_header)
+            self._take_back(printed, body, rows_header)
         if body.is_statement_end:
             self.state.ignored_maps, self.state.is_annotated = frozenset(), False
             self._end_rows()
 
-    def _take_back(self, item: Item, body: RowsBody, rows_header: RowsHeader | None) -> None:
+    def _take_back(self, printed: PrintedEvent, body: RowsBody, rows_header: RowsHeader | None) -> None:
         # The client prints a compressed event under its uncompressed type.
-        is_packed = "compressed" in EventType(item.kind).name
-        kind = item.kind if is_packed else opposite(item.kind)
+        is_packed = "compressed" in EventType(printed.kind).name
+        kind = printed.kind if is_packed else opposite(printed.kind)
         is_end = not self._has_rows
-        item.raw = flagged(item.event, is_end=is_end)
+        printed.raw = flagged(printed.event, is_end=is_end)
         # The client computes a checksum for decompressed events, including the flags.
-        event = event_of(item.event, uncompressed(item, body) if is_packed else item.raw)
-        shown = Item(event, item.kind, item.position, item.end_position, event.raw, item.checksum)
+        event = event_of(printed.event, uncompressed(printed, body) if is_packed else printed.raw)
+        shown = PrintedEvent(
+            event, printed.kind, printed.position, printed.end_position, event.raw, printed.checksum
+        )
         if not self.options.short_form:
             self.put_header(shown)
             self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
-        content = None if event.table_map is None else self.quick.content_of(event.table_map)[1]
+        content = None if event.table_map is None else self.row_printer.content_of(event.table_map)[1]
         inverse = self._turn(event, rows_header, content)
         shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:
@@ -178,16 +355,16 @@ class FlashbackPrinter(MariadbPrinter):
         self._put_text(inverse)
         self._has_rows = True
 
-    def _put_text(self, event: Event) -> None:
+    def _put_text(self, event: ParsedEvent) -> None:
         table_map: Any = event.table_map
         rows_header = self.rows_headers.of(event)
         if self.options.shown_rows:
             name = None if table_map is None else self.rewritten.get(encode(table_map.schema_name))
-            found = self.quick.text(event, rows_header, name)
-            self._texts.push(found.text)
-            self.out.rows += found.rows
+            pieces, rows = self.row_printer.pieces(event, rows_header, name)
+            self._texts.push(b"".join(pieces))
+            self.out.rows += rows
         elif not self.options.short_form:
-            self.out.rows += self.quick.count(event, rows_header)
+            self.out.rows += self.row_printer.count(event, rows_header)
 
     def _end_rows(self) -> None:
         """Push a statement from its end to its start, since the stack is read backward."""

@@ -1,9 +1,6 @@
-"""Selects the events to print, by the clients' rules for position, time, server, and GTID."""
+"""Selects the events to print, by the clients' rules for position, time, server, GTID, and domain."""
 
 from __future__ import annotations
-
-from enum import Enum
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +9,10 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType, Header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump.item import Item
-from binlog_kaitai.render.dump.options import DumpOptions
-from binlog_kaitai.render.dump.variables import ends_group
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.render.dump.dump_options import DumpOptions
+from binlog_kaitai.render.dump.printed_event import PrintedEvent
+from binlog_kaitai.render.dump.statement_settings import ends_group
 
 #: Types shown even in transactions that are left out.
 NEVER_FILTERED = frozenset(
@@ -33,15 +27,11 @@ NEVER_FILTERED = frozenset(
 )
 
 
-class Verdict(Enum):
-    """The decision about an event."""
-
-    PRINT = "print"
-    SKIP = "skip"
-    STOP = "stop"
+class SelectionEndedError(Exception):
+    """The selected events end, including those of all later logs."""
 
 
-class Selection:
+class DumpSelection:
     """Decides about events, in log order.
 
     Attributes
@@ -79,15 +69,16 @@ class Selection:
         options = self.options
         return options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids
 
-    def of_others(self, server_ids: Ints, types: Bytes) -> Any:
+    def of_others(self, server_ids: Ints, types: Bytes) -> Bools | None:
         """Which events are left out because of their servers; None for none."""
         wanted, ignored = self.options.server_ids, self.options.ignored_server_ids
         if not (wanted or ignored):
             return None
-        others = np.isin(server_ids, list(ignored))
+        others: Bools = np.isin(server_ids, list(ignored))
         if wanted:
             others |= ~np.isin(server_ids, list(wanted))
-        return others & (types != EventType.rotate_event)
+        is_other: Bools = others & (types != EventType.rotate_event)
+        return is_other
 
     def range_of(
         self, timestamps: NDArray[np.int64], positions: NDArray[np.int64], of_others: Bools | None = None
@@ -122,12 +113,6 @@ class Selection:
             is_end &= ~of_others
         return begin, int(np.argmax(is_end)) if is_end.any() else count
 
-    def decide(self, item: Item) -> Verdict:
-        """Decide whether an event is printed; STOP ends the dump, including all later logs."""
-        verdict = self._decide(item)
-        self._count += 1
-        return verdict
-
     def skips(self, header: Header, kind: int) -> bool:
         """Whether an event is left out because of its header."""
         if kind == EventType.format_description_event:
@@ -138,45 +123,78 @@ class Selection:
         is_of_other = header.server_id in ignored or (bool(wanted) and header.server_id not in wanted)
         return is_of_other and kind != EventType.rotate_event
 
-    def _decide(self, item: Item) -> Verdict:
-        options, is_format = self.options, item.kind == EventType.format_description_event
-        if not is_format and not (self._count < self._offset or item.timestamp < self._start_timestamp):
+    def selects(self, printed: PrintedEvent) -> bool:
+        """Whether an event is printed, as far as its header tells.
+
+        Raises
+        ------
+        SelectionEndedError
+        """
+        options, is_format = self.options, printed.kind == EventType.format_description_event
+        if not (is_format or self._count < self._offset or printed.timestamp < self._start_timestamp):
             # After the first selected event, times may go back.
             self._start_timestamp = self._offset = 0
-        if self.skips(item.event.fixed_header, item.kind):
-            return Verdict.SKIP
-        if options.stop_timestamp is not None and item.timestamp >= options.stop_timestamp:
-            return Verdict.STOP
-        if self.stop_position is not None and item.event.position >= self.stop_position:
-            return Verdict.STOP
-        return Verdict.PRINT
+        is_skipped = self.skips(printed.event.fixed_header, printed.kind)
+        self._count += 1
+        if is_skipped:
+            return False
+        is_end = options.stop_timestamp is not None and printed.timestamp >= options.stop_timestamp
+        if is_end or (self.stop_position is not None and printed.event.position >= self.stop_position):
+            raise SelectionEndedError
+        return True
 
-    def filters_gtid(self, item: Item) -> bool:
+    def filters_gtid(self, printed: PrintedEvent) -> bool:
         """Whether an event is left out because of its transaction."""
         options = self.options
         if not self.filters_gtids:
             return False
-        if item.kind in GTID_TYPES:
-            gtid = item.event.stated_gtid
+        if printed.kind in GTID_TYPES:
+            gtid = printed.event.stated_gtid
             included, excluded = options.include_gtids, options.exclude_gtids
             is_left_out = excluded is not None and gtid is not None and gtid in excluded
             self.is_filtered = is_left_out or (
                 included is not None and (gtid is None or gtid not in included)
             )
-            return self.is_filtered or (options.skip_gtids and item.kind != EventType.gtid_event)
-        if item.kind == EventType.previous_gtids_log_event:
+            return self.is_filtered or (options.skip_gtids and printed.kind != EventType.gtid_event)
+        if printed.kind == EventType.previous_gtids_log_event:
             return options.skip_gtids
-        if item.kind in NEVER_FILTERED:
+        if printed.kind in NEVER_FILTERED:
             return False
         filtered = self.is_filtered
-        if item.kind == EventType.xid_event or (item.kind in QUERY_TYPES and _ends_group(item)):
+        if printed.kind == EventType.xid_event or (printed.kind in QUERY_TYPES and _ends_group(printed)):
             self.is_filtered = False
         return filtered
 
 
-def _ends_group(item: Item) -> bool:
+def _ends_group(printed: PrintedEvent) -> bool:
     """Whether a statement ends its transaction; an unreadable one does not, if it is left out."""
     try:
-        return ends_group(bytes(item.event.body.query))
+        return ends_group(bytes(printed.event.body.query))
     except BinlogError:
         return False
+
+
+class Domains:
+    """Judges events in order: everything after a GTID event is hidden with it, up to the next one."""
+
+    def __init__(self, options: DumpOptions) -> None:
+        self._options = options
+        self._is_hidden = False
+
+    def hides(self, printed: PrintedEvent) -> bool:
+        """Whether an event belongs to a transaction that is not printed."""
+        if printed.kind == EventType.gtid_event and self._options.filters_domains:
+            body = printed.event.body
+            self._is_hidden = self._hides_gtid(body.domain_id, body.sequence_number)
+        return self._is_hidden and printed.kind != EventType.format_description_event
+
+    def _hides_gtid(self, domain: int, number: int) -> bool:
+        options = self._options
+        if domain in options.ignored_domain_ids or (
+            options.domain_ids is not None and domain not in options.domain_ids
+        ):
+            return True
+        # A start position is what a replica has; domains that the stop position does not name are left out.
+        if number <= options.start_gtids.get(domain, -1):
+            return True
+        return bool(options.stop_gtids) and number > options.stop_gtids.get(domain, -1)

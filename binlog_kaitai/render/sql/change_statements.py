@@ -25,18 +25,25 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.render.sql.changes import Group, Side
-from binlog_kaitai.render.sql.prepared import prepared_lines
-from binlog_kaitai.render.sql.today import Fitted
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.render.sql.altered_tables import FittedTable
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side
+from binlog_kaitai.render.sql.statement_text import prepared_lines
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.sql_literals import sql_style
-from binlog_kaitai.rows.text.text_pieces import floats, joined
-from binlog_kaitai.rows.text.text_style import Style
+from binlog_kaitai.rows.text.text_styles import TextStyle, floats, joined
 from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.column_kinds import STRING_TYPES
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.sql_text import UTF8, Dialect, double_sql, identifier, introducer, is_plain, is_utf8
+from binlog_kaitai.values.sql_text import (
+    UTF8,
+    SqlDialect,
+    double_sql,
+    identifier,
+    introducer,
+    is_plain,
+    is_utf8,
+)
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.values.types import STRING_TYPES
 
 _END = b";\n"
 
@@ -52,30 +59,24 @@ class RefusedError(Exception):
     """Changes that cannot be written as statements, with the reason."""
 
 
-class Written(NamedTuple):
+class WrittenStatements(NamedTuple):
     """Statements as an Arrow array of bytes with their line ends, and their common beginning.
 
     `head` is empty if they cannot be merged with other statements. `check` follows them: bytes, or an Arrow
     array of them.
     """
 
-    lines: Any
+    lines: pa.Array
     head: bytes = b""
-    check: Any = b""
+    check: bytes | pa.Array = b""
 
 
-class Statements:
-    """Writes statements for one table with one definition.
+class ChangeStatements:
+    """Writes statements for one table, as it was or fitted to its current definition."""
 
-    Parameters
-    ----------
-    undo
-        Undo changes instead of repeating them.
-    fitted
-        The table adapted to its current definition; None for the table as it was.
-    """
-
-    def __init__(self, table: Table, dialect: Dialect, *, undo: bool, fitted: Fitted | None = None) -> None:
+    def __init__(
+        self, table: Table, dialect: SqlDialect, *, undo: bool, fitted: FittedTable | None = None
+    ) -> None:
         schema = table.schema
         self._undo = undo
         self._dialect = dialect
@@ -94,7 +95,7 @@ class Statements:
         self._style = sql_style(dialect, defers_long=self._is_plain)
         self._exact = _exact(self._style)
 
-    def write(self, group: Group) -> Written:
+    def write(self, group: ChangeGroup) -> WrittenStatements:
         """The statements for some changes.
 
         Raises
@@ -108,10 +109,10 @@ class Statements:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         lines, head, check = self._lines(group)
         if not self._is_plain:
-            return Written(prepared_lines(lines, check))
-        return Written(lines if check == b"" else joined(lines, check), head)
+            return WrittenStatements(prepared_lines(lines, check))
+        return WrittenStatements(lines if check == b"" else joined(lines, check), head)
 
-    def _lines(self, group: Group) -> Written:
+    def _lines(self, group: ChangeGroup) -> WrittenStatements:
         before, after = group.before, group.after
         if self._undo:
             before, after = after, before
@@ -119,28 +120,28 @@ class Statements:
             return self._insert(group, _there(after))
         return self._delete(group, before) if after is None else self._update(group, before, after)
 
-    def _insert(self, group: Group, side: Side) -> Written:
+    def _insert(self, group: ChangeGroup, side: Side) -> WrittenStatements:
         present = [column for column in self._columns if side.has(column)]
         if self._undo:
             self._refuse_without(present)
         names = b", ".join(map(self._name_of, present))
         head = b"INSERT INTO %s (%s) VALUES " % (self._name, names)
         if not present:  # all columns had their defaults, and the image is minimal
-            return Written(pa.array([head + b"()" + _END] * len(group), pa.binary()), head)
+            return WrittenStatements(pa.array([head + b"()" + _END] * len(group), pa.binary()), head)
         values = _listed([side.texts(one, self._style) for one in present])
-        return Written(_line(head + b"(", *values, b")"), head)
+        return WrittenStatements(_line(head + b"(", *values, b")"), head)
 
     def _name_of(self, column: Column) -> bytes:
         return _name(self._now[column.index].name)
 
-    def _delete(self, group: Group, side: Side) -> Written:
+    def _delete(self, group: ChangeGroup, side: Side) -> WrittenStatements:
         if self._undo and not self._has_key(side):
             # The image of an insert need not identify the row.
             self._refuse_without([column for column in self._columns if side.has(column)])
         lines = _line(b"DELETE FROM %s" % self._name, *self._where(group, side))
-        return Written(lines, check=b"" if self._finds_by_key(group, side) else CHECK)
+        return WrittenStatements(lines, check=b"" if self._finds_by_key(group, side) else CHECK)
 
-    def _update(self, group: Group, before: Side, after: Side) -> Written:
+    def _update(self, group: ChangeGroup, before: Side, after: Side) -> WrittenStatements:
         """`before` is the current row, `after` the desired one."""
         touched = group.after
         present = [column for column in self._columns if _there(touched).has(column)]
@@ -150,14 +151,16 @@ class Statements:
             raise RefusedError("the after image has no column to set")
         body = self._assignments(group, present, after)
         lines = _line(b"UPDATE %s SET " % self._name, body, *self._where(group, before))
-        return Written(lines, check=b"" if self._finds_by_key(group, before) else self._check(group, present))
+        return WrittenStatements(
+            lines, check=b"" if self._finds_by_key(group, before) else self._check(group, present)
+        )
 
-    def _check(self, group: Group, present: Sequence[Column]) -> Any:
+    def _check(self, group: ChangeGroup, present: Sequence[Column]) -> pa.Array:
         # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
         changes = np.logical_or.reduce([group.changed(one) for one in present])
         return pc.if_else(pa.array(changes), pa.scalar(CHECK, pa.binary()), pa.scalar(b"", pa.binary()))
 
-    def _assignments(self, group: Group, present: Sequence[Column], side: Side) -> Any:
+    def _assignments(self, group: ChangeGroup, present: Sequence[Column], side: Side) -> pa.Array:
         every = np.ones(len(group), dtype=np.bool_)
         masks = [every if one.type in _TIMES else group.changed(one) for one in present]
         nothing = ~np.logical_or.reduce(masks)
@@ -175,10 +178,10 @@ class Statements:
     def _has_key(self, *sides: Side) -> bool:
         return bool(self._key) and all(any(side.has(one) for side in sides) for one in self._key)
 
-    def _finds_by_key(self, group: Group, side: Side) -> bool:
+    def _finds_by_key(self, group: ChangeGroup, side: Side) -> bool:
         return self._has_key(side, side if group.before is None else group.before)
 
-    def _where(self, group: Group, side: Side) -> list[Any]:
+    def _where(self, group: ChangeGroup, side: Side) -> list[bytes | pa.Array]:
         """The pieces of the condition that finds the current row."""
         other = group.before if group.before is not None else side
         if self._finds_by_key(group, side):
@@ -188,7 +191,7 @@ class Statements:
             columns = [column for column in columns if other.has(column)]
         if not columns:
             raise RefusedError("the image has no column that identifies the row")
-        pieces: list[Any] = []
+        pieces: list[bytes | pa.Array] = []
         for column in columns:
             # Columns missing from an after image are unchanged.
             texts = (side if side.has(column) else other).texts(column, self._exact)
@@ -207,7 +210,7 @@ class Statements:
             raise RefusedError(f"the image lacks {_list(missing)}")
 
 
-def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
+def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
     """The expression for an exact comparison, and the text before and after the literal.
 
     Parameters
@@ -230,13 +233,15 @@ def _compared(column: Column, dialect: Dialect, is_utf8: bool) -> tuple[bytes, b
     return name, b"", b""
 
 
-def _exact(style: Style) -> Style:
+def _exact(style: TextStyle) -> TextStyle:
     """The style for comparisons: a FLOAT is compared as its exact DOUBLE value."""
 
-    def value(one: Any, column: Column) -> bytes:
-        return double_sql(one).encode() if column.type == ColumnType.float else style.value(one, column)
+    def value(number: Any, column: Column) -> bytes:
+        is_float = column.type == ColumnType.float
+        return double_sql(number).encode() if is_float else style.value(number, column)
 
-    writers: dict[ColumnType | int, Any] = {**style.writers, ColumnType.float: partial(floats, is_exact=True)}
+    writers = dict(style.writers)
+    writers[ColumnType.float] = partial(floats, is_exact=True)
     return replace(style, writers=writers, value=value)
 
 
@@ -253,17 +258,17 @@ def _list(names: Sequence[str]) -> str:
     return ", ".join(map(identifier, names))
 
 
-def _listed(texts: Sequence[Any]) -> list[Any]:
+def _listed(texts: Sequence[pa.Array]) -> list[bytes | pa.Array]:
     """Comma-separated texts."""
-    pieces: list[Any] = []
+    pieces: list[bytes | pa.Array] = []
     for text in texts:
         pieces += [b", ", text] if pieces else [text]
     return pieces
 
 
-def _line(*pieces: Any) -> Any:
+def _line(*pieces: bytes | pa.Array) -> pa.Array:
     """Join pieces into lines; consecutive constants are merged."""
-    merged: list[Any] = []
+    merged: list[bytes | pa.Array] = []
     for piece in (*pieces, _END):
         if isinstance(piece, bytes) and merged and isinstance(merged[-1], bytes):
             merged[-1] += piece

@@ -5,31 +5,39 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from itertools import chain, pairwise
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.threads import side_by_side
-from binlog_kaitai.render.sql.change_statements import CHECK, RefusedError, Statements, Written
-from binlog_kaitai.render.sql.changes import Group, found_groups, read_groups
-from binlog_kaitai.render.sql.choice import RowChoice
-from binlog_kaitai.render.sql.lines import FIRST, Lines, head_key
-from binlog_kaitai.render.sql.omissions import Report, comment, place
-from binlog_kaitai.render.sql.script_options import SqlOptions
-from binlog_kaitai.render.sql.today import Fitted
-from binlog_kaitai.render.sql.versions import row_end, without_history
+from binlog_kaitai.render.sql.altered_tables import FittedTable
+from binlog_kaitai.render.sql.change_statements import (
+    CHECK,
+    ChangeStatements,
+    RefusedError,
+    WrittenStatements,
+)
+from binlog_kaitai.render.sql.row_changes import (
+    ChangeGroup,
+    read_groups,
+    row_end,
+    walked_groups,
+    without_history,
+)
+from binlog_kaitai.render.sql.script_lines import FIRST, OmissionReport, ScriptLines, comment, head_key, place
+from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
-from binlog_kaitai.rows.located_rows import Found, MismatchError, walk
+from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
-from binlog_kaitai.rows.row_pages import RowsPage
-from binlog_kaitai.rows.tables import Table
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
-from binlog_kaitai.values.sql_text import Dialect, is_plain
-from binlog_kaitai.views.row_objects import Failure, by_kernels_or_reader
+from binlog_kaitai.values.sql_text import SqlDialect, is_plain
+from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14
@@ -48,20 +56,15 @@ _MANY = 1 << 20
 _MAX_WRITERS = 1 << 10
 
 #: Some changes, with their statements or why there are none.
-_Text = tuple[Group, Written | RefusedError]
+_Text = tuple[ChangeGroup, WrittenStatements | RefusedError]
 
 
 class RowStatements:
-    """Writes the row changes of pages.
-
-    Parameters
-    ----------
-    threads
-        Number of threads that write statements.
+    """Writes the row changes of pages, in several threads if that pays.
 
     Attributes
     ----------
-    dialect : Dialect
+    dialect : SqlDialect
         That of the server that wrote the events.
     choice : RowChoice
         Selects the wanted changes.
@@ -72,21 +75,21 @@ class RowStatements:
         event.
     """
 
-    def __init__(self, options: SqlOptions, report: Report, threads: int = 1) -> None:
+    def __init__(self, options: SqlOptions, report: OmissionReport, threads: int = 1) -> None:
         self._threads = threads
         self._lock = Lock()
-        self.dialect = Dialect()
+        self.dialect = SqlDialect()
         self._options = options
-        self.choice = RowChoice(options.wanted)
+        self.choice = CriteriaChoice(options.wanted)
         self._report = report
-        self._writers: dict[tuple[int, Dialect], tuple[Table, Statements]] = {}
+        self._writers: dict[tuple[int, SqlDialect], tuple[Table, ChangeStatements]] = {}
         self._beginnings: dict[bytes, int] = {}
         self._noted: set[str] = set()
         self._page = -1
         self.fitted: set[tuple[str, ...]] = set()
         self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
 
-    def portions(self, page: RowsPage) -> Iterator[tuple[Lines, int]]:
+    def portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of a page in order, in portions of limited size.
 
         Each portion comes with the number of the event up to which all lines have been yielded; the last one
@@ -107,48 +110,48 @@ class RowStatements:
             else:
                 yield from self._alone(page, events, high)
         if len(limits) < 2:
-            yield Lines.joined([]), page.limit
+            yield ScriptLines.joined([]), page.limit
 
-    def _alone(self, page: RowsPage, events: Any, high: int) -> Iterator[tuple[Lines, int]]:
+    def _alone(self, page: RowsPage, events: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of one event, which may be very large, in pieces."""
         failures: list[Failure] = []
         table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
         if not isinstance(table, Table):
-            yield Lines.joined([]), row
+            yield ScriptLines.joined([]), row
             raise page.refuse(int(events[0]))
         for lines in self._of_table(page, table, events, failures):
             yield lines, row
         for _, error in failures:
             raise error
-        yield Lines.joined([]), high
+        yield ScriptLines.joined([]), high
 
-    def _together(self, page: RowsPage, chosen: Any, high: int) -> Iterator[tuple[Lines, int]]:
+    def _together(self, page: RowsPage, chosen: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of many events, built table by table, then put in order."""
         numbers = page.images.table_of[chosen]
         failures: list[Failure] = []
-        found: list[Lines] = []
+        parts: list[ScriptLines] = []
         for number in distinct_values(numbers).tolist():
             events = chosen[numbers == number]
             table = page.images.table(int(events[0]))
             if isinstance(table, Table):
-                found += self._of_table(page, table, events, failures)
+                parts += self._of_table(page, table, events, failures)
             else:
                 failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
-        lines = Lines.joined(found)
+        lines = ScriptLines.joined(parts)
         if not failures:
             yield lines, high
             return
         index, error = min(failures, key=lambda failure: failure[0])
         stop = int(page.images.rows[index])
-        yield lines.taken(np.flatnonzero(lines.events < stop)), stop
+        yield lines.select(np.flatnonzero(lines.events < stop)), stop
         raise error
 
     def _of_table(
-        self, page: RowsPage, table: Table, events: Any, failures: list[Failure]
-    ) -> Iterator[Lines]:
+        self, page: RowsPage, table: Table, events: Ints, failures: list[Failure]
+    ) -> Iterator[ScriptLines]:
         """The lines of one table; stops at an invalid event."""
 
-        def by_reader(index: int) -> Iterator[Lines]:
+        def by_reader(index: int) -> Iterator[ScriptLines]:
             rows = list(rows_of(page.event(index), table.schema))
             yield self._joined(page, table, self._texts(page, table, list(read_groups(rows, index))))
 
@@ -156,37 +159,39 @@ class RowStatements:
             page, events, failures, lambda chosen: self._walked(page, table, chosen), by_reader
         )
 
-    def _walked(self, page: RowsPage, table: Table, chosen: Any) -> Iterator[Lines]:
+    def _walked(self, page: RowsPage, table: Table, chosen: Ints) -> Iterator[ScriptLines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
 
-        def found() -> Generator[Found, None, None]:
+        def walked() -> Generator[LocatedRows, None, None]:
             yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
 
-        def texts(one: Found) -> Iterator[list[_Text]]:
+        def texts(rows: LocatedRows) -> Iterator[list[_Text]]:
             try:
-                yield self._texts(page, table, list(found_groups(table, one)))
+                yield self._texts(page, table, list(walked_groups(table, rows)))
             except CellError as error:
-                yield from self._before(page, table, one, error)
+                yield from self._before(page, table, rows, error)
 
         is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
-        made = (
-            side_by_side(found(), texts, self._threads, lambda one: 0)
+        parts = (
+            side_by_side(walked(), texts, self._threads, lambda rows: 0)
             if is_divided
-            else chain.from_iterable(map(texts, found()))
+            else chain.from_iterable(map(texts, walked()))
         )
-        yield from (self._joined(page, table, one) for one in made)
+        yield from (self._joined(page, table, part) for part in parts)
 
-    def _before(self, page: RowsPage, table: Table, found: Found, error: CellError) -> Iterator[list[_Text]]:
+    def _before(
+        self, page: RowsPage, table: Table, rows: LocatedRows, error: CellError
+    ) -> Iterator[list[_Text]]:
         """The texts of all events before one with an invalid value, which the event reader reports."""
         # The row number is relative to a group, so each event is tried separately.
-        for index in distinct_values(found.events).tolist():
-            begin, end = np.searchsorted(found.events, [index, index + 1])
+        for index in distinct_values(rows.events).tolist():
+            begin, end = np.searchsorted(rows.events, [index, index + 1])
             try:
-                yield self._texts(page, table, list(found_groups(table, found.part(int(begin), int(end)))))
+                yield self._texts(page, table, list(walked_groups(table, rows.part(int(begin), int(end)))))
             except CellError:
                 raise MismatchError(index) from error
 
-    def _texts(self, page: RowsPage, table: Table, groups: list[Group]) -> list[_Text]:
+    def _texts(self, page: RowsPage, table: Table, groups: list[ChangeGroup]) -> list[_Text]:
         """The selected ones of some groups with their text; several threads call this."""
         end = row_end(table.schema)
         if end is not None:
@@ -198,28 +203,28 @@ class RowStatements:
             writer = self._writer(page, table, int(chosen[0].events[0]))
         return [(group, _written_or_refused(writer, group)) for group in chosen]
 
-    def _joined(self, page: RowsPage, table: Table, texts: list[_Text]) -> Lines:
+    def _joined(self, page: RowsPage, table: Table, texts: list[_Text]) -> ScriptLines:
         if texts:
             first = min(int(page.images.rows[group.events.min()]) for group, _ in texts)
             known = self.changed.get(table.key, (self._page, first))
             self.changed[table.key] = min(known, (self._page, first))
-        return Lines.joined([self._written(page, table, *one) for one in texts])
+        return ScriptLines.joined([self._written(page, table, *one) for one in texts])
 
-    def _writer(self, page: RowsPage, table: Table, event: int) -> Statements:
+    def _writer(self, page: RowsPage, table: Table, event: int) -> ChangeStatements:
         key = id(table), self.dialect
         if key not in self._writers:
             if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
-                at = int(page.block.positions[page.images.rows[event]])
-                raise UsageError(_why_unnamed(table), file=page.block.file, position=at)
+                position = int(page.block.positions[page.images.rows[event]])
+                raise UsageError(_why_unnamed(table), file=page.block.file, position=position)
             if len(self._writers) >= _MAX_WRITERS:
                 self._writers.clear()
             # Keep a reference to the table, so that no other can get its id.
             fitted = self._fitted(table)
-            writer = Statements(table, self.dialect, undo=self._options.undo, fitted=fitted)
+            writer = ChangeStatements(table, self.dialect, undo=self._options.undo, fitted=fitted)
             self._writers[key] = table, writer
         return self._writers[key][1]
 
-    def _fitted(self, table: Table) -> Fitted | None:
+    def _fitted(self, table: Table) -> FittedTable | None:
         """The table adapted to its current definition, if requested; reports the differences once."""
         if self._options.today is None:
             return None
@@ -235,7 +240,9 @@ class RowStatements:
                 self._report.warn(note)
         return fitted
 
-    def _written(self, page: RowsPage, table: Table, group: Group, written: Written | RefusedError) -> Lines:
+    def _written(
+        self, page: RowsPage, table: Table, group: ChangeGroup, written: WrittenStatements | RefusedError
+    ) -> ScriptLines:
         rows = page.images.rows[group.events]
         if isinstance(written, RefusedError):
             return self._refused(page, table, group, str(written))
@@ -244,9 +251,9 @@ class RowStatements:
         key = 0
         if head and self._options.is_extended:
             key = head_key(self._beginnings.setdefault(head, len(self._beginnings)), head)
-        return Lines([texts], rows, numbers, np.full(len(rows), key, dtype=np.int64))
+        return ScriptLines([texts], rows, numbers, np.full(len(rows), key, dtype=np.int64))
 
-    def _refused(self, page: RowsPage, table: Table, group: Group, reason: str) -> Lines:
+    def _refused(self, page: RowsPage, table: Table, group: ChangeGroup, reason: str) -> ScriptLines:
         events, counts = np.unique(group.events, return_counts=True)
         texts = []
         word = "reverted" if self._options.undo else "replayed"
@@ -259,10 +266,10 @@ class RowStatements:
                 place(page.block, row),
                 count,
             )
-        return Lines.at(texts, page.images.rows[events], FIRST)
+        return ScriptLines.at(texts, page.images.rows[events], FIRST)
 
 
-def _written_or_refused(writer: Statements, group: Group) -> Written | RefusedError:
+def _written_or_refused(writer: ChangeStatements, group: ChangeGroup) -> WrittenStatements | RefusedError:
     try:
         return writer.write(group)
     except RefusedError as refused:

@@ -1,18 +1,429 @@
-"""The SQL script of logs, for programs."""
+"""Writes a log as an SQL script: its transactions in order or, to undo them, in reverse order.
+
+Strategy
+--------
+1. Events are read as pages of blocks. Row changes (`row_statements`) and `logged_statements` become lines.
+2. A transaction with selected lines gets its BEGIN before the first and its COMMIT after the last of them. It
+   may extend over many blocks.
+3. To undo changes, the lines of each block are written in reverse to a spool on disk, which is then read
+   backward. The lines of an incomplete transaction are removed from it.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing
 from typing import Literal, Unpack
 
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
-from binlog_kaitai.errors import IncompleteScriptWarning
-from binlog_kaitai.render.sql.omissions import Report
-from binlog_kaitai.render.sql.script import write_sql
-from binlog_kaitai.render.sql.script_options import SqlOptions
+from binlog_kaitai.core.grammar import ROWS_TYPES
+from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
+from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.log.event_gtids import gtid_texts
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.log_end import End
+from binlog_kaitai.render.disk_stack import Stack
+from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
+from binlog_kaitai.render.sql.row_statements import RowStatements
+from binlog_kaitai.render.sql.script_lines import (
+    CLOSING,
+    OPENING,
+    PREFIX,
+    SUFFIX,
+    OmissionReport,
+    ScriptLines,
+    comment,
+    distinct_events,
+    place,
+    plain,
+)
+from binlog_kaitai.render.sql.sql_options import SqlOptions
+from binlog_kaitai.render.sql.statement_text import postamble, preamble
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.text.long_values import filled
+from binlog_kaitai.rows.text.text_styles import clock, digits, joined
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
+from binlog_kaitai.values.schema import is_mariadb
+from binlog_kaitai.values.sql_text import SqlDialect
+
+#: Used instead of the number of a transaction.
+NO_TRANSACTION = -1
+
+_BEGIN, _COMMIT, _ROLLBACK = b"BEGIN;\n", b"COMMIT;\n", b"ROLLBACK;\n"
+
+_UNENDED = "an incomplete transaction is not {}"
+
+#: Flags of rows events, and the variable to turn off while such rows are changed.
+_CHECKS = {
+    "has_no_foreign_key_checks": "foreign_key_checks",
+    "is_sql_foreign_key": "foreign_key_checks",
+    "has_no_check_constraint_checks": "check_constraint_checks",
+}
+_OF_MARIADB = frozenset(("has_no_check_constraint_checks",))
+
+#: Transactions with the event at which each begins, or ends, and which of the latter are rollbacks.
+_Begins = tuple[Ints, Ints]
+_Ends = tuple[Ints, Ints, Bools]
+
+
+class SqlScript:
+    """Writes the script of some logs.
+
+    Parameters
+    ----------
+    pages
+        Pages of all blocks of the logs (`every_block`).
+    report
+        Receives what is omitted.
+    """
+
+    def __init__(
+        self, pages: RowsPages, filters: Filters, options: SqlOptions, report: OmissionReport
+    ) -> None:
+        self._pages = pages
+        self._undo = options.undo
+        self._report = report
+        self._rows = RowStatements(options, report, pages.threads)
+        self._statements = LoggedStatements(options, filters, report)
+        self._boundaries = Boundaries()
+        self._version = ""
+        self._last = Carried()
+        self._start = (0, 0)  # position of that transaction, and the timestamp of its first event
+        self._owns = np.zeros(0, dtype=np.int64)
+        self._own: int | None = None  # the transaction that XA statements begin and end
+        self._open: int | None = None  # the transaction whose beginning is written, but not its end
+        self._was_open: int | None = None  # the same before the newest lines
+        self._open_at = ""
+        self._mark = 0  # chunks in the spool below those of the open transaction
+        self._spool: Stack | None = None
+        self._has_head = False
+        self._page = -1
+        self._notes = b""
+
+    def __iter__(self) -> Iterator[memoryview | bytes]:
+        """The bytes of the script.
+
+        Raises
+        ------
+        BinlogError
+            Like the event reader, after the statements before the damage; with undo, before any output.
+        """
+        return self._backward() if self._undo else self._forward()
+
+    def check(self) -> None:
+        """Reject columns in the options that no table had, after everything has been read.
+
+        Raises
+        ------
+        UsageError
+        """
+        self._rows.choice.check()
+
+    def _forward(self) -> Iterator[memoryview | bytes]:
+        try:
+            for page in self._pages:
+                with page.block.held():
+                    for lines, _ in self._portions(page):
+                        yield self._head()
+                        yield from filled(lines.forward(), page.block)
+        except BinlogError:
+            # Nothing of an incomplete transaction may remain.
+            yield self._cut_off()
+            raise
+        yield self._cut_off() + self._head() + postamble()
+
+    def _backward(self) -> Iterator[memoryview | bytes]:
+        with closing(Stack()) as self._spool:
+            for page in self._pages:
+                with page.block.held():
+                    for lines, numbers in self._portions(page):
+                        self._put(page.block, lines, numbers)
+            note = self._cut_off()
+            yield self._head() + self._notes + note
+            yield from self._spool.backwards()
+            yield postamble()
+
+    def _put(self, block: Block, lines: ScriptLines, numbers: Ints) -> None:
+        """Write lines to the spool, those of the open transaction as separate chunks."""
+        assert self._spool is not None
+        is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
+        for chosen in (~is_open, is_open):
+            if chosen is is_open and self._open != self._was_open:
+                self._mark = len(self._spool)
+            for piece in filled(lines.backward(np.flatnonzero(chosen)), block, backward=True):
+                self._spool.append(piece)
+
+    def _head(self) -> bytes:
+        if self._has_head:
+            return b""
+        self._has_head = True
+        word = "reverts the changes in" if self._undo else "replays the changes in"
+        names = ", ".join(plain(source.name) for source in self._pages.sources)
+        return comment(f"binlog-kaitai sql: {word} {names}") + preamble(self._rows.dialect)
+
+    def _cut_off(self) -> bytes:
+        """The replacement for the missing end of a transaction."""
+        if self._open is None:
+            return b""
+        self._open = None
+        reason = _UNENDED.format("reverted" if self._undo else "committed")
+        self._report.incomplete(reason, self._open_at)
+        if self._spool is not None:
+            self._spool.cut(self._mark)
+            return comment(f"{reason}: {self._open_at}")
+        return comment(reason) + _ROLLBACK
+
+    def _portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, Ints]]:
+        """The lines of a page, and their transaction numbers."""
+        block = page.block
+        if len(block) and block.positions[0] == len(MAGIC):
+            yield from self._new_file(block)
+        # The first event precedes its own format; only after it is MariaDB recognized.
+        self._rows.dialect = SqlDialect.of(self._version, is_mariadb=is_mariadb(block.layout))
+        roles = roles_of(block)
+        transactions = Transactions(block, roles, self._boundaries, self._last)
+        if self._open is not None and transactions.count and self._open < transactions.base:
+            yield ScriptLines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
+        statements = self._statements.lines(page, roles, self._rows.dialect)
+        if not self._undo:
+            self._take_own(transactions, np.intersect1d(statements.events, xa_rows(block)))
+        low = 0
+        for rows, high in self._rows.portions(page):
+            inside = np.flatnonzero((statements.events >= low) & (statements.events < high))
+            contents = ScriptLines.joined([rows, statements.select(inside)])
+            yield self._bracketed(page, transactions, contents, rows, range(low, high))
+            low = high
+        self._page += 1
+        for alteration in self._statements.alterations:
+            if alteration.key in self._rows.fitted:
+                continue  # differences are reported, and the statements are for the altered table
+            event = self._page, alteration.row
+            if self._rows.changed.get(alteration.key, event) < event:
+                self._report.warn(alteration.warning)
+                self._notes += comment(alteration.warning)
+        if transactions.count:
+            if transactions.carried.number != self._last.number:
+                row = int(transactions.first[-1])
+                self._start = int(block.positions[row]), int(block.header.numbers("timestamp")[row])
+            self._last = transactions.carried
+
+    def _new_file(self, block: Block) -> Iterator[tuple[ScriptLines, Ints]]:
+        self._boundaries = Boundaries()
+        if note := self._cut_off():
+            yield ScriptLines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
+        self._version = getattr(block.event(0).body, "server_version", "")
+
+    def _take_own(self, transactions: Transactions, rows: Ints) -> None:
+        """Record which transactions XA statements begin and end; only one can continue in the next block."""
+        numbers = transactions.number_of[rows]
+        if self._own is not None:
+            numbers = np.append(numbers, self._own)
+        self._owns = distinct_values(numbers)
+        self._own = int(self._owns[-1]) if len(self._owns) else None
+
+    def _bracketed(
+        self,
+        page: RowsPage,
+        transactions: Transactions,
+        contents: ScriptLines,
+        rows: ScriptLines,
+        span: range,
+    ) -> tuple[ScriptLines, Ints]:
+        """Lines with BEGIN and COMMIT of their transactions.
+
+        Parameters
+        ----------
+        contents, rows
+            All lines, and those of them that are row changes.
+        span
+            The range of events that this call completes.
+        """
+        base, number_of = transactions.base, transactions.number_of
+        events = distinct_events(contents.events, len(page.block))
+        numbers, first = np.unique(number_of[events], return_index=True)
+        # A statement that is a transaction of its own has no BEGIN.
+        changed = distinct_events(rows.events, len(page.block))
+        of_rows = np.isin(numbers, number_of[changed])
+        known = np.clip(numbers - base, 0, None)
+        takes = (numbers >= base) & (
+            of_rows | (transactions.is_begun[known] if transactions.count else False)
+        )
+        takes &= ~np.isin(numbers, self._owns)
+        numbers, first = numbers[takes], events[first[takes]]
+        self._was_open = self._open
+        is_new = numbers != (NO_TRANSACTION if self._open is None else self._open)
+        every = numbers if self._open is None or self._open < base else np.union1d(numbers, [self._open])
+        ends = transactions.closing[every - base]
+        is_done = (ends >= 0) & (ends < span.stop)
+        outcomes = transactions.outcomes[every - base]
+        if len(every):
+            self._open = None if is_done[-1] else int(every[-1])
+            if self._open is not None and self._open != self._was_open:
+                is_older = transactions.continues and self._open == base
+                row = int(transactions.first[self._open - base])
+                position = self._start[0] if is_older else int(page.block.positions[row])
+                self._open_at = f"{plain(page.block.file)}:{position}"
+        lines = [contents, *self._checks(page, changed, number_of)]
+        begins = numbers[is_new], first[is_new]
+        finished = every[is_done], ends[is_done], outcomes[is_done] == Outcome.ROLLBACK
+        make = self._undo_brackets if self._undo else self._redo_brackets
+        lines += make(page, transactions, begins, finished)
+        whole = ScriptLines.joined(lines)
+        of_line = number_of[whole.events]
+        if self._undo and finished[2].any():
+            return self._without_rolled_back(page, whole, of_line, finished)
+        return whole, of_line
+
+    def _redo_brackets(
+        self, page: RowsPage, transactions: Transactions, begins: _Begins, ends: _Ends
+    ) -> list[ScriptLines]:
+        numbers, first = begins
+        finished, rows, is_rollback = ends
+        for row in rows[transactions.is_cut[finished - transactions.base]].tolist():
+            self._report.incomplete(_UNENDED.format("committed"), place(page.block, row))
+        texts = pc.if_else(
+            pa.array(is_rollback), pa.scalar(_ROLLBACK, pa.binary()), pa.scalar(_COMMIT, pa.binary())
+        )
+        headings = self._headings(page, transactions, numbers)
+        return [
+            ScriptLines.at(headings, first, OPENING),
+            ScriptLines.at(_several(texts, len(rows)), rows, CLOSING),
+        ]
+
+    def _undo_brackets(
+        self, page: RowsPage, transactions: Transactions, begins: _Begins, ends: _Ends
+    ) -> list[ScriptLines]:
+        """The same in reverse: the end of a transaction is written first."""
+        _, first = begins
+        numbers, rows, _ = ends
+        commits = pa.array([_COMMIT] * len(first), pa.binary())
+        headings = self._headings(page, transactions, numbers)
+        return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(commits, first, CLOSING)]
+
+    def _without_rolled_back(
+        self, page: RowsPage, lines: ScriptLines, of_line: Ints, ends: _Ends
+    ) -> tuple[ScriptLines, Ints]:
+        numbers, rows, is_rollback = ends
+        gone, rows = numbers[is_rollback], rows[is_rollback]
+        reason = "a rolled-back transaction is not reverted; its changes to non-transactional tables remain"
+        for row in rows.tolist():
+            self._report.incomplete(reason, place(page.block, row))
+        if self._was_open is not None and self._was_open in gone:
+            assert self._spool is not None
+            self._spool.cut(self._mark)
+        keeps = np.flatnonzero(~np.isin(of_line, gone))
+        notes = ScriptLines.at(
+            [comment(f"{reason}: {place(page.block, row)}") for row in rows.tolist()], rows, OPENING
+        )
+        kept = np.append(of_line[keeps], np.full(len(rows), NO_TRANSACTION))
+        return ScriptLines.joined([lines.select(keeps), notes]), kept
+
+    def _headings(self, page: RowsPage, transactions: Transactions, numbers: Ints) -> pa.Array:
+        """A comment with position and time of each transaction, and its BEGIN."""
+        block = page.block
+        rows = transactions.first[numbers - transactions.base]
+        positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
+        if transactions.continues and len(numbers) and numbers[0] == transactions.base:
+            positions[0], stamps[0] = self._start
+        texts = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
+        gtids = joined(b", GTID ", _plain_texts(texts.view(pa.binary())))
+        return joined(
+            b"-- %s:" % plain(block.file).encode(),
+            digits(positions),
+            b", ",
+            clock(stamps),
+            pc.fill_null(gtids, b""),
+            b"\n" + _BEGIN,
+        )
+
+    def _checks(self, page: RowsPage, events: Ints, number_of: Ints) -> Iterator[ScriptLines]:
+        """The checks to disable for rows that the server changed with checks disabled."""
+        if not len(events):
+            return
+        block = page.block
+        for flag, name in _CHECKS.items():
+            if flag in _OF_MARIADB and not self._rows.dialect.is_mariadb:
+                continue
+            is_off = np.zeros(len(block), dtype=np.bool_)
+            for kind in set(block.kinds) & ROWS_TYPES:
+                body = block.body(kind)
+                if flag in body:
+                    is_off[block.rows_of(kind)] = body.numbers(flag).astype(np.bool_)
+            # Once for consecutive events of a transaction.
+            keys = np.where(is_off[events], number_of[events], NO_TRANSACTION - 1)
+            limits = np.flatnonzero(np.diff(keys, prepend=NO_TRANSACTION - 2, append=NO_TRANSACTION - 2))
+            first, last = events[limits[:-1]], events[limits[1:] - 1]
+            chosen = is_off[first]
+            if self._undo:
+                first, last = last, first
+            for value, rows_of, where in ((0, first, PREFIX), (1, last, SUFFIX)):
+                text = f"SET {name} = {value};\n".encode()
+                yield ScriptLines.at([text] * int(chosen.sum()), rows_of[chosen], where)
+
+
+def write_sql(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters,
+    options: SqlOptions,
+    report: OmissionReport,
+    *,
+    ddl: str | None = None,
+    keys: Keys | None = None,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    threads: int | None = None,
+) -> Iterator[memoryview | bytes]:
+    """Write the script of some logs, see :class:`SqlScript`.
+
+    Parameters
+    ----------
+    source
+        As for `binlog_kaitai.open`.
+    ddl
+        Table definitions, as written by mysqldump.
+    keys
+        Where to look for the keys of encrypted logs.
+    ends
+        Receives how each file ended.
+    threads
+        Number of threads that write statements, see `log.threads.thread_count`.
+    """
+    sources = resolve(source, keys)
+    pages = RowsPages(
+        sources,
+        filters,
+        ddl=ddl,
+        every_block=True,
+        follows_xa=False,
+        progress=progress,
+        threads=threads,
+        ends=ends,
+    )
+    script = SqlScript(pages, filters, options, report)
+    yield from script
+    script.check()
+    report.finish()
+
+
+def _several(texts: pa.Array, count: int) -> pa.Array:
+    """An array of texts, possibly empty."""
+    return texts if count else pa.array([], pa.binary())
+
+
+def _plain_texts(texts: pa.Array) -> pa.Array:
+    """Texts for comments, as printable ASCII."""
+    if not pc.any(pc.match_substring_regex(texts, "[^ -~]")).as_py():
+        return texts
+    known = [None if one is None else one.decode("utf-8", "surrogateescape") for one in texts.to_pylist()]
+    return pa.array([one and plain(one).encode() for one in known], pa.binary())
+
 
 Operation = Literal["insert", "update", "delete"]
 
@@ -79,6 +490,6 @@ def sql_script(
         column=[column] if isinstance(column, str) else column,
         allow_unnamed=allow_unnamed,
     )
-    report = Report(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
+    report = OmissionReport(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
     chosen = Filters.of(**filters)
     return map(bytes, write_sql(source, chosen, options, report, ddl=ddl, keys=keys, threads=threads))

@@ -12,7 +12,8 @@ import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any, NamedTuple
+from functools import reduce
+from typing import NamedTuple
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
@@ -21,18 +22,18 @@ from binlog_kaitai.errors import UsageError
 Literal = Decimal | str | bytes | None
 
 
-class Known(NamedTuple):
+class ConditionValues(NamedTuple):
     """The values of a column as an Arrow array; for times (as text), the number of fractional digits."""
 
-    array: Any
+    array: pa.Array
     digits: int | None = None
 
 
 #: Returns the values of a column by name.
-Values = Callable[[str], Known]
+Values = Callable[[str], ConditionValues]
 
 #: Evaluates the condition for each row: an Arrow array, null for neither.
-Condition = Callable[[Values], Any]
+Condition = Callable[[Values], "pa.BooleanArray"]
 
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -63,14 +64,14 @@ class _Token(NamedTuple):
     text: str
 
 
-class Where(NamedTuple):
+class WhereCondition(NamedTuple):
     """A condition, and the columns that it refers to."""
 
     holds: Condition
     columns: frozenset[str]
 
 
-def parse_where(text: str) -> Where:
+def parse_where(text: str) -> WhereCondition:
     """Parse a condition.
 
     Raises
@@ -85,25 +86,26 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = list(_tokens(text))
-        self._at = 0
+        self._position = 0
         self._columns: set[str] = set()
 
-    def read(self) -> Where:
+    def read(self) -> WhereCondition:
         condition = self._either()
-        if self._at < len(self._tokens):
+        if self._position < len(self._tokens):
             raise self._error("an end")
-        return Where(condition, frozenset(self._columns))
+        return WhereCondition(condition, frozenset(self._columns))
 
     def _error(self, wanted: str) -> UsageError:
-        found = repr(self._tokens[self._at].text) if self._at < len(self._tokens) else "the end"
-        return UsageError(f"the condition {self._text!r} has {found} where {wanted} is expected")
+        is_end = self._position == len(self._tokens)
+        actual = "the end" if is_end else repr(self._tokens[self._position].text)
+        return UsageError(f"the condition {self._text!r} has {actual} where {wanted} is expected")
 
     def _word(self, *words: str) -> str | None:
         """Consume one of several words or symbols."""
-        if self._at < len(self._tokens):
-            token = self._tokens[self._at]
+        if self._position < len(self._tokens):
+            token = self._tokens[self._position]
             if token.kind in ("name", "sign") and token.text.upper() in words:
-                self._at += 1
+                self._position += 1
                 return token.text.upper()
         return None
 
@@ -118,14 +120,14 @@ class _Parser:
         return _folded(pc.or_kleene, parts)
 
     def _both(self) -> Condition:
-        parts = [self._one()]
+        parts = [self._factor()]
         while self._word("AND"):
-            parts.append(self._one())
+            parts.append(self._factor())
         return _folded(pc.and_kleene, parts)
 
-    def _one(self) -> Condition:
+    def _factor(self) -> Condition:
         if self._word("NOT"):
-            return _inverted(self._one())
+            return _inverted(self._factor())
         if self._word("("):
             condition = self._either()
             self._need(")")
@@ -133,10 +135,10 @@ class _Parser:
         return self._comparison(self._name())
 
     def _name(self) -> str:
-        if self._at == len(self._tokens) or self._tokens[self._at].kind != "name":
+        if self._position == len(self._tokens) or self._tokens[self._position].kind != "name":
             raise self._error("the name of a column")
-        text = self._tokens[self._at].text
-        self._at += 1
+        text = self._tokens[self._position].text
+        self._position += 1
         name = text[1:-1].replace("``", "`") if text.startswith("`") else text
         self._columns.add(name)
         return name
@@ -147,22 +149,22 @@ class _Parser:
         if self._word("IS"):
             is_not = self._word("NOT")
             self._need("NULL")
-            found = _compared(name, "<=>", None)
-            return _inverted(found) if is_not else found
+            condition = _compared(name, "<=>", None)
+            return _inverted(condition) if is_not else condition
         is_not = self._word("NOT")
         match self._word("IN", "BETWEEN", "LIKE"):
             case "IN":
-                found = self._list(name)
+                condition = self._list(name)
             case "BETWEEN":
                 least = self._literal()
                 self._need("AND")
                 pair = _compared(name, ">=", least), _compared(name, "<=", self._literal())
-                found = _folded(pc.and_kleene, list(pair))
+                condition = _folded(pc.and_kleene, list(pair))
             case "LIKE":
-                found = _like(name, self._literal())
+                condition = _like(name, self._literal())
             case _:
                 raise self._error("a comparison")
-        return _inverted(found) if is_not else found
+        return _inverted(condition) if is_not else condition
 
     def _list(self, name: str) -> Condition:
         self._need("(")
@@ -175,23 +177,23 @@ class _Parser:
     def _literal(self) -> Literal:
         if word := self._word("NULL", "TRUE", "FALSE"):
             return None if word == "NULL" else Decimal(word == "TRUE")
-        token = self._tokens[self._at] if self._at < len(self._tokens) else _Token("", "")
+        token = self._tokens[self._position] if self._position < len(self._tokens) else _Token("", "")
         if token.kind not in ("number", "string", "hex"):
             raise self._error("a value")
-        self._at += 1
+        self._position += 1
         if token.kind == "number":
             return Decimal(token.text)
         return bytes.fromhex(token.text[2:]) if token.kind == "hex" else _unquoted(token.text)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
-    at = 0
-    while text[at:].strip():
-        found = _TOKEN.match(text, at)
-        if found is None:
-            raise UsageError(f"the condition {text!r} is not valid at {text[at:].strip()!r}")
-        yield _Token(found.lastgroup or "", found[found.lastgroup or 0])
-        at = found.end()
+    position = 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
+        if match is None:
+            raise UsageError(f"the condition {text!r} is not valid at {text[position:].strip()!r}")
+        yield _Token(match.lastgroup or "", match[match.lastgroup or 0])
+        position = match.end()
 
 
 def _unquoted(text: str) -> str:
@@ -199,18 +201,15 @@ def _unquoted(text: str) -> str:
     letters = {"n": "\n", "r": "\r", "t": "\t", "0": "\0", "Z": "\x1a"}
     return re.sub(
         r"\\(.)|" + mark * 2,
-        lambda found: letters.get(found[1], found[1]) if found[1] else mark,
+        lambda match: letters.get(match[1], match[1]) if match[1] else mark,
         text[1:-1],
         flags=re.DOTALL,
     )
 
 
-def _folded(function: Any, parts: list[Condition]) -> Condition:
-    def holds(values: Values) -> Any:
-        found = parts[0](values)
-        for part in parts[1:]:
-            found = function(found, part(values))
-        return found
+def _folded(function: Callable[..., pa.BooleanArray], parts: list[Condition]) -> Condition:
+    def holds(values: Values) -> pa.BooleanArray:
+        return reduce(function, (part(values) for part in parts))
 
     return holds
 
@@ -220,20 +219,20 @@ def _inverted(condition: Condition) -> Condition:
 
 
 def _compared(name: str, sign: str, literal: Literal) -> Condition:
-    def holds(values: Values) -> Any:
+    def holds(values: Values) -> pa.BooleanArray:
         array, digits = values(name)
         if literal is None:
             return pc.is_null(array) if sign == "<=>" else pa.nulls(len(array), pa.bool_())
         is_moment = digits is not None and isinstance(literal, str)
         wanted = _moment(str(literal), digits or 0) if is_moment else literal
-        found = getattr(pc, _COMPARE[sign])(*_matched(name, array, wanted))
-        return pc.fill_null(found, False) if sign == "<=>" else found
+        result = getattr(pc, _COMPARE[sign])(*_matched(name, array, wanted))
+        return pc.fill_null(result, False) if sign == "<=>" else result
 
     return holds
 
 
 def _like(name: str, literal: Literal) -> Condition:
-    def holds(values: Values) -> Any:
+    def holds(values: Values) -> pa.BooleanArray:
         array, _ = values(name)
         if not isinstance(literal, str) or not pa.types.is_string(array.type):
             raise UsageError(f"LIKE requires text, but column {name} has {array.type}")
@@ -242,7 +241,7 @@ def _like(name: str, literal: Literal) -> Condition:
     return holds
 
 
-def _matched(name: str, array: Any, literal: Decimal | str | bytes) -> tuple[Any, Any]:
+def _matched(name: str, array: pa.Array, literal: Decimal | str | bytes) -> tuple[pa.Array, pa.Scalar]:
     """Values and literal, converted to comparable types."""
     kind = array.type
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
@@ -269,7 +268,7 @@ def _number(name: str, literal: Decimal | str | bytes) -> Decimal:
         raise UsageError(f"column {name} is numeric, but {literal!r} is not a number") from None
 
 
-def _matched_numbers(array: Any, number: Decimal) -> tuple[Any, Any]:
+def _matched_numbers(array: pa.Array, number: Decimal) -> tuple[pa.Array, pa.Scalar]:
     kind = array.type
     if pa.types.is_integer(kind) and number == number.to_integral_value():
         try:

@@ -16,15 +16,15 @@ PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in ran
 
 
 @kernel
-def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, at: int) -> int:
-    """Write base64 in lines of 76 characters, each ended, at `out[at]`; gives the end.
+def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, offset: int) -> int:
+    """Write base64 in lines of 76 characters, each ended, at `out[offset]`; gives the end.
 
     `letters` has the two characters of each 12-bit value, the first in the lower byte, uint16. `out` must
     have room for 77 bytes per 57 input bytes or part thereof, and 8 more.
     """
     while start + LINE <= end:
         line = data[start : start + LINE]
-        text = out[at : at + 77]
+        text = out[offset : offset + 77]
         for step in range(19):
             number = (
                 np.uint32(line[3 * step]) << np.uint32(16)
@@ -39,9 +39,9 @@ def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, at
             text[4 * step + 3] = low >> np.uint16(8)
         text[76] = 10
         start += LINE
-        at += 77
+        offset += 77
     if start == end:
-        return at
+        return offset
     while start < end:
         number = np.uint32(data[start]) << np.uint32(16)
         if start + 1 < end:
@@ -50,11 +50,11 @@ def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, at
             number |= np.uint32(data[start + 2])
         high = letters[number >> np.uint32(12)]
         low = letters[number & np.uint32(4095)]
-        out[at] = high & np.uint16(255)
-        out[at + 1] = high >> np.uint16(8)
-        out[at + 2] = low & np.uint16(255) if start + 1 < end else 61
-        out[at + 3] = low >> np.uint16(8) if start + 2 < end else 61
+        out[offset] = high & np.uint16(255)
+        out[offset + 1] = high >> np.uint16(8)
+        out[offset + 2] = low & np.uint16(255) if start + 1 < end else 61
+        out[offset + 3] = low >> np.uint16(8) if start + 2 < end else 61
         start += 3
-        at += 4
-    out[at] = 10
-    return at + 1
+        offset += 4
+    out[offset] = 10
+    return offset + 1

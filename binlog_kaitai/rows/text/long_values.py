@@ -65,8 +65,8 @@ def _characters(data: Bytes, start: int, end: int, charset: str) -> Iterator[str
     convert: Callable[[bytes], str] | None = utf8.decode if charset == _UTF8 else decoder_of(charset)
     assert convert is not None
     for piece in pieces(data, start, end):
-        for at in range(0, len(piece), _STEP):
-            yield convert(bytes(piece[at : at + _STEP]))
+        for offset in range(0, len(piece), _STEP):
+            yield convert(bytes(piece[offset : offset + _STEP]))
     utf8.decode(b"", final=True)
 
 
@@ -138,8 +138,8 @@ def filled(text: memoryview, block: Block, *, backward: bool = False) -> Iterato
 def _value(data: Bytes, start: int, end: int, *, in_hex: bool, backward: bool) -> Iterator[bytes]:
     view = view_of(data)
     steps = range(start, end, PIECE)
-    for at in reversed(steps) if backward else steps:
-        after = min(at + PIECE, end)
-        piece = view[at:after]
+    for offset in reversed(steps) if backward else steps:
+        after = min(offset + PIECE, end)
+        piece = view[offset:after]
         yield hexlify(piece).upper() if in_hex else bytes(piece).replace(b"'", b"''")
-        give_back(data, at, after)
+        give_back(data, offset, after)

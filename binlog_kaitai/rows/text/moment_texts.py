@@ -1,4 +1,4 @@
-"""Kernels that write values as text."""
+"""Numbers, dates and times of many rows as text: bytes, and where each text begins, without Arrow."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number
+from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number, put_padded
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
+
+#: Powers of ten.
+UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 
 class ByteTexts(NamedTuple):
     """A translation table for bytes; see `put_bytes`."""
 
-    is_plain: Any
-    sizes: Any
-    texts: Any
+    is_plain: Bools
+    sizes: Ints
+    texts: Bytes
 
     @classmethod
     def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
@@ -64,7 +67,7 @@ def put_bytes(
     -------
     Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
     """
-    at = 0
+    offset = 0
     room = out.shape[0]
     widest = 1
     for byte in range(256):
@@ -75,20 +78,20 @@ def put_bytes(
         start = starts[index]
         stop = ends[index]
         if stop < start:
-            offsets[index + 1] = at
+            offsets[index + 1] = offset
             continue
         if start < 0 or stop > data.shape[0]:
             return -2
-        if at + (stop - start) * widest + extra + 16 > room:
+        if offset + (stop - start) * widest + extra + 16 > room:
             return -1
         for step in range(around[0, 0]):
-            out[at + step] = around[0, 1 + step]
-        at += around[0, 0]
+            out[offset + step] = around[0, 1 + step]
+        offset += around[0, 0]
         while start < stop:
             # Sixteen at a time, as long as all are copied unchanged.
             while start + 16 <= stop and is_plain[data[start]]:
                 a = data[start : start + 16]
-                b = out[at : at + 16]
+                b = out[offset : offset + 16]
                 all_plain = True
                 for step in range(16):
                     all_plain &= is_plain[a[step]]
@@ -96,65 +99,70 @@ def put_bytes(
                     break
                 for step in range(16):
                     b[step] = a[step]
-                at += 16
+                offset += 16
                 start += 16
             if start == stop:
                 break
             byte = data[start]
             start += 1
             if is_plain[byte]:
-                out[at] = byte
-                at += 1
+                out[offset] = byte
+                offset += 1
             else:
                 for step in range(sizes[byte]):
-                    out[at + step] = texts[byte, step]
-                at += sizes[byte]
+                    out[offset + step] = texts[byte, step]
+                offset += sizes[byte]
         for step in range(around[1, 0]):
-            out[at + step] = around[1, 1 + step]
-        at += around[1, 0]
-        offsets[index + 1] = at
-    return at
+            out[offset + step] = around[1, 1 + step]
+        offset += around[1, 0]
+        offsets[index + 1] = offset
+    return offset
 
 
 @kernel
-def put_two(value: int, out: Bytes, at: int) -> int:
+def put_two(value: int, out: Bytes, offset: int) -> int:
     """Write a number below 100 with two digits; `out` must have room."""
     # With signed indexes, Numba would generate code for negative ones.
-    pair, place = _TWO * np.uint64(value), np.uint64(at)
+    pair, place = _TWO * np.uint64(value), np.uint64(offset)
     out[place] = PAIRS[pair]
     out[place + _ONE] = PAIRS[pair + _ONE]
-    return at + 2
+    return offset + 2
 
 
 @kernel
-def put_clock(micros: int, digits: int, out: Bytes, at: int) -> int:
+def put_micros(number: int, digits: int, out: Bytes, offset: int) -> Any:
+    """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
+    if digits == 0:
+        return offset
+    if number >= 1_000_000 or digits > 6:
+        return -1
+    out[offset] = 46
+    return put_padded(number // UNITS[6 - digits], digits, out, offset + 1)
+
+
+@kernel
+@inlined
+def put_hours(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
+    """Write hours, of two digits or more, minutes and seconds; `out` must have room."""
+    offset = put_two(hour, out, offset) if hour < 100 else put_number(hour, out, offset)
+    out[offset] = 58
+    offset = put_two(minute, out, offset + 1)
+    out[offset] = 58
+    return put_two(second, out, offset + 1)
+
+
+@kernel
+def put_clock_of(micros: int, digits: int, out: Bytes, offset: int) -> Any:
     """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` needs room."""
     seconds = micros // 1_000_000
-    fraction = micros % 1_000_000
-    hours = seconds // 3600
-    if hours >= 100:
-        out[at] = 48 + hours // 100 % 10
-        at += 1
-    at = put_two(hours % 100, out, at)
-    out[at] = 58
-    at = put_two(seconds // 60 % 60, out, at + 1)
-    out[at] = 58
-    at = put_two(seconds % 60, out, at + 1)
-    if digits > 0:
-        out[at] = 46
-        at += 1
-        unit = 100_000
-        for _ in range(digits):
-            out[at] = 48 + fraction // unit % 10
-            unit //= 10
-            at += 1
-    return at
+    offset = put_hours(seconds // 3600, seconds // 60 % 60, seconds % 60, out, offset)
+    return put_micros(micros % 1_000_000, digits, out, offset)
 
 
 @kernel
-def put_date(days: int, out: Bytes, at: int) -> Any:
+def put_date(days: int, out: Bytes, offset: int) -> int:
     """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; `out` must have room."""
-    # Days since 0000-03-01, in periods of 400 years that begin in March (see `time_kernels.days_of`).
+    # Days since 0000-03-01, in periods of 400 years that begin in March (see `read_kernels.days_of`).
     days += 719_468
     of_era = days % 146_097
     year = (of_era - of_era // 1460 + of_era // 36_524 - of_era // 146_096) // 365
@@ -166,12 +174,12 @@ def put_date(days: int, out: Bytes, at: int) -> Any:
     if month > 12:
         month -= 12
         year += 1
-    at = put_two(year // 100, out, at)
-    at = put_two(year % 100, out, at)
-    out[at] = 45
-    at = put_two(month, out, at + 1)
-    out[at] = 45
-    return put_two(day, out, at + 1)
+    offset = put_two(year // 100, out, offset)
+    offset = put_two(year % 100, out, offset)
+    out[offset] = 45
+    offset = put_two(month, out, offset + 1)
+    out[offset] = 45
+    return put_two(day, out, offset + 1)
 
 
 @kernel
@@ -182,43 +190,43 @@ def put_moments(
 
     `quote` is the quote character, 0 for none; `out` must have room for 32 bytes per value.
     """
-    at = 0
+    offset = 0
     offsets[0] = 0
     for index in range(values.shape[0]):
-        if valid[index] and at + 32 <= out.shape[0]:
+        if valid[index] and offset + 32 <= out.shape[0]:
             value = values[index]
             if quote:
-                out[at] = quote
-                at += 1
+                out[offset] = quote
+                offset += 1
             if kind == 0:
-                at = put_date(value, out, at)
+                offset = put_date(value, out, offset)
             elif kind == 1:
-                at = put_date(value // 86_400_000_000, out, at)
-                out[at] = 32
-                at = put_clock(value % 86_400_000_000, digits, out, at + 1)
+                offset = put_date(value // 86_400_000_000, out, offset)
+                out[offset] = 32
+                offset = put_clock_of(value % 86_400_000_000, digits, out, offset + 1)
             else:
                 if value < 0:
-                    out[at] = 45
-                    at += 1
+                    out[offset] = 45
+                    offset += 1
                     value = -value
-                at = put_clock(value, digits, out, at)
+                offset = put_clock_of(value, digits, out, offset)
             if quote:
-                out[at] = quote
-                at += 1
-        offsets[index + 1] = at
-    return at
+                out[offset] = quote
+                offset += 1
+        offsets[index + 1] = offset
+    return offset
 
 
 @kernel
 def put_numbers(values: Ints, valid: Bools, out: Bytes, offsets: Ints) -> int:
     """Write numbers (not -2^63) in decimal; `out` needs 20 bytes per number. Returns the length."""
-    at = 0
+    offset = 0
     offsets[0] = 0
     for index in range(values.shape[0]):
-        if valid[index] and at + 20 <= out.shape[0]:
-            at = put_number(values[index], out, at)
-        offsets[index + 1] = at
-    return at
+        if valid[index] and offset + 20 <= out.shape[0]:
+            offset = put_number(values[index], out, offset)
+        offsets[index + 1] = offset
+    return offset
 
 
 @kernel
@@ -240,7 +248,7 @@ def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Byte
     -------
     Length of all rows; -1 if `out` is too small, -2 if a text is outside `data`.
     """
-    at = 0
+    offset = 0
     count = offsets.shape[0]
     ends[0] = 0
     for row in range(ends.shape[0] - 1):
@@ -255,9 +263,40 @@ def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Byte
                 length = bases[number] + offsets[number, row + 1] - start
             if start < 0 or length < 0 or start + length > data.shape[0]:
                 return -2
-            if at + length > out.shape[0]:
+            if offset + length > out.shape[0]:
                 return -1
-            copy(data, start, length, out, at)
-            at += length
-        ends[row + 1] = at
-    return at
+            copy(data, start, length, out, offset)
+            offset += length
+        ends[row + 1] = offset
+    return offset
+
+
+#: Kinds of `put_moments`.
+DATE, MOMENT, TIME = 0, 1, 2
+
+#: A value of `put_moments` is no longer, and none of `put_numbers`.
+_ROOM, _DIGITS = 32, 20
+
+
+def number_texts(values: Ints, valid: Bools | None = None) -> tuple[Bytes, Ints]:
+    """Numbers (int64, none of them -2^63) in decimal; nothing where `valid` is false."""
+    count = len(values)
+    is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
+    out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    size = put_numbers.run(values, is_there, out, offsets)
+    return out[:size], offsets
+
+
+def moment_texts(
+    values: Ints, valid: Bools, kind: int, digits: int = 0, quote: bytes = b""
+) -> tuple[Bytes, Ints]:
+    """Days or microseconds (int64) as text, by `kind`; see `put_moments`."""
+    count = len(values)
+    out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
+    size = put_moments.run(values, valid, kind, digits, quote[0] if quote else 0, out, offsets)
+    return out[:size], offsets
+
+
+def clock_texts(seconds: Ints) -> tuple[Bytes, Ints]:
+    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
+    return moment_texts(seconds * 1_000_000, np.ones(len(seconds), dtype=np.bool_), MOMENT)

@@ -1,6 +1,6 @@
 """Kernels that write single values in the clients' formats.
 
-Each writes at `out[at]`, which must have room, and returns the end.
+Each writes at the given offset of `out`, which must have room, and returns the end.
 """
 
 from __future__ import annotations
@@ -27,14 +27,11 @@ from binlog_kaitai.log.decoders import (
     timestamp2,
 )
 from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
-from binlog_kaitai.rows.text.general_texts import put_general
-from binlog_kaitai.rows.text.moment_texts import put_two
+from binlog_kaitai.rows.text.float_texts import put_general
+from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_micros, put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
-
-#: Powers of ten.
-_UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 #: The smallest number, which has no positive counterpart.
 _LOWEST = np.int64(-(1 << 63))
@@ -55,45 +52,45 @@ def integers(data: Bytes, start: int, size: int) -> Any:
 
 
 @kernel
-def put_signed(number: Any, out: Bytes, at: int) -> Any:
+def put_signed(number: Any, out: Bytes, offset: int) -> Any:
     """Write a signed integer."""
     if number != _LOWEST:
-        return put_number(number, out, at)
-    out[at] = 45
-    at = put_number(np.int64(9223372036854775807), out, at + 1)
-    out[at - 1] += 1
-    return at
+        return put_number(number, out, offset)
+    out[offset] = 45
+    offset = put_number(np.int64(9223372036854775807), out, offset + 1)
+    out[offset - 1] += 1
+    return offset
 
 
 @kernel
-def put_unsigned(number: Any, out: Bytes, at: int) -> Any:
+def put_unsigned(number: Any, out: Bytes, offset: int) -> Any:
     """Write an unsigned integer, given as signed."""
     if number >= 0:
-        return put_number(number, out, at)
+        return put_number(number, out, offset)
     # The last digit separately, so that the rest fits into a signed number.
     bits = np.uint64(number)
     tenth = bits // np.uint64(10)
-    at = put_number(np.int64(tenth), out, at)
-    out[at] = 48 + np.int64(bits - tenth * np.uint64(10))
-    return at + 1
+    offset = put_number(np.int64(tenth), out, offset)
+    out[offset] = 48 + np.int64(bits - tenth * np.uint64(10))
+    return offset + 1
 
 
 @kernel
-def put_integer(data: Bytes, start: int, size: int, out: Bytes, at: int) -> Any:
+def put_integer(data: Bytes, start: int, size: int, out: Bytes, offset: int) -> int:
     """Write an integer as signed and, if it is negative, also the same bits as unsigned."""
     number, unsigned = integers(data, start, size)
-    at = put_signed(number, out, at)
+    offset = put_signed(number, out, offset)
     if number >= 0:
-        return at
-    out[at] = 32
-    out[at + 1] = 40
-    at = put_unsigned(unsigned, out, at + 2)
-    out[at] = 41
-    return at + 1
+        return offset
+    out[offset] = 32
+    out[offset + 1] = 40
+    offset = put_unsigned(unsigned, out, offset + 2)
+    out[offset] = 41
+    return offset + 1
 
 
 @kernel
-def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes, at: int) -> int:
+def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes, offset: int) -> int:
     """Write the bytes of a string with escapes."""
     end = start + length
     while start < end:
@@ -105,34 +102,34 @@ def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes
                 quotes |= escapes[a[step]]
             if quotes:
                 break
-            copy(data, start, 16, out, at)
-            at += 16
+            copy(data, start, 16, out, offset)
+            offset += 16
             start += 16
         stop = min(end, start + 16)
         while start < stop:
             byte = data[start]
             escape = escapes[byte]
             if escape == PLAIN:
-                out[at] = byte
-                at += 1
+                out[offset] = byte
+                offset += 1
             elif escape == AS_NUMBER:
-                out[at] = 92
-                out[at + 1] = 120
+                out[offset] = 92
+                out[offset + 1] = 120
                 high = byte >> 4
                 low = byte & 15
-                out[at + 2] = high + (48 if high < 10 else 87)
-                out[at + 3] = low + (48 if low < 10 else 87)
-                at += 4
+                out[offset + 2] = high + (48 if high < 10 else 87)
+                out[offset + 3] = low + (48 if low < 10 else 87)
+                offset += 4
             else:
-                out[at] = 92
-                out[at + 1] = escape
-                at += 2
+                out[offset] = 92
+                out[offset + 1] = escape
+                offset += 2
             start += 1
-    return at
+    return offset
 
 
 @kernel
-def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) -> Any:
+def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) -> int:
     """Escape a string at `out[start:end]` in place; returns its end, or -1 if that exceeds `room`."""
     more = 0
     text = out[start:end]
@@ -142,31 +139,31 @@ def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) 
     if end + more > room:
         return -1
     source = end
-    at = end + more
-    while at > source:
+    offset = end + more
+    while offset > source:
         source -= 1
         byte = out[source]
         escape = escapes[byte]
         if escape == PLAIN:
-            at -= 1
-            out[at] = byte
+            offset -= 1
+            out[offset] = byte
         elif escape == AS_NUMBER:
-            at -= 4
+            offset -= 4
             high = byte >> 4
             low = byte & 15
-            out[at] = 92
-            out[at + 1] = 120
-            out[at + 2] = high + (48 if high < 10 else 87)
-            out[at + 3] = low + (48 if low < 10 else 87)
+            out[offset] = 92
+            out[offset + 1] = 120
+            out[offset + 2] = high + (48 if high < 10 else 87)
+            out[offset + 3] = low + (48 if low < 10 else 87)
         else:
-            at -= 2
-            out[at] = 92
-            out[at + 1] = escape
+            offset -= 2
+            out[offset] = 92
+            out[offset + 1] = escape
     return end + more
 
 
 @kernel
-def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: Bytes, at: int) -> Any:
+def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: Bytes, offset: int) -> int:
     """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces; -1 for infinities and NaN."""
     size = 8 if is_double else 4
     bits: Any = np.int64(0)
@@ -194,163 +191,143 @@ def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: B
         else:
             exponent = 1
         exponent -= 150
-    begin = at
+    begin = offset
     if is_negative:
-        out[at] = 45
-        at += 1
+        out[offset] = 45
+        offset += 1
     if mantissa == 0:
-        out[at] = 48
-        at += 1
+        out[offset] = 48
+        offset += 1
     else:
-        at = put_general(mantissa, exponent, 20 if is_double else 6, scratch, out, at)
+        offset = put_general(mantissa, exponent, 20 if is_double else 6, scratch, out, offset)
     if not is_double:
-        while at < begin + 20:
-            out[at] = 32
-            at += 1
-    return at
+        while offset < begin + 20:
+            out[offset] = 32
+            offset += 1
+    return offset
 
 
 @kernel
-def put_point(has_digits: bool, out: Bytes, at: int) -> Any:
+def put_point(has_digits: bool, out: Bytes, offset: int) -> int:
     """Write the decimal point, preceded by a zero if the DECIMAL has no digits before it."""
     if not has_digits:
-        out[at] = 48
-        at += 1
-    out[at] = 46
-    return at + 1
+        out[offset] = 48
+        offset += 1
+    out[offset] = 46
+    return offset + 1
 
 
 @kernel
-def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes, at: int) -> Any:
+def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes, end: int) -> int:
     """Write a DECIMAL; -1 if it is invalid."""
     if precision == 0 or scale > precision:
         return -1
     is_negative = decimal_sign(data, start, 1)
     if is_negative:
-        out[at] = 45
-        at += 1
+        out[end] = 45
+        end += 1
     groups, before = decimal_groups(precision, scale)
     has_digits = False
     for group in range(groups):
         if group == before:
-            at = put_point(has_digits, out, at)
+            end = put_point(has_digits, out, end)
             has_digits = True
         count, size, offset = digit_group(group, precision, scale)
         number = digits_value(data, start, group, offset, size, is_negative)
-        if number >= _UNITS[count]:
+        if number >= UNITS[count]:
             return -1
         if has_digits:
-            at = put_padded(number, count, out, at)
+            end = put_padded(number, count, out, end)
         elif number > 0:
-            at = put_number(number, out, at)
+            end = put_number(number, out, end)
             has_digits = True
     if not has_digits:
-        out[at] = 48
-        at += 1
-    return at
+        out[end] = 48
+        end += 1
+    return end
 
 
 @kernel
-def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, at: int) -> Any:
+def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, offset: int) -> int:
     """Write a date with a separator; the year must have at most four digits."""
-    at = put_two(year // 100, out, at)
-    at = put_two(year % 100, out, at)
-    out[at] = between
-    at = put_two(month, out, at + 1)
-    out[at] = between
-    return put_two(day, out, at + 1)
+    offset = put_two(year // 100, out, offset)
+    offset = put_two(year % 100, out, offset)
+    out[offset] = between
+    offset = put_two(month, out, offset + 1)
+    out[offset] = between
+    return put_two(day, out, offset + 1)
 
 
 @kernel
-def put_day(data: Bytes, start: int, out: Bytes, at: int) -> int:
+def put_day(data: Bytes, start: int, out: Bytes, offset: int) -> int:
     """Write a DATE; -1 for a year of five digits."""
     year, month, day = date(data, start)
     if year > 9999:
         return -1
-    out[at] = 39
-    at = put_calendar(year, month, day, 58, out, at + 1)
-    out[at] = 39
-    return at + 1
+    out[offset] = 39
+    offset = put_calendar(year, month, day, 58, out, offset + 1)
+    out[offset] = 39
+    return offset + 1
 
 
 @kernel
-def put_micros(number: int, digits: int, out: Bytes, at: int) -> Any:
-    """Write microseconds with a point and `digits` digits, if any; -1 for a second or more."""
-    if digits == 0:
-        return at
-    if number >= 1_000_000 or digits > 6:
-        return -1
-    out[at] = 46
-    return put_padded(number // _UNITS[6 - digits], digits, out, at + 1)
-
-
-@kernel
-def put_clock(hour: int, minute: int, second: int, out: Bytes, at: int) -> Any:
+def put_clock(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
     """Write hours, minutes and seconds; -1 for hours of four digits."""
-    if hour >= 1000:
-        return -1
-    if hour >= 100:
-        out[at] = 48 + hour // 100
-        at += 1
-    at = put_two(hour % 100, out, at)
-    out[at] = 58
-    at = put_two(minute, out, at + 1)
-    out[at] = 58
-    return put_two(second, out, at + 1)
+    return put_hours(hour, minute, second, out, offset) if hour < 1000 else -1
 
 
 @kernel
-def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, at: int) -> Any:
+def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
     """Write a DATETIME in the format since 5.6.4; -1 if it is invalid."""
     is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, start, digits)
     if not is_positive or year > 9999:
         return -1
-    out[at] = 39
-    at = put_calendar(year, month, day, 45, out, at + 1)
-    out[at] = 32
-    at = put_clock(hour, minute, second, out, at + 1)
-    at = put_micros(microsecond, digits, out, at)
-    if at < 0:
+    out[offset] = 39
+    offset = put_calendar(year, month, day, 45, out, offset + 1)
+    out[offset] = 32
+    offset = put_clock(hour, minute, second, out, offset + 1)
+    offset = put_micros(microsecond, digits, out, offset)
+    if offset < 0:
         return -1
-    out[at] = 39
-    return at + 1
+    out[offset] = 39
+    return offset + 1
 
 
 @kernel
-def put_time(data: Bytes, start: int, digits: int, out: Bytes, at: int) -> Any:
+def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
     """Write a TIME in the format since 5.6.4; -1 if it is invalid."""
     has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
     if has_spare_bit:
         return -1
-    out[at] = 39
-    at += 1
+    out[offset] = 39
+    offset += 1
     if is_negative:
-        out[at] = 45
-        at += 1
-    at = put_clock(hour, minute, second, out, at)
-    if at >= 0:
-        at = put_micros(microsecond, digits, out, at)
-    if at < 0:
+        out[offset] = 45
+        offset += 1
+    offset = put_clock(hour, minute, second, out, offset)
+    if offset >= 0:
+        offset = put_micros(microsecond, digits, out, offset)
+    if offset < 0:
         return -1
-    out[at] = 39
-    return at + 1
+    out[offset] = 39
+    return offset + 1
 
 
 @kernel
-def put_timestamp(data: Bytes, start: int, digits: int, out: Bytes, at: int) -> Any:
+def put_timestamp(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> Any:
     """Write a TIMESTAMP in the format since 5.6.4, in seconds; -1 if it is invalid."""
     seconds, microsecond = timestamp2(data, start, digits)
-    return put_micros(microsecond, digits, out, put_number(seconds, out, at))
+    return put_micros(microsecond, digits, out, put_number(seconds, out, offset))
 
 
 @kernel
-def put_bits(data: Bytes, start: int, length: int, bits: int, out: Bytes, at: int) -> int:
+def put_bits(data: Bytes, start: int, length: int, bits: int, out: Bytes, offset: int) -> int:
     """Write the last `bits` bits of a byte range."""
-    out[at] = 98
-    out[at + 1] = 39
-    at += 2
+    out[offset] = 98
+    out[offset + 1] = 39
+    offset += 2
     for bit in range(8 * length - bits, 8 * length):
-        out[at] = 48 + ((data[start + (bit >> 3)] >> (7 - (bit & 7))) & 1)
-        at += 1
-    out[at] = 39
-    return at + 1
+        out[offset] = 48 + ((data[start + (bit >> 3)] >> (7 - (bit & 7))) & 1)
+        offset += 1
+    out[offset] = 39
+    return offset + 1

@@ -1,16 +1,22 @@
-"""A kernel that writes lines of text for changed rows, directly from row images."""
+"""A kernel that writes lines of text for changed rows, directly from row images.
+
+In the table format, values are made safe to display: truncated, on one line, with control characters escaped.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import length_prefix
+from binlog_kaitai.log.line_arrays import put_hex
 from binlog_kaitai.log.text_kernels import copy, put_number
-from binlog_kaitai.rows.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.image_walk import NULL
-from binlog_kaitai.rows.text.cell_texts import (
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.text.listed_values import (
     BYTES,
     CODED,
     DOCUMENT,
@@ -21,7 +27,106 @@ from binlog_kaitai.rows.text.cell_texts import (
     put_cell,
     widest_text,
 )
-from binlog_kaitai.rows.text.printable import put_printable
+
+#: Values longer than this are truncated, in characters.
+MAX_LENGTH = 60
+
+_ELLIPSIS = np.frombuffer("…".encode(), dtype=np.uint8)
+
+_N, _R, _T = 110, 114, 116
+
+
+@kernel
+def code_at(text: Bytes, offset: int, end: int) -> Any:
+    """Code point and width of the character at an offset of valid UTF-8."""
+    byte = np.int64(text[offset])
+    if byte < 0x80:
+        return byte, np.int64(1)
+    width: Any = np.int64(2 if byte < 0xE0 else 3 if byte < 0xF0 else 4)
+    code = byte & (0x7F >> width)
+    for step in range(1, min(width, end - offset)):
+        code = code << 6 | (np.int64(text[offset + step]) & 0x3F)
+    return code, width
+
+
+@kernel
+def is_unsafe(code: int) -> bool:
+    """Whether `output_text.printable` escapes a character."""
+    if code < 0xA0:
+        return code < 0x20 or code >= 0x7F
+    if code < 0x2066:
+        return code == 0x61C or 0x200E <= code <= 0x200F or 0x2028 <= code <= 0x202E
+    return code <= 0x2069
+
+
+@kernel
+def is_space(code: int) -> bool:
+    """Whether Python's `str.rstrip` removes a character."""
+    if code < 0x1680:
+        return 9 <= code <= 13 or 28 <= code <= 32 or code == 0x85 or code == 0xA0
+    if code <= 0x202F:
+        return code in (0x1680, 0x2028, 0x2029, 0x202F) or 0x2000 <= code <= 0x200A
+    return code == 0x205F or code == 0x3000
+
+
+@kernel
+def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
+    """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
+
+    With `is_last`, trailing spaces are removed. There must be room for 1000 more bytes.
+    """
+    # A text with no more bytes than this has no more characters.
+    if end - begin > MAX_LENGTH:
+        count, offset, truncated = np.int64(0), begin, begin
+        while offset < end and count <= MAX_LENGTH:
+            if count == MAX_LENGTH - 1:
+                truncated = offset
+            offset += code_at(out, offset, end)[1]
+            count += 1
+        if count > MAX_LENGTH:
+            for step in range(_ELLIPSIS.shape[0]):
+                out[truncated + step] = _ELLIPSIS[step]
+            end = truncated + _ELLIPSIS.shape[0]
+    while is_last and end > begin:
+        offset = end - 1
+        while offset > begin and out[offset] & 0xC0 == 0x80:
+            offset -= 1
+        if not is_space(code_at(out, offset, end)[0]):
+            break
+        end = offset
+    is_plain = True
+    for offset in range(begin, end):
+        is_plain = is_plain and 32 <= out[offset] < 127
+    if is_plain:
+        return end
+    size = end - begin
+    # No byte becomes more than four, so the text is moved back and escaped in place.
+    source = begin + 4 * size
+    for step in range(size):
+        out[source + size - 1 - step] = out[end - 1 - step]
+    position = begin
+    offset = source
+    while offset < source + size:
+        code, width = code_at(out, offset, source + size)
+        if not is_unsafe(code):
+            for step in range(width):
+                out[position + step] = out[offset + step]
+            position += width
+        else:
+            out[position] = 92
+            position += 1
+            if code in (9, 10, 13):
+                out[position] = _T if code == 9 else _N if code == 10 else _R
+                position += 1
+            else:
+                out[position] = 120 if code < 0x100 else 117
+                position += 1
+                if code >= 0x100:
+                    position = put_hex(code >> 8, out, position)
+                position = put_hex(code & 0xFF, out, position)
+        offset += width
+    return position
+
 
 #: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
 #: before or after image. For the table format: a value, both values of an update, or the new one if there is
@@ -29,9 +134,9 @@ from binlog_kaitai.rows.text.printable import put_printable
 CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
 
 #: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
-#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see `cells`),
-#: size, size of the length prefix, detail, first word and number of words; 1 for the last piece of a line;
-#: and offset and length of a constant before the value.
+#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see
+#: `listed_values`), size, size of the length prefix, detail, first word and number of words; 1 for the last
+#: piece of a line; and offset and length of a constant before the value.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, LEAD, LEAD_SIZE = range(12)
 PIECE_SIZE = 12
 
@@ -88,7 +193,7 @@ def put_row_lines(
     Parameters
     ----------
     data, starts, first_start, step_start
-        Bytes, and the offsets of values in them, see `walk.locate`: the entry of column `c` and row `r` has
+        Bytes, and the offsets of values in them, see `locate`: the entry of column `c` and row `r` has
         the index `first_start + c * step_start + r`.
     rows, events, numbers, programs
         For each line, its (first) row, the index of its event, and the row number in the log; for each event,
@@ -100,7 +205,7 @@ def put_row_lines(
     texts, text_limits
         Texts of events, consecutive for each event, and the start of each.
     words, word_limits
-        Words of columns, and the start of each: see `cells`.
+        Words of columns, and the start of each: see `listed_values`.
     quotes
         See `cells`.
     longest
@@ -117,13 +222,13 @@ def put_row_lines(
     """
     room = out.shape[0]
     line = state[LINE]
-    at = state[OFFSET]
+    position = state[OFFSET]
     lefts = state[LEFT_COUNT]
     need = np.int64(0)
     while line < rows.shape[0]:
         event = np.uint64(events[line])
         program = programs[event]
-        begin = at
+        begin = position
         lefts_before = lefts
         for number in range(limits[program], limits[program + 1]):
             # With a signed index, Numba would generate code for negative indexes.
@@ -131,37 +236,37 @@ def put_row_lines(
             kind = piece[PIECE]
             if kind == CONSTANT:
                 length = piece[SECOND]
-                if at + length + 16 > room:
+                if position + length + 16 > room:
                     need = length + 16
                     break
-                copy(pool, piece[FIRST], length, out, at)
-                at += length
+                copy(pool, piece[FIRST], length, out, position)
+                position += length
                 continue
             if kind == OF_EVENT:
                 text = np.uint64(np.int64(event) * piece[SECOND] + piece[FIRST])
                 start = text_limits[text]
                 length = text_limits[text + _ONE] - start
-                if at + length + 16 > room:
+                if position + length + 16 > room:
                     need = length + 16
                     break
-                copy(texts, start, length, out, at)
-                at += length
+                copy(texts, start, length, out, position)
+                position += length
                 continue
             if kind == ROW_NUMBER:
-                if at + 32 > room:
+                if position + 32 > room:
                     need = np.int64(32)
                     break
-                at = put_number(numbers[line], out, at)
+                position = put_number(numbers[line], out, position)
                 continue
             cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
             length = piece[LEAD_SIZE]
-            if at + length + 16 > room:
+            if position + length + 16 > room:
                 need = length + 16
                 break
-            copy(pool, piece[LEAD], length, out, at)
-            at += length
-            first = at
-            second = at
+            copy(pool, piece[LEAD], length, out, position)
+            position += length
+            first = position
+            second = position
             is_left = False
             nulls = 0
             for turn in range(2 if kind == CHANGED else 1):
@@ -170,13 +275,13 @@ def put_row_lines(
                 if offset < 0:
                     nulls += 1
                     length = null.shape[0]
-                    if at + length + 16 + _SHOWN_ROOM > room:
+                    if position + length + 16 + _SHOWN_ROOM > room:
                         need = length + 16 + _SHOWN_ROOM
                         break
                     if kind == ADDED and offset == NULL:
                         kind = SHOWN
-                    copy(null, 0, length, out, at)
-                    at += length
+                    copy(null, 0, length, out, position)
+                    position += length
                 else:
                     length = piece[SIZE]
                     if prefix and offset + prefix <= data.shape[0]:
@@ -191,7 +296,7 @@ def put_row_lines(
                         break
                     if cell_kind == UTF8:
                         widest = 6 * length + 32
-                        if at + widest + _SHOWN_ROOM > room:
+                        if position + widest + _SHOWN_ROOM > room:
                             widest = widest_text(data, offset, length)
                     elif cell_kind == BYTES:
                         widest = 2 * max(length, piece[DETAIL]) + 32
@@ -199,7 +304,7 @@ def put_row_lines(
                         widest = 6 * length + 32
                     elif cell_kind in (MEMBER, MEMBERS):
                         widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
-                    if at + widest + _SHOWN_ROOM > room:
+                    if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
                     end = put_cell(
@@ -215,7 +320,7 @@ def put_row_lines(
                         quotes,
                         stack,
                         out,
-                        at,
+                        position,
                     )
                     if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
                         need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
@@ -223,9 +328,9 @@ def put_row_lines(
                     if end == LEFT:
                         is_left = True
                         break
-                    at = end
+                    position = end
                 if turn == 0:
-                    second = at
+                    second = position
             if need:
                 break
             if is_left:
@@ -234,44 +339,44 @@ def put_row_lines(
                     break
                 left[lefts, 0] = line
                 left[lefts, 1] = number
-                left[lefts, 2] = begin if kind >= SHOWN else at
+                left[lefts, 2] = begin if kind >= SHOWN else position
                 lefts += 1
                 if kind >= SHOWN:
-                    at = begin
+                    position = begin
                     break
                 continue
-            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, at)):
+            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, position)):
                 # The new value is moved, to make room for escapes in the old one.
-                length = put_printable(out, second, at, piece[IS_LAST] == 1) - second
+                length = put_printable(out, second, position, piece[IS_LAST] == 1) - second
                 if second + 2 * _SHOWN_ROOM > room:
                     need = room - begin + 2 * _SHOWN_ROOM
                     break
                 aside = second + _SHOWN_ROOM
                 copy(out, second, length, out, aside)
-                at = put_printable(out, first, second, False)
-                copy(_ARROW, 0, _ARROW.shape[0], out, at)
-                at += _ARROW.shape[0]
-                copy(out, aside, length, out, at)
-                at += length
+                position = put_printable(out, first, second, False)
+                copy(_ARROW, 0, _ARROW.shape[0], out, position)
+                position += _ARROW.shape[0]
+                copy(out, aside, length, out, position)
+                position += length
             elif kind == ADDED:
-                length = at - first
+                length = position - first
                 for step in range(length):
-                    out[at + _ARROW.shape[0] - 1 - step] = out[at - 1 - step]
+                    out[position + _ARROW.shape[0] - 1 - step] = out[position - 1 - step]
                 for step in range(_ARROW.shape[0]):
                     out[first + step] = _ARROW[step]
                 first += _ARROW.shape[0]
-                at = put_printable(out, first, first + length, piece[IS_LAST] == 1)
+                position = put_printable(out, first, first + length, piece[IS_LAST] == 1)
             elif kind >= SHOWN:
-                at = put_printable(out, first, second, piece[IS_LAST] == 1)
+                position = put_printable(out, first, second, piece[IS_LAST] == 1)
         if need:
-            need += at - begin
-            at = begin
+            need += position - begin
+            position = begin
             lefts = lefts_before
             break
-        ends[line] = at
+        ends[line] = position
         line += 1
     state[LINE] = line
-    state[OFFSET] = at
+    state[OFFSET] = position
     state[LEFT_COUNT] = lefts
     state[NEED] = need
     return bool(need == 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
@@ -16,59 +14,59 @@ _DIGITS = np.frombuffer(b"0123456789ABCDEF", dtype=np.uint8)
 
 
 @inlined
-def is_other(byte: int) -> Any:
+def is_other(byte: int) -> bool:
     """Whether a byte is a backslash or not printable ASCII, and therefore not allowed in a quoted string."""
     return (byte < 32) | (byte > 126) | (byte == 92)
 
 
 @kernel
-def put_digits(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
+def put_digits(data: Bytes, start: int, stop: int, out: Bytes, end: int) -> int:
     """Write bytes as a hexadecimal literal; `out` must have room."""
-    out[at] = 48
-    out[at + 1] = 120
-    at += 2
+    out[end] = 48
+    out[end + 1] = 120
+    end += 2
     for offset in range(start, stop):
         byte = data[offset]
-        out[at] = _DIGITS[byte >> 4]
-        out[at + 1] = _DIGITS[byte & 15]
-        at += 2
-    return at
+        out[end] = _DIGITS[byte >> 4]
+        out[end + 1] = _DIGITS[byte & 15]
+        end += 2
+    return end
 
 
 @kernel
-def put_quoted(data: Bytes, start: int, stop: int, out: Bytes, at: int) -> int:
+def put_quoted(data: Bytes, start: int, stop: int, out: Bytes, end: int) -> int:
     """Write bytes as a quoted string; `out` must have room for twice their number, and 18 more."""
     quotes = 0
     for offset in range(start, stop):
         quotes += data[offset] == _QUOTE
-    out[at] = _QUOTE
-    at += 1
+    out[end] = _QUOTE
+    end += 1
     if quotes == 0:
-        copy(data, start, stop - start, out, at)
-        at += stop - start
+        copy(data, start, stop - start, out, end)
+        end += stop - start
     else:
         for offset in range(start, stop):
             byte = data[offset]
-            out[at] = byte
-            at += 1
+            out[end] = byte
+            end += 1
             if byte == _QUOTE:
-                out[at] = byte
-                at += 1
-    out[at] = _QUOTE
-    return at + 1
+                out[end] = byte
+                end += 1
+    out[end] = _QUOTE
+    return end + 1
 
 
 @kernel
-def put_literal(data: Bytes, start: int, stop: int, introducer: Bytes, out: Bytes, at: int) -> Any:
+def put_literal(data: Bytes, start: int, stop: int, introducer: Bytes, out: Bytes, end: int) -> int:
     """Write bytes as a literal; `out` must have room for twice their number, the introducer, and 18 more."""
     has_other = False
     for offset in range(start, stop):
         has_other |= is_other(data[offset])
     if not has_other:
-        return put_quoted(data, start, stop, out, at)
+        return put_quoted(data, start, stop, out, end)
     for step in range(introducer.shape[0]):
-        out[at + step] = introducer[step]
-    return put_digits(data, start, stop, out, at + introducer.shape[0])
+        out[end + step] = introducer[step]
+    return put_digits(data, start, stop, out, end + introducer.shape[0])
 
 
 @kernel
@@ -88,22 +86,22 @@ def put_literals(data: Bytes, starts: Ints, ends: Ints, introducer: Bytes, out: 
     -------
     Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
     """
-    at = 0
+    offset = 0
     extra = introducer.shape[0] + 18
     offsets[0] = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         stop = ends[index]
         if stop < start:
-            offsets[index + 1] = at
+            offsets[index + 1] = offset
             continue
         if start < 0 or stop > data.shape[0]:
             return -2
-        if at + 2 * (stop - start) + extra > out.shape[0]:
+        if offset + 2 * (stop - start) + extra > out.shape[0]:
             return -1
-        at = put_literal(data, start, stop, introducer, out, at)
-        offsets[index + 1] = at
-    return at
+        offset = put_literal(data, start, stop, introducer, out, offset)
+        offsets[index + 1] = offset
+    return offset
 
 
 @kernel
@@ -112,7 +110,7 @@ def put_pieces(data: Bytes, starts: Ints, ends: Ints, out: Bytes, offsets: Ints)
 
     Parameters and result are those of `put_literals`. A run takes twice its bytes and 4 more.
     """
-    at = 0
+    offset = 0
     offsets[0] = 0
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -124,16 +122,16 @@ def put_pieces(data: Bytes, starts: Ints, ends: Ints, out: Bytes, offsets: Ints)
             is_in_hex = is_other(data[start])
             while end < stop and is_other(data[end]) == is_in_hex:
                 end += 1
-            if at + 2 * (end - start) + 20 > out.shape[0]:
+            if offset + 2 * (end - start) + 20 > out.shape[0]:
                 return -1
-            if at > offsets[index]:
-                out[at] = 44
-                out[at + 1] = 32
-                at += 2
+            if offset > offsets[index]:
+                out[offset] = 44
+                out[offset + 1] = 32
+                offset += 2
             if is_in_hex:
-                at = put_digits(data, start, end, out, at)
+                offset = put_digits(data, start, end, out, offset)
             else:
-                at = put_quoted(data, start, end, out, at)
+                offset = put_quoted(data, start, end, out, offset)
             start = end
-        offsets[index + 1] = at
-    return at
+        offsets[index + 1] = offset
+    return offset

@@ -2,68 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.documents import printed_documents
 from binlog_kaitai.rows.fused_columns import contents
-from binlog_kaitai.rows.json_kernels import INTRODUCER
-from binlog_kaitai.rows.string_columns import extends_ascii, is_text, of_bytes, padded
-from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.rows.text import text_pieces as pieces
+from binlog_kaitai.rows.string_columns import extends_ascii, is_text, of_bytes, padded, printed_documents
+from binlog_kaitai.rows.text import long_values, text_styles
+from binlog_kaitai.rows.text.json_kernels import INTRODUCER
 from binlog_kaitai.rows.text.sql_kernels import put_literals, put_pieces
-from binlog_kaitai.rows.text.text_pieces import HEX, joined, ranges, text_array, written
-from binlog_kaitai.rows.text.text_style import Style, by_value
+from binlog_kaitai.rows.text.text_styles import HEX, TextStyle, by_value, joined, ranges, text_array, written
 from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.json_sql import document_sql
-from binlog_kaitai.values.sql_text import PLAIN, UTF8, Dialect, introducer, literal
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.sql_text import PLAIN, UTF8, SqlDialect, document_sql, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.values.types import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
 
 _SRID_SIZE = 4
 
 _PLAIN = bytes(sorted(PLAIN))
 
 
-def literals(found: Any, before_digits: str) -> Any:
+def literals(texts: pa.Array, before_digits: str) -> pa.Array:
     """Text literals: quoted, or hexadecimal after an introducer (see `values.sql_text`)."""
-    data, starts, ends, valid, size = ranges(found)
+    data, starts, ends, valid, size = ranges(texts)
     before = np.frombuffer(before_digits.encode(), dtype=np.uint8)
-    room = 2 * size + (18 + len(before)) * len(found)
-    out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
+    room = 2 * size + (18 + len(before)) * len(texts)
+    out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(texts) + 1, dtype=np.int64)
     total = put_literals.run(data, starts, ends, before, out, offsets)
     if total < 0:
         raise AssertionError(f"literals exceed their buffer: {total}")
     return text_array(out[:total], offsets, valid)
 
 
-def hexed(found: Any) -> Any:
+def hexed(texts: pa.Array) -> pa.Array:
     """Hexadecimal literals of bytes."""
-    return written(found, HEX, b"0x", b"", empty=b"''")
+    return written(texts, HEX, b"0x", b"", empty=b"''")
 
 
-def as_arguments(found: Any) -> Any:
-    """Texts, none of them null, as arguments of CONCAT: see `render.sql.prepared.arguments`."""
-    data, starts, ends, _, size = ranges(found)
+def as_arguments(texts: pa.Array) -> pa.Array:
+    """Texts, none of them null, as arguments of CONCAT: see `statement_text.arguments`."""
+    data, starts, ends, _, size = ranges(texts)
     # Alternating runs are at most twice as long as the number of bytes that are not plain.
-    used = data[starts[0] : starts[0] + size] if len(found) else data[:0]
+    used = data[starts[0] : starts[0] + size] if len(texts) else data[:0]
     others = int(np.count_nonzero((used < 0x20) | (used > 0x7E) | (used == ord("\\"))))
-    room = 2 * size + 4 * (2 * others + len(found)) + 20
-    out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(found) + 1, dtype=np.int64)
+    room = 2 * size + 4 * (2 * others + len(texts)) + 20
+    out, offsets = np.empty(room, dtype=np.uint8), np.empty(len(texts) + 1, dtype=np.int64)
     total = put_pieces.run(data, starts, ends, out, offsets)
     if total < 0:
         raise AssertionError(f"pieces exceed their buffer: {total}")
     return text_array(out[:total], offsets)
 
 
-def strings(utf8: str, style: Style, cells: Cells) -> Any:
+def strings(utf8: str, style: TextStyle, cells: Cells) -> pa.Array:
     """CHAR, VARCHAR, TEXT and their binary counterparts, UUID, INET4 and INET6."""
     column, charset = cells.column, cells.column.charset
     is_of_bytes = charset is None or charset == BINARY
@@ -82,7 +80,7 @@ def strings(utf8: str, style: Style, cells: Cells) -> Any:
     return literals(raw, introducer(charset or ""))
 
 
-def deferred_strings(utf8: str, style: Style, cells: Cells) -> Any:
+def deferred_strings(utf8: str, style: TextStyle, cells: Cells) -> pa.Array:
     """Like `strings`, but with a placeholder for a long value that is alone; see `long_values`."""
     # A long value fills an event, whose rows are therefore few.
     if len(cells) == 1 and len(cells.data) > long_values.LONG:
@@ -110,19 +108,19 @@ def _deferred(utf8: str, cells: Cells) -> bytes | None:
     return before.encode() + b"0x" + long_values.placeholder(*found[1:], in_hex=True)
 
 
-def choices(style: Style, cells: Cells) -> Any:
+def choices(style: TextStyle, cells: Cells) -> pa.Array:
     """ENUM and SET; each distinct value is formatted once, as a number if two members have the same text."""
     members = cells.column.members
     if members is None:
-        return pieces.numbers(style, cells)
+        return text_styles.numbers(style, cells)
     found = by_value(style, cells)  # raises the error of the first invalid value
     if "" not in members and len(set(members)) == len(members):
         return found
     unnamed = replace(cells.column, members=None)
-    return pieces.numbers(style, Cells(cells.table, unnamed, cells.data, cells.starts))
+    return text_styles.numbers(style, Cells(cells.table, unnamed, cells.data, cells.starts))
 
 
-def documents(style: Style, cells: Cells) -> Any:
+def documents(style: TextStyle, cells: Cells) -> pa.Array:
     """JSON as a string literal."""
     found, is_left, casts = printed_documents(cells, pa.string(), has_casts=True)
     texts = _with_casts(literals(found, INTRODUCER.tobytes().decode()), casts)
@@ -134,7 +132,7 @@ def documents(style: Style, cells: Cells) -> Any:
     return pc.replace_with_mask(texts, pa.array(is_left), pa.array(made, pa.binary()))
 
 
-def _with_casts(texts: Any, casts: Any) -> Any:
+def _with_casts(texts: pa.Array, casts: pa.Array) -> pa.Array:
     """Literals of documents, and casts of the values that these do not express."""
     # A document that is a single value has a cast without a path.
     is_set = pc.starts_with(casts, b",")
@@ -151,7 +149,7 @@ def _document(cells: Cells, raw: bytes) -> bytes:
     return (literal("null") if document is None else document_sql(document)).encode()
 
 
-def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
+def geometries(dialect: SqlDialect, _: TextStyle, cells: Cells) -> pa.Array:
     """Geometries from SRID and WKB; those without SRID, or with a frequent one, are formatted together."""
     data, offsets = contents(cells)
     raw = of_bytes(cells, pa.binary(), data, offsets)
@@ -168,7 +166,7 @@ def geometries(dialect: Dialect, _: Style, cells: Cells) -> Any:
     return result
 
 
-def _srids(data: Any, offsets: Any, chosen: Any) -> Any:
+def _srids(data: Bytes, offsets: Array, chosen: Bools) -> Ints:
     found = np.zeros(len(chosen), dtype=np.int64)
     positions = offsets[:-1][chosen]
     for step in range(_SRID_SIZE):
@@ -176,29 +174,29 @@ def _srids(data: Any, offsets: Any, chosen: Any) -> Any:
     return found
 
 
-def vectors(_: Style, cells: Cells) -> Any:
+def vectors(_: TextStyle, cells: Cells) -> pa.Array:
     """VECTOR: its floats as stored."""
     return hexed(of_bytes(cells, pa.binary(), *contents(cells)))
 
 
 @cache
-def sql_style(dialect: Dialect, *, defers_long: bool = False) -> Style:
+def sql_style(dialect: SqlDialect, *, defers_long: bool = False) -> TextStyle:
     """The style for SQL literals of a dialect; with `defers_long`, long values become placeholders."""
 
-    def value(one: Value, column: Any) -> bytes:
+    def value(one: Value, column: Column) -> bytes:
         return sql_form(one, column, dialect).encode()
 
-    own: dict[ColumnType | int, Any] = dict.fromkeys(
+    own: dict[ColumnType | int, Callable[[TextStyle, Cells], pa.Array]] = dict.fromkeys(
         STRING_TYPES, partial(deferred_strings if defers_long else strings, dialect.utf8)
     )
-    return Style({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
+    return TextStyle({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
 
 
-_WRITERS: dict[ColumnType | int, Any] = {
-    **dict.fromkeys((*INTEGER_TYPES, ColumnType.year, ColumnType.bit), pieces.numbers),
-    **dict.fromkeys((ColumnType.float, ColumnType.double), pieces.floats),
-    ColumnType.newdecimal: pieces.decimals,
-    **dict.fromkeys(TIME_TYPES, pieces.moments),
+_WRITERS: dict[ColumnType | int, Callable[[TextStyle, Cells], pa.Array]] = {
+    **dict.fromkeys((*INTEGER_TYPES, ColumnType.year, ColumnType.bit), text_styles.numbers),
+    **dict.fromkeys((ColumnType.float, ColumnType.double), text_styles.floats),
+    ColumnType.newdecimal: text_styles.decimals,
+    **dict.fromkeys(TIME_TYPES, text_styles.moments),
     **dict.fromkeys((ColumnType.enum, ColumnType.set), choices),
     ColumnType.json: documents,
     ColumnType.vector: vectors,

@@ -1,0 +1,270 @@
+"""Recovers the start of a damaged log: the magic and the format description event, which everything else
+needs.
+
+Strategy
+--------
+1. A first event with a matching checksum is used unchanged.
+2. If a single byte is wrong, the checksum identifies it.
+3. If the event is intact but elsewhere (bytes were inserted before it, or the magic is damaged), it is moved.
+4. Otherwise it is rebuilt from what released servers write, and proven by its checksum or by the events
+   that follow (`format_search`).
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from zlib_ng.zlib_ng import crc32
+
+from binlog_kaitai.check.format_search import Rebuilt, no_event_between, rebuild
+from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.framing import Frame, Framer, read_up_to
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    EventType,
+    Format,
+    header_length,
+    header_offset,
+    masks,
+    parse_event,
+    read_header,
+)
+from binlog_kaitai.core.known_formats import known_formats
+from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, TruncatedError
+from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.resync import Search
+from binlog_kaitai.sources.source import MAGIC
+
+#: No server writes a longer first event.
+_LONGEST_HEADER = 1 << 10
+
+_IN_USE = masks.EventHeader.IS_IN_USE
+
+_KIND = "FORMAT_DESCRIPTION_EVENT"
+
+
+@dataclass(frozen=True)
+class CorrectedStart:
+    """The correct magic and first event of a log.
+
+    Attributes
+    ----------
+    data : bytes
+        Both, as written to the new log.
+    end : int
+        Offset in the damaged log of the event after the first one.
+    damage : BinlogError or None
+        The damage to them.
+    corrected : int or None
+        Offset of the single byte that was corrected.
+    rebuilt : Rebuilt or None
+        How the first event was rebuilt, if it was.
+    lost : Gap or None
+        Bytes before `end` that contained other events.
+    """
+
+    data: bytes
+    end: int
+    damage: BinlogError | None = None
+    corrected: int | None = None
+    rebuilt: Rebuilt | None = None
+    lost: Gap | None = None
+
+    @property
+    def event(self) -> bytes:
+        """The format description event, or that of an older version; empty if the log has no event."""
+        frames = list(Framer.of_file(io.BytesIO(self.data)))
+        return frames[-1].raw if frames else b""
+
+    @property
+    def context(self) -> Context:
+        """The context after the first event."""
+        return _context_after(self.data)
+
+
+def read_log_start(stream: BinaryIO) -> CorrectedStart:
+    """The magic and first event of a log, unchanged; and the ROTATE_EVENT before it in a saved stream.
+
+    Raises
+    ------
+    BinlogError
+        They cannot be read.
+    """
+    stream.seek(0)
+    framer = Framer.of_file(stream)
+    end, has_format = len(MAGIC), False
+    for frame in framer:
+        end, has_format = frame.end_position, frame.header.type_code != EventType.rotate_event
+        if has_format:
+            break
+    stream.seek(0)
+    data = stream.read(end)
+    _context_after(data)
+    if not has_format and (end > len(MAGIC) or stream.read(1)):
+        raise TruncatedError("ends inside its first event", position=end)
+    return CorrectedStart(data, end)
+
+
+def find_log_start(stream: BinaryIO) -> CorrectedStart:
+    """The same for a log whose start may be damaged, corrected.
+
+    Raises
+    ------
+    BinlogError
+        The start is damaged, and its original content cannot be proven.
+    """
+    head, wrong = _as_it_is(stream)
+    if head is not None and wrong is None:
+        return head
+    found = _corrected(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
+    if found is None and head is not None and _goes_on_after(head, stream):
+        found = CorrectedStart(head.data, head.end, wrong)  # from an unknown server version
+    if found is None:
+        assert wrong is not None
+        raise wrong
+    return found
+
+
+def _as_it_is(stream: BinaryIO) -> tuple[CorrectedStart | None, BinlogError | None]:
+    """The start of a log, if it can be read, and the damage to it."""
+    try:
+        head = read_log_start(stream)
+        is_right = _is_right(head, stream)
+    except BinlogError as error:
+        return None, error
+    if is_right:
+        return head, None
+    reason = "its bytes have changed since the server wrote them"
+    return head, ChecksumError(reason, position=len(MAGIC), event_type=_KIND)
+
+
+def _context_after(data: bytes) -> Context:
+    framer = Framer.of_file(io.BytesIO(data))
+    context = Context(framer.binlog_version, framer.start)
+    for frame in framer:
+        try:
+            context.observe(frame.raw, frame.header)
+        except BinlogError as error:
+            error.position = frame.position
+            error.event_type = type_name(frame.header.type_code)
+            raise
+    return context
+
+
+def _is_right(head: CorrectedStart, stream: BinaryIO) -> bool:
+    """Whether the first event is as a server wrote it: by its checksum, else by what known servers write."""
+    layout = head.context.layout
+    if head.end == len(MAGIC) or layout.binlog_version < 4:
+        return True
+    raw = head.event
+    header = read_header(raw, 4)
+    status = checksum_status(raw, header, Context(4).layout)
+    if status != "none":
+        return status == "ok"
+    content: Any = parse_event(raw, header.type_code, Context(4).layout).body.content
+    known = [one for one in known_formats(content.server_version) if not one.has_algorithm]
+    is_known = not known or bytes(layout.post_header_lengths) in (one.post_header_lengths for one in known)
+    return is_known and _goes_on_after(head, stream)
+
+
+def _goes_on_after(head: CorrectedStart, stream: BinaryIO) -> bool:
+    """Whether an intact event, or the end of the log, follows the first event."""
+    size = stream.seek(0, io.SEEK_END)
+    return head.end == size or Search(stream).is_whole(head.end, head.context.layout)
+
+
+def _corrected(stream: BinaryIO) -> CorrectedStart | None:
+    """The start of a log whose first event has a single wrong byte, identified by its checksum.
+
+    None if no change of one byte makes the checksum match. A byte does so by chance in about one of 100,000
+    cases, and then the result must also be a format description event.
+    """
+    stream.seek(0)
+    start = read_up_to(stream, _LONGEST_HEADER)
+    if len(start) < len(MAGIC) + header_length(4) or not start.startswith(MAGIC):
+        return None
+    size = read_header(start[len(MAGIC) :], 4).len_event
+    data = start[: len(MAGIC) + size]
+    if not header_length(4) + CHECKSUM_SIZE < size == len(data) - len(MAGIC):
+        return None
+    found = [(one, at) for one, at in _neighbours(data) if _is_header(one)]
+    if len(found) != 1:
+        return None
+    data, at = found[0]
+    reason = f"{BAD_CHECKSUM}: the byte at {at} is wrong"
+    wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
+    return CorrectedStart(data, len(data), wrong, corrected=at)
+
+
+def _is_header(data: bytes) -> bool:
+    """Whether this is the start of a version 4 log with a matching checksum."""
+    with suppress(BinlogError):
+        frame = next(iter(Framer.of_file(io.BytesIO(data))))
+        is_format = frame.header.type_code == EventType.format_description_event
+        return is_format and checksum_status(frame.raw, frame.header, Context(4).layout) == "ok"
+    return False
+
+
+def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
+    """The variants that differ in one byte and have a matching checksum, with the offset of that byte."""
+    data, end = bytearray(head), len(head) - CHECKSUM_SIZE
+    flags = len(MAGIC) + header_offset("flags")
+    in_use = data[flags] & _IN_USE
+    data[flags] &= ~_IN_USE  # the checksum is that of a closed log
+    stored = int.from_bytes(head[end:], "little")
+    for at in range(len(MAGIC), end):
+        before = crc32(memoryview(data)[len(MAGIC) : at])
+        after, own = bytes(data[at + 1 : end]), data[at]
+        for value in range(256):
+            if crc32(after, crc32(bytes([value]), before)) == stored and value != own:
+                new = bytes(data[:at]) + bytes([value]) + after + head[end:]
+                yield new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at
+    right = crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
+    wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
+    if len(wrong) == 1:
+        yield head[:end] + right, end + wrong[0]
+
+
+def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | None:
+    """A format description with a matching checksum at a position where it should not be."""
+    layout = Format(4, header_length(4), is_checksummed=True)
+    place = Search(stream).event(0, layout, has_own_positions=False)
+    if place is None:
+        return None
+    stream.seek(place)
+    frame: Frame | None = None
+    with suppress(BinlogError):
+        frame = next(iter(Framer(stream, 4, place, max_event_size=_LONGEST_HEADER)), None)
+    if frame is None or not _is_header(MAGIC + frame.raw):
+        return None
+    lost = None
+    if place > len(MAGIC):
+        lost = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
+    return CorrectedStart(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
+
+
+def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | None:
+    found = rebuild(stream)
+    if found is None:
+        return None
+    data = MAGIC + found.event
+    parse_event(found.event, EventType.format_description_event, Context(4).layout)
+    return CorrectedStart(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
+
+
+def replaced(stream: BinaryIO, other: CorrectedStart) -> CorrectedStart:
+    """The start of a damaged log, replaced by the first event of another one."""
+    _, wrong = _as_it_is(stream)
+    layout, size = other.context.layout, stream.seek(0, io.SEEK_END)
+    search = Search(stream)
+    if other.end == size or search.is_whole(other.end, layout):
+        return CorrectedStart(other.data, other.end, wrong)
+    found = search.event_or_shifted(1, layout, has_own_positions=not layout.is_checksummed)
+    end = size if found is None else found
+    return CorrectedStart(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))

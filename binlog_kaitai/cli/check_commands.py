@@ -1,0 +1,172 @@
+"""Commands for damaged logs, and for parts of logs: `verify`, `repair` and `slice`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import print_json, progress_over, say, warn, watched
+from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.render.output_text import to_json
+from binlog_kaitai.sources.source import Source
+
+
+@click.command()
+@options.sources
+@options.formats("text", "json")
+@options.jobs
+@click.option("--thorough", is_flag=True, help="Check every body and row, even if its checksum is correct.")
+def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bool) -> None:
+    """Check logs for damage.
+
+    Checks event boundaries, positions, checksums, bodies, rows and the continuity of GTIDs. Prints a summary
+    and lists all damage. Exits 1 if a log is damaged, else 2 if a file could not be
+    checked: its key is missing, or it is not a binary log. GTID gaps within a log and between the given logs
+    are reported but do not count as damage. With --format json, each line is one
+    file's report.
+
+    In logs without checksums, every body and row is checked. In logs with checksums, every body of the rare
+    event types and the first ones of the common types; --thorough checks every body and row, and finds
+    everything that another command would reject.
+
+    \b
+    Examples:
+      binlog-kaitai verify /var/lib/mysql/binlog.index
+      binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
+    """
+    from binlog_kaitai.check.damage_scan import Coverage, scan
+    from binlog_kaitai.ddl.definitions import SeriesDefinitions
+    from binlog_kaitai.render.check_reports import counted, report_lines, report_object
+    from binlog_kaitai.sources.source import resolve
+
+    damage_count = not_checked = 0
+    definitions = SeriesDefinitions()
+    coverage = Coverage()
+    for source in resolve(sources):
+        with progress_over(source) as advance:
+            report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)
+        damage_count += report.damage_count
+        not_checked += report.not_checked is not None
+        coverage.take(report)
+        if output == "json":
+            print_json(to_json(report_object(report)))
+            continue
+        for line in report_lines(report):
+            say(line)
+    if not_checked:
+        warn(f"not checked: {counted(not_checked, 'file')}")
+    if damage_count:
+        warn(f"damage in {counted(damage_count, 'place')}")
+    if damage_count or not_checked:
+        sys.exit(1 if damage_count else 2)
+
+
+@click.command()
+@click.argument("source", metavar="SOURCE")
+@options.keys
+@click.option("--to", "target", type=options.LocalPath(), metavar="FILE", required=True, help="The new log.")
+@click.option("--keep-partial", is_flag=True, help="Also keep intact events of incomplete transactions.")
+@click.option(
+    "--format-from", metavar="LOG", help="Use the format description of this log, from the same server."
+)
+@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
+@options.formats("text", "json")
+def repair(
+    source: str, target: str, keep_partial: bool, format_from: str | None, overwrite: bool, output: str
+) -> None:
+    """Recover the intact transactions of a damaged log into a new log.
+
+    Keeps every intact event, except those of transactions that lost a part. Rewrites positions and
+    checksums, and marks the new log as closed. Reports what was lost or dropped, and verifies the new log
+    before it exits. Exits 1 if the layout of the events cannot be established, or if nothing could be kept.
+
+    \b
+    Examples:
+      binlog-kaitai repair binlog.000066 --to repaired.000066
+      binlog-kaitai repair binlog.000066 --to repaired.000066 --format json | jq .dropped
+    """
+    from binlog_kaitai.check.repair import repair
+    from binlog_kaitai.render.check_reports import repair_lines, repair_object
+    from binlog_kaitai.sources.source import resolve
+
+    sources = resolve(source)
+    if len(sources) != 1:
+        raise UsageError("matches several logs; repair one at a time", file=source)
+    format_logs = resolve(format_from) if format_from else []
+    options.refuse_inputs(target, [source, format_from])
+    with progress_over(sources[0]) as advance:
+        done = repair(
+            sources[0],
+            target,
+            keep_partial=keep_partial,
+            format_from=format_logs[0] if format_logs else None,
+            overwrite=overwrite,
+            progress=advance,
+        )
+    if output == "json":
+        print_json(to_json(repair_object(done)))
+    else:
+        for line in repair_lines(done):
+            say(line)
+    if done.is_empty or done.lacks_format:
+        reason = "nothing could be recovered" if done.is_empty else "complete transactions had to be dropped"
+        hint = "; --format-from LOG may help" if done.is_empty else ""
+        warn(f"{source}: {reason}{hint}")
+        sys.exit(1)
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--to",
+    "target",
+    type=options.LocalPath(),
+    metavar="FILE|DIR",
+    required=True,
+    help="The new log; for several logs, a directory.",
+)
+@click.option("--overwrite", is_flag=True, help="Overwrite existing files.")
+@options.filters
+def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Any) -> None:
+    """Copy selected transactions into a new log.
+
+    A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server),
+    or by any of its events (schema, table, type). With several logs, FILE is a directory that receives one
+    log of the same name for each.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
+      binlog-kaitai slice binlog.0000* --to incident/ --start-datetime '2026-11-20 03:00'
+    """
+    from binlog_kaitai.check.slices import slice_log
+    from binlog_kaitai.render.check_reports import slice_line
+    from binlog_kaitai.sources.source import resolve
+
+    logs = resolve(sources)
+    targets = _targets(logs, target)
+    for path in targets:
+        options.refuse_inputs(path, sources)
+    with watched(logs, beside_output=True) as watched_logs:
+        for done in slice_log(watched_logs, targets, overwrite=overwrite, **filters):
+            say(slice_line(done))
+
+
+def _targets(logs: list[Source], target: str) -> list[str]:
+    """The output path for each log."""
+    if len(logs) == 1 and not os.path.isdir(target) and not target.endswith(os.sep):
+        return [target]
+    if os.path.isfile(target):
+        raise UsageError(f"cannot write {len(logs)} logs to one file; use a directory", file=target)
+    names = [os.path.basename(log.name) for log in logs]
+    if len(set(names)) < len(names):
+        raise UsageError("several logs have the same name; slice them one at a time", file=target)
+    with writing_to(target):
+        os.makedirs(target, exist_ok=True)
+    return [os.path.join(target, name) for name in names]

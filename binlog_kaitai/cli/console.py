@@ -1,0 +1,201 @@
+"""Output: messages, text of logs, and a progress bar.
+
+The bar is on stderr, if that is a terminal. It is shown only once a log turns out to be long, and not if
+output lines go to the same terminal.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO, cast
+
+import click
+
+from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, printable
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from binlog_kaitai.sources.source import Source
+
+
+@contextmanager
+def handling(handler: Callable[[int, Any], object], *numbers: signal.Signals) -> Iterator[None]:
+    """Handle signals in the block, and as before after it."""
+    before = [(number, signal.signal(number, handler)) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, earlier in before:
+            signal.signal(number, earlier)
+
+
+def text_output() -> BinaryIO:
+    """Where to write text of a log: stdout, with control characters escaped if it is a terminal."""
+    stream = sys.stdout.buffer
+    return cast(BinaryIO, TerminalWriter(stream)) if sys.stdout.isatty() else stream
+
+
+def print_json(text: str) -> None:
+    """Print a line of JSON."""
+    stdout = text_output()
+    stdout.write(f"{text}\n".encode("utf-8", ENCODING_ERRORS))
+    stdout.flush()
+
+
+def say(line: str, *, err: bool = False) -> None:
+    """Print a line, with control characters escaped."""
+    click.echo(printable(line), err=err)
+
+
+def warn(message: object) -> None:
+    """Print a warning or an error to stderr."""
+    say(f"binlog-kaitai: {message}", err=True)
+
+
+#: Minimum size in bytes; shorter logs are read before a bar would be noticed.
+_WORTHWHILE = 4 << 20
+
+if TYPE_CHECKING:
+    Advance = Callable[[Source, int], object]
+
+
+@contextmanager
+def progress_over(source: Source) -> Iterator[Callable[[int], object]]:
+    """A bar for reading one log; yields a function that takes the offset reached."""
+    with progress_over_all() as advance:
+        yield lambda position: advance(source, position)
+
+
+@contextmanager
+def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterator[Advance]:
+    """A bar for reading several logs, each from its start; yields a function that takes log and offset.
+
+    Parameters
+    ----------
+    task
+        The name of the operation, if there are several.
+    beside_output
+        Lines are written to stdout meanwhile: no bar if that is a terminal, too.
+    """
+    if not _may_show(beside_output):
+        yield lambda source, position: None
+        return
+    bar = _Bar(task)
+    try:
+        yield bar.advance
+    finally:
+        bar.close()
+
+
+@contextmanager
+def watched(sources: list[Source], *, beside_output: bool = False) -> Iterator[list[Source]]:
+    """A bar for reading these logs; returns the same logs, which report their progress to it."""
+    if not _may_show(beside_output):
+        yield sources
+        return
+    with progress_over_all(beside_output=beside_output) as advance:
+
+        def opened(source: Source) -> BinaryIO:
+            return cast(BinaryIO, _Watched(source, advance))
+
+        yield [replace(source, open=partial(opened, source)) for source in sources]
+
+
+def _may_show(beside_output: bool) -> bool:
+    return sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
+
+
+class _Watched(io.RawIOBase):
+    """The stream of a log, which reports how far it has been read."""
+
+    def __init__(self, source: Source, advance: Advance) -> None:
+        self._source, self._advance = source, advance
+        self._stream = source.open()
+        self._at = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._stream.read(size) or b""
+        self._moved_to(self._at + len(data))
+        return data
+
+    def readinto(self, buffer: Any) -> int:
+        # Not every stream has this method; callers handle the AttributeError.
+        count: int = self._stream.readinto(buffer) or 0  # type: ignore[attr-defined]
+        self._moved_to(self._at + count)
+        return count
+
+    def seekable(self) -> bool:
+        return self._stream.seekable()
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        self._at = self._stream.seek(offset, whence)
+        return self._at
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._stream.close()
+        super().close()
+
+    def _moved_to(self, position: int) -> None:
+        self._at = position
+        self._advance(self._source, position)
+
+
+class _Bar:
+    """The bar, which is shown once the log is long enough."""
+
+    def __init__(self, task: str) -> None:
+        self._task = task
+        self._name: str | None = None
+        self._size: int | None = None
+        self._bar: Progress | None = None
+        self._shown: TaskID  # of the bar
+
+    def advance(self, source: Source, position: int) -> None:
+        """Set how much of a log has been read."""
+        if source.name != self._name:
+            self._name = source.name
+            is_file = source.path is not None and os.path.isfile(source.path)
+            self._size = os.path.getsize(str(source.path)) if is_file else None
+            if self._bar is not None:
+                self._bar.reset(self._shown, total=self._size, description=self._title())
+        if self._bar is None and (self._size or position) >= _WORTHWHILE:
+            self._begin()
+        if self._bar is not None:
+            self._bar.update(self._shown, completed=position)
+
+    def close(self) -> None:
+        """Remove the bar."""
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _title(self) -> str:
+        # Text in brackets would be markup.
+        name = printable(os.path.basename(self._name or "")).replace("[", r"\[")
+        return f"{self._task} {name}".strip()
+
+    def _begin(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._bar.start()
+        self._shown = self._bar.add_task(self._title(), total=self._size)

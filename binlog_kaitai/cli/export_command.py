@@ -1,0 +1,93 @@
+"""`binlog-kaitai export`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import progress_over_all, say
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
+from binlog_kaitai.lake import VIEWS
+
+
+@click.command()
+@options.sources
+@options.target("A new or empty directory.")
+@options.filters
+@options.views
+@options.zero_dates
+@options.ddl
+@options.jobs
+def export(
+    sources: tuple[str, ...],
+    target: Path,
+    views: tuple[str, ...],
+    zero_dates: str,
+    ddl: str | None,
+    jobs: int | None,
+    **filters: Any,
+) -> None:
+    """Export logs to Parquet files.
+
+    Writes the directories events, transactions and changes to DIR. changes has a subdirectory SCHEMA.TABLE
+    for each table, whose files have the table's typed columns. A new file starts where the table's definition
+    changes; Parquet readers can merge the files by column name.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai export --to lake /var/lib/mysql/binlog.index
+      binlog-kaitai export --to lake --view changes -t shop.orders binlog.*
+    """
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.log.threads import default_threads
+    from binlog_kaitai.rows.log_pages import RowsPages
+    from binlog_kaitai.views.events_view import read_events
+    from binlog_kaitai.views.parquet_folder import write_changes, write_view
+    from binlog_kaitai.views.transactions_view import read_transactions
+
+    with writing_to(str(target)):
+        target.mkdir(parents=True, exist_ok=True)
+        if any(target.iterdir()):
+            raise UsageError("the directory is not empty; choose a new one", file=str(target))
+    if "-" in sources and len(views) != 1:
+        raise UsageError("stdin can be read only once; choose one --view")
+    wanted = views or VIEWS
+    damage: list[BinlogError] = []
+    counts: dict[str, int] = {}
+    for view in dict.fromkeys(wanted):
+        of_tables: dict[str, int] = {}
+        with progress_over_all(view) as progress, _to_the_end(damage):
+            if view == "events":
+                reader = read_events(sources, progress=progress, threads=jobs, **filters)
+                write_view(reader, target / view, counts, threads=jobs or 1)
+            elif view == "transactions":
+                reader = read_transactions(sources, ddl=ddl, progress=progress, threads=jobs, **filters)
+                write_view(reader, target / view, counts, threads=jobs or 1)
+            else:
+                chosen = Filters.of(**filters)
+                pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=default_threads(jobs))
+                write_changes(pages, target / view, zero_dates=zero_dates, counts=of_tables)
+                options.say_ends(pages.ends)
+        counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
+    for name, count in counts.items():
+        say(f"{name}: {count} rows")
+    if damage:
+        raise damage[0]
+
+
+@contextmanager
+def _to_the_end(damage: list[BinlogError]) -> Iterator[None]:
+    """Hold back damage until all views are written up to it."""
+    try:
+        yield
+    except (UsageError, SourceError):
+        raise
+    except BinlogError as error:
+        damage.append(error)

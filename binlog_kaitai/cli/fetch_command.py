@@ -1,0 +1,156 @@
+"""`binlog-kaitai fetch`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from pathlib import Path
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import handling, say
+from binlog_kaitai.core.filters import MAX_SERVER_ID
+from binlog_kaitai.errors import ConnectionLostError, UsageError
+from binlog_kaitai.render.output_text import to_json
+
+#: The server cannot be reached; other errors would recur on the next try.
+EXIT_UNREACHABLE = 4
+
+
+@click.command()
+@click.argument("url", metavar="URL")
+@options.target("Directory of the archive.", instead="archive to a local disk, and add --store URL")
+@click.option("--follow", is_flag=True, help="Keep reading as the server writes, until interrupted.")
+@click.option(
+    "--from",
+    "start",
+    default="earliest",
+    show_default=True,
+    metavar="POSITION",
+    help="Where a new archive starts: earliest, latest, a log name, or GTIDs to skip.",
+)
+@click.option("--semi-sync", is_flag=True, help="Semi-synchronous: commits wait until they are archived.")
+@click.option(
+    "--server-id", type=options.number, metavar="N", help="Server ID to register with; default: random."
+)
+@click.option(
+    "--heartbeat",
+    type=click.FloatRange(0.1, 3600),
+    default=10,
+    show_default=True,
+    metavar="SECONDS",
+    help="Heartbeat interval; fetch reconnects after twice that.",
+)
+@click.option("--defaults-file", type=click.Path(), metavar="FILE", help="Read only this option file.")
+@click.option(
+    "--metrics-file",
+    type=options.LocalPath(path_type=Path),
+    metavar="FILE",
+    help="Keep this file up to date for Prometheus.",
+)
+@click.option("--compress", type=click.Choice(("zstd",)), help="Compress logs that the server has closed.")
+@click.option("--store", metavar="URL", help="Copy closed logs to this folder of an object store.")
+@click.option(
+    "--keep-local",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Of the logs in the store, keep only the newest N in the directory.",
+)
+@options.formats("text", "json")
+def fetch(
+    url: str,
+    target: Path,
+    follow: bool,
+    start: str,
+    semi_sync: bool,
+    server_id: int | None,
+    heartbeat: float,
+    defaults_file: str | None,
+    metrics_file: Path | None,
+    compress: str | None,
+    store: str | None,
+    keep_local: int | None,
+    output: str,
+) -> None:
+    """Archive a running server's binary logs, byte for byte.
+
+    URL is mysql://[USER@]HOST[:PORT]/ or mariadb://…; user, password and more may also come from the option
+    files of the server's clients (groups [client] and [binlog-kaitai]) and from MYSQL_PWD. The user needs
+    REPLICATION SLAVE.
+
+    Each run continues where the last one ended, even if it was interrupted. Nothing is overwritten, and a
+    server other than the archive's is rejected. With several hosts, HOST1,HOST2:PORT, the archive continues
+    at another one if its server is lost, in a directory of its own. Exits 4 if the server cannot be reached,
+    2 if it refuses.
+
+    \b
+    Examples:
+      binlog-kaitai fetch mysql://repl@db1/ --to archive
+      binlog-kaitai fetch mysql://repl@db1,db2/ --to archive --follow
+      binlog-kaitai fetch mysql://repl@db1/ --to archive --store s3://bucket/db1 --keep-local 10
+      binlog-kaitai fetch 'mariadb://repl@db2/?ssl-ca=/etc/ssl/db.pem' --to archive --from mysql-bin.000042
+    """
+    from binlog_kaitai.live import fetch
+
+    if server_id is not None and not 1 <= server_id <= MAX_SERVER_ID:
+        raise UsageError(f"--server-id {server_id} is out of range; use 1 to {MAX_SERVER_ID}")
+    if keep_local is not None and store is None:
+        raise UsageError("--keep-local requires --store")
+    if semi_sync and not follow:
+        raise UsageError("--semi-sync requires --follow")
+    options.refuse_inputs(metrics_file, [str(target), defaults_file])
+    try:
+        with handling(_interrupt, signal.SIGTERM):
+            fetch(
+                url,
+                target,
+                start=start,
+                follow=follow,
+                semi_sync=semi_sync,
+                server_id=server_id,
+                heartbeat=heartbeat,
+                defaults_file=defaults_file,
+                metrics_file=metrics_file,
+                measure=output == "json",
+                compress=compress,
+                store=store,
+                keep_local=keep_local,
+                report=_say_json if output == "json" else _say_text,
+            )
+    except ConnectionLostError as error:
+        say(f"binlog-kaitai: {error}", err=True)
+        sys.exit(EXIT_UNREACHABLE)
+    except KeyboardInterrupt:
+        if not follow:
+            raise
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _say_json(what: str, facts: dict[str, object]) -> None:
+    click.echo(to_json({"event": what, **facts}))
+    sys.stdout.flush()
+
+
+def _say_text(what: str, facts: dict[str, object]) -> None:
+    match what:
+        case "retry":
+            say(f"{facts['reason']}; another try in {facts['seconds']} s", err=True)
+        case "store retry":
+            reason = f"{facts['log']} is not stored: {facts['reason']}"
+            say(f"{reason}; another try in {facts['seconds']} s", err=True)
+        case "stored":
+            say(f"{facts['log']}: stored as {facts['url']}")
+        case "torn":
+            from binlog_kaitai.live.torn_logs import PASSED
+
+            say(PASSED.format(**facts), err=True)
+        case "failover":
+            say(f"continuing at {facts['server']}, from {facts['log']}, in {facts['folder']}", err=True)
+        case "connected":
+            say(f"{facts['server']}: from {facts['log']}, position {facts['position']}", err=True)
+        case _:
+            say(f"{facts['log']}: {what}, {facts['position']} bytes")

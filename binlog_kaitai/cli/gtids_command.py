@@ -1,0 +1,165 @@
+"""`binlog-kaitai gtids`."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+import sys
+from collections.abc import Callable
+from functools import reduce
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import progress_over_all, say, warn
+from binlog_kaitai.errors import BinlogError, UsageError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.gtids import GtidSet
+    from binlog_kaitai.log.log_end import End
+
+#: Exit codes of `contains`, as in grep: something is missing; an error occurred.
+EXIT_MISSING, EXIT_FAILED = 1, 2
+
+_CONTAINS = "contains"
+_OPERATIONS: dict[str, Callable[[GtidSet, GtidSet], GtidSet]] = {
+    "subtract": operator.sub,
+    "union": operator.or_,
+    "intersect": operator.and_,
+    _CONTAINS: lambda first, others: others - first,
+}
+
+#: The beginning of a GTID, which distinguishes it from a file name.
+_GTID = re.compile(r"\s*(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\s*:|[0-9]+-[0-9]+-[0-9]+)")
+
+
+class _Words(click.Path):
+    """Completes the operations as the first word, and files."""
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[click.shell_completion.CompletionItem]:
+        words = [] if ctx.params.get("operands") else _OPERATIONS
+        operations = [
+            click.shell_completion.CompletionItem(operation)
+            for operation in words
+            if operation.startswith(incomplete)
+        ]
+        return [*operations, *super().shell_complete(ctx, param, incomplete)]
+
+
+@click.command()
+@click.argument(
+    "operands", metavar="[OPERATION] SET...", nargs=-1, required=True, type=_Words(allow_dash=True)
+)
+@options.keys
+@options.formats("text", "json")
+@click.option("--logged", is_flag=True, help="For logs, only their own transactions, not earlier ones.")
+@click.option("--positions", is_flag=True, help="MariaDB: read and print GTIDs as replication positions.")
+def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool) -> None:
+    """Show the GTIDs in logs; combine and compare GTID sets.
+
+    SET is a log, a directory, a quoted glob pattern, an .index file, - for stdin, or a literal set in the
+    format of @@gtid_executed: uuid:1-77,uuid:tag:3, or for MariaDB 0-1-5,0-1-7..9. A log stands for
+    everything its server had executed: the log's own transactions and all earlier ones (PREVIOUS_GTIDS,
+    GTID_LIST).
+
+    \b
+    OPERATION is one of
+      subtract   GTIDs in the first set and in none of the others
+      union      GTIDs in any of the sets (the default)
+      intersect  GTIDs in all of the sets
+      contains   prints nothing and exits 0 if the first set contains all the others;
+                 otherwise prints the missing GTIDs and exits 1 (2 on any error)
+
+    In MariaDB, a GTID in gtid_slave_pos is a position that stands for everything in its domain up to there.
+    With --positions, literal GTIDs are read as positions, and a union is printed as one.
+
+    \b
+    Examples:
+      binlog-kaitai gtids /var/lib/mysql/binlog.index
+      binlog-kaitai gtids subtract /backup/source /backup/replica
+      binlog-kaitai gtids contains /var/lib/mysql "$(mysql -h replica -BNe 'SELECT @@gtid_executed')"
+      binlog-kaitai gtids --logged 'binlog.00002*'
+    """
+    operation, texts = operands[0], operands[1:]
+    if operation not in _OPERATIONS:
+        operation, texts = "union", operands
+    if len(texts) < (1 if operation == "union" else 2):
+        raise UsageError(f"{operation} needs at least two sets: {operation} FIRST SECOND")
+    try:
+        result = _result(operation, _operands(texts, logged=logged), logged=logged, positions=positions)
+    except BinlogError as error:
+        if operation != _CONTAINS:
+            raise
+        warn(error)
+        sys.exit(EXIT_FAILED)
+    shown = result.position() if positions and operation == "union" else result
+    if output == "json":
+        name = (
+            {"contains": not result, "missing": str(shown)}
+            if operation == _CONTAINS
+            else {"gtids": str(shown)}
+        )
+        click.echo(json.dumps({**name, "count": _count(result)}))
+    elif result:
+        say(str(shown))
+    if operation == _CONTAINS and result:
+        sys.exit(EXIT_MISSING)
+
+
+class _Operand(NamedTuple):
+    gtids: GtidSet
+    is_log: bool
+
+
+def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
+    """The sets named by the arguments."""
+    from binlog_kaitai.log.gtid_runs import logged_gtids
+
+    ends: list[End] = []
+    literals = [_literal(text) for text in texts]
+    operands = []
+    with progress_over_all() as progress:
+        for text, gtids in zip(texts, literals, strict=True):
+            is_log = gtids is None
+            if gtids is None:
+                gtids = logged_gtids(text, has_previous=not logged, ends=ends, progress=progress)
+            operands.append(_Operand(gtids, is_log))
+    options.say_ends(ends)
+    return operands
+
+
+def _result(operation: str, operands: list[_Operand], *, logged: bool, positions: bool) -> GtidSet:
+    sets = [operand.gtids for operand in operands]
+    if not positions:
+        return _combined(operation, sets)
+    # A position contains everything in its domain up to it, from any server; the output lists the given
+    # GTIDs.
+    wide = [
+        operand.gtids if operand.is_log and logged else operand.gtids.up_to_here(sets) for operand in operands
+    ]
+    named = [operand.gtids if operand.is_log else operand.gtids.up_to_here() for operand in operands]
+    return _combined(operation, wide) & reduce(operator.or_, named)
+
+
+def _combined(operation: str, sets: list[GtidSet]) -> GtidSet:
+    if operation == _CONTAINS:
+        sets = [sets[0], reduce(operator.or_, sets[1:])]
+    return reduce(_OPERATIONS[operation], sets)
+
+
+def _literal(text: str) -> GtidSet | None:
+    """A literal set; None for logs."""
+    from binlog_kaitai.core.gtids import GtidSet
+
+    # In batch mode the client prints line ends as \n.
+    text = text.replace("\\n", "")
+    return GtidSet.parse(text) if not text.strip() or _GTID.match(text) else None
+
+
+def _count(gtids: GtidSet) -> int:
+    # `len` is limited to 2^63.
+    return sum(last - first + 1 for _, numbers in gtids.items() for first, last in numbers)

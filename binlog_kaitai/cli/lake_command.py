@@ -1,0 +1,79 @@
+"""`binlog-kaitai lake`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import click
+
+from binlog_kaitai.cli.console import say
+from binlog_kaitai.core.filters import at_least_one
+
+_LAKE = click.argument("lake", metavar="LAKE")
+
+
+@click.group()
+def lake() -> None:
+    """Maintain the Delta tables of a pipeline's lake."""
+
+
+@lake.command()
+@_LAKE
+@click.option(
+    "--target-size", default="256m", show_default=True, metavar="SIZE", help="Target size of the new files."
+)
+@click.option(
+    "--before", type=click.DateTime(("%Y-%m-%d",)), metavar="DATE", help="Only partitions of earlier dates."
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be joined, without writing.")
+def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool) -> None:
+    """Join small files of a lake.
+
+    LAKE is a directory or URL written by pipeline. The rows stay the same; readers and the pipeline may go
+    on meanwhile. The old files stay until vacuum removes them. Needs no Spark.
+
+    \b
+    Examples:
+      binlog-kaitai lake compact /mnt/lake
+      binlog-kaitai lake compact s3://bucket/lake --before 2026-11-20
+      binlog-kaitai lake compact /mnt/lake --dry-run
+    """
+    from binlog_kaitai.lake.upkeep import compact as compact_lake
+
+    verb, size = "would be joined" if dry_run else "joined", at_least_one("--target-size", target_size)
+    files = new_files = 0
+    for one in compact_lake(lake, target_size=size, before=before and before.date(), dry_run=dry_run):
+        say(f"{one.table}: {one.files:,} files {verb} into {one.new_files:,}")
+        files, new_files = files + one.files, new_files + one.new_files
+    say(f"{files:,} files {verb} into {new_files:,}" if files else "nothing to compact")
+
+
+@lake.command()
+@_LAKE
+@click.option(
+    "--retention",
+    type=click.IntRange(168),
+    default=168,
+    show_default=True,
+    metavar="HOURS",
+    help="Keep files that readers of a table may have listed within these hours.",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
+def vacuum(lake: str, retention: int, dry_run: bool) -> None:
+    """Remove files of a lake that no reader needs any more.
+
+    These are files that compact has joined, and those that a killed pipeline has left. The pipeline may go on
+    meanwhile, if none of its batches takes longer than the retention. Needs no Spark.
+
+    \b
+    Examples:
+      binlog-kaitai lake vacuum /mnt/lake --dry-run
+      binlog-kaitai lake vacuum s3://bucket/lake
+    """
+    from binlog_kaitai.lake.upkeep import vacuum as vacuum_lake
+
+    verb, files = "would be removed" if dry_run else "removed", 0
+    for one in vacuum_lake(lake, hours=retention, dry_run=dry_run):
+        say(f"{one.table}: {one.files:,} files {verb}")
+        files += one.files
+    say(f"{files:,} files {verb}" if files else "nothing to remove")

@@ -1,0 +1,271 @@
+"""Commands that list what logs contain, one item per line: `events`, `rows` and `transactions`."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import handling, text_output
+from binlog_kaitai.errors import UsageError
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.sources.source import Source
+
+#: Optional columns of `rows`.
+_SHOWN = ("gtid", "thread", "statement")
+
+
+def _follows(command: options.Command) -> options.Command:
+    """Add the options for `--follow`; the command gets them as `follow` and `from_now`."""
+    from_now = click.option("--from-now", is_flag=True, help="With --follow: skip existing events.")
+    return click.option("--follow", is_flag=True, help="Keep reading as the server writes, until Ctrl-C.")(
+        from_now(command)
+    )
+
+
+def _write_followed(
+    sources: tuple[str, ...],
+    filters: dict[str, Any],
+    write: Callable[[Source, Filters], object],
+    *,
+    from_now: bool,
+    ddl: str | None = None,
+) -> None:
+    """Write spans of logs as they appear, until interrupted; `write` gets each one and its filters."""
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.spans import Span
+    from binlog_kaitai.following.feed import tail
+
+    for name in ("stop_position", "stop_datetime"):
+        if filters.get(name) is not None:
+            raise UsageError(f"--{name.replace('_', '-')} cannot be used with --follow")
+    Filters.of(**filters)
+    first: str | None = None
+    interrupts: list[int] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        interrupts.append(number)  # the exception is lost if it is raised while a generator is finalized
+        raise KeyboardInterrupt
+
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    with suppress(KeyboardInterrupt), handling(interrupt, *([signal.SIGINT] if is_default else [])):
+        for source in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
+            first = first or source.path
+            chosen = (source.span or Span()).restrict(filters)
+            if source.path != first:
+                chosen["start_position"] = None
+            write(source, Filters.of(**chosen))
+            sys.stdout.buffer.flush()
+
+
+def _check_follow(follow: bool, from_now: bool) -> None:
+    """Reject an option that has no meaning without `--follow`."""
+    if from_now and not follow:
+        raise UsageError("--from-now requires --follow")
+
+
+@click.command()
+@options.sources
+@options.filters
+@options.formats("table", "json", "csv")
+@options.jobs
+@_follows
+def events(
+    sources: tuple[str, ...], output: str, jobs: int | None, follow: bool, from_now: bool, **filters: Any
+) -> None:
+    """List events, one per line.
+
+    With --format json, each line is an object with file, position, end_position, timestamp (seconds since
+    1970 UTC), type, type_code, server_id, size, flags, checksum ("ok", "bad", "none"), gtid (of the event's
+    transaction, or null) and info (the event's main fields). Events inside a compressed transaction follow
+    the event that contains them and share its position.
+
+    With --follow, events are printed as their transactions commit, including those in logs the server starts
+    later; Ctrl-C stops it.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai events binlog.000024
+      binlog-kaitai events --format json --event-type query /var/lib/mysql/binlog.index
+      binlog-kaitai events --follow --from-now /var/lib/mysql/binlog.index
+      binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
+    """
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.render.listings import event_writer
+    from binlog_kaitai.views.event_lines import write_json
+
+    _check_follow(follow, from_now)
+    stdout = text_output()
+    write = event_writer(output, stdout)
+    if follow:
+
+        def write_span(source: Source, chosen: Filters) -> None:
+            for lines in write_json(source, chosen):
+                write(lines)
+
+        _write_followed(sources, filters, write_span, from_now=from_now)
+        return
+    options.print_lines(partial(write_json, sources, Filters.of(**filters), threads=jobs), write, stdout)
+
+
+@click.command()
+@options.sources
+@options.filters
+@options.formats("table", "json", "csv")
+@options.several(
+    "--show",
+    _SHOWN,
+    metavar="NAMES",
+    help="Extra columns: a comma-separated list of gtid, thread, statement.",
+)
+@options.changes
+@options.ddl
+@options.jobs
+@_follows
+def rows(
+    sources: tuple[str, ...],
+    output: str,
+    show: tuple[str, ...],
+    operation: tuple[str, ...],
+    where: str | None,
+    column: tuple[str, ...],
+    ddl: str | None,
+    jobs: int | None,
+    follow: bool,
+    from_now: bool,
+    **filters: Any,
+) -> None:
+    """List changed rows, one per line.
+
+    With --format json, each line is an object with file, position, row (its number in the event), timestamp,
+    gtid, server_id, schema, table, change ("insert", "update", "delete"), and before and after: objects by
+    column name, or null. Integers are numbers, DECIMAL and temporal values are text as MySQL prints them,
+    bytes are {"hex": …}, JSON columns are JSON. Columns missing from a row image are omitted.
+    `diffs` holds partial updates of JSON columns. --show adds `thread` (the connection ID) and `statement`,
+    which the server must log (binlog_rows_query_log_events, binlog_annotate_row_events); both are null if
+    the log does not have them.
+
+    --where takes an SQL condition. A change matches if its row before or after the change does.
+
+    Column names come from the log (binlog_row_metadata=FULL), else from DDL statements in the log, else
+    from --ddl; otherwise columns are named c1, c2 …
+
+    With --follow, rows are printed as their transactions commit, including those in logs the server starts
+    later; Ctrl-C stops it.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai rows -t shop.orders binlog.000024
+      binlog-kaitai rows -t shop.orders --where "id = 42" --show gtid,thread,statement binlog.*
+      binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
+    """
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.render.row_listing import form_of
+    from binlog_kaitai.rows.log_pages import RowsPages
+    from binlog_kaitai.views.row_texts import page_lines, write_rows
+
+    choice = None
+    if operation or column or where is not None:
+        from binlog_kaitai.render.sql import CriteriaChoice, Wanted
+
+        choice = CriteriaChoice(Wanted.of(operation=operation, where=where, column=column))
+    origins = [name for name in show if name != "gtid"]
+    form, heading = form_of(output, show)
+    stdout = text_output()
+
+    def write(lines: Any) -> None:
+        nonlocal heading
+        stdout.write(heading)
+        heading = b""
+        stdout.write(lines)
+
+    _check_follow(follow, from_now)
+    if follow:
+        from binlog_kaitai.core.spans import Span
+        from binlog_kaitai.ddl.definitions import restore
+
+        def write_span(source: Source, chosen: Filters) -> None:
+            known = restore((source.span or Span()).definitions, ddl)
+            for page in RowsPages(source, chosen, definitions=known, origins=origins):
+                for lines in page_lines(page, choice, form):
+                    write(lines)
+
+        _write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
+        return
+    options.print_lines(
+        partial(
+            write_rows,
+            sources,
+            Filters.of(**filters),
+            form=form,
+            ddl=ddl,
+            origins=origins,
+            choice=choice,
+            threads=jobs,
+        ),
+        write,
+        stdout,
+    )
+    if choice is not None:
+        choice.check()
+
+
+@click.command()
+@options.sources
+@click.option(
+    "--sort",
+    type=click.Choice(("size", "duration", "rows", "events")),
+    help="Sort in descending order; default: log order.",
+)
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N transactions.")
+@options.filters
+@options.formats("table", "json", "csv")
+@options.ddl
+def transactions(
+    sources: tuple[str, ...],
+    sort: str | None,
+    limit: int | None,
+    output: str,
+    ddl: str | None,
+    **filters: Any,
+) -> None:
+    """List transactions, one per line.
+
+    Each line has file and position, commit time, GTID, how the transaction ended (commit, rollback,
+    xa_prepare, ddl, implicit, or open if its end is not in the file), duration, size in the file, number of
+    events and changed rows, connection ID, and the tables it changed or its DDL statement.
+
+    With --format json, each line is an object with the columns of the transactions view; times are seconds
+    since 1970 UTC.
+
+    Filters select whole transactions: positions and times are those of the start; any event may match
+    --table, --database or --event-type. With --sort, nothing is printed if a log is damaged.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai transactions --sort size --limit 10 binlog.*
+      binlog-kaitai transactions --sort duration --limit 10 -t shop.orders binlog.000024
+      binlog-kaitai transactions --format json binlog.000024 | jq 'select(.thread_id == 42) | .gtid'
+    """
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.render.listings import transaction_writer
+    from binlog_kaitai.views.transaction_lines import write_transactions
+
+    stdout = text_output()
+    lines = partial(write_transactions, sources, Filters.of(**filters), ddl=ddl, sort=sort, limit=limit)
+    write = transaction_writer(output, stdout)
+    options.print_lines(lines, write, stdout, beside_output=sort is None)

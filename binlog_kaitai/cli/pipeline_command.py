@@ -1,0 +1,304 @@
+"""`binlog-kaitai pipeline`."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import handling, say
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake import FORMATS, VIEWS
+
+if TYPE_CHECKING:
+    from binlog_kaitai.spark.pipeline import Pipeline
+
+_NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
+
+#: A time as Spark writes it, and the seconds of its units.
+_INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|hours?)")
+_SECONDS = {"mil": 0.001, "ms": 0.001, "mi": 60.0, "s": 1.0, "h": 3600.0}
+
+
+@click.command()
+@options.source_paths
+@click.option("--to", "target", required=True, metavar="LAKE", help="Directory or URL of the lake.")
+@click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
+@click.option(
+    "--interval",
+    default="10 seconds",
+    show_default=True,
+    metavar="TIME",
+    help="With --continuous: how often to check for new events.",
+)
+@click.option("--tables", "-t", multiple=True, metavar="SCHEMA.TABLE", help="Only changes of these tables. *")
+@options.views
+@click.option(
+    "--format",
+    "table_format",
+    type=click.Choice(FORMATS),
+    default="delta",
+    show_default=True,
+    help="Table format.",
+)
+@click.option("--state", is_flag=True, help="Also keep the current contents of each table.")
+@click.option(
+    "--start",
+    default="earliest",
+    show_default=True,
+    metavar="POSITION",
+    help='Where a new lake starts: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
+)
+@click.option(
+    "--batch-size", default="1g", show_default=True, metavar="SIZE", help="Maximum bytes per batch."
+)
+@click.option(
+    "--split-size", default="64m", show_default=True, metavar="SIZE", help="Approximate bytes per task."
+)
+@options.zero_dates
+@options.ddl
+@click.option(
+    "--mode",
+    type=click.Choice(("failfast", "permissive", "dropmalformed"), case_sensitive=False),
+    default="failfast",
+    show_default=True,
+    help="On damage: fail, write rows to the table damage, or only count it.",
+)
+@click.option("--allow-loss", is_flag=True, help="Continue if unread logs have been purged.")
+@click.option(
+    "--spool",
+    type=options.LocalPath(),
+    metavar="DIR",
+    help="For a server: where to keep its logs until they are loaded; default: in the lake.",
+)
+@click.option(
+    "--snapshot",
+    is_flag=True,
+    help="For a server: begin a new lake with the contents of its tables, then load its logs from there on.",
+)
+@click.option(
+    "--snapshot-readers",
+    type=click.IntRange(1, 64),
+    default=2,
+    show_default=True,
+    metavar="N",
+    help="Connections that read the tables for --snapshot.",
+)
+@click.option(
+    "--snapshot-from",
+    "dump",
+    type=click.Path(exists=True),
+    metavar="DUMP",
+    help="Begin a new lake with a dump of mysqldump, mariadb-dump or mydumper, then load the logs from its "
+    "position on.",
+)
+@click.option(
+    "--include-columns", "included", multiple=True, metavar="COLUMNS", help="Of a table: only these. *"
+)
+@click.option("--exclude-columns", "excluded", multiple=True, metavar="COLUMNS", help="Leave out columns. *")
+@click.option(
+    "--mask",
+    "masks",
+    multiple=True,
+    metavar="COLUMNS=METHOD",
+    help="Mask columns: hash (with a key), sha256, truncate:N or null. *",
+)
+@click.option(
+    "--mask-key-file",
+    type=options.LocalPath(),
+    metavar="FILE",
+    help="Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
+)
+@click.option(
+    "--rename",
+    "renames",
+    multiple=True,
+    metavar="OLD=NEW",
+    help="Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",
+)
+@click.option("--dry-run", is_flag=True, help="Print what would be loaded, without writing. Needs no Spark.")
+@click.option(
+    "--progress-file",
+    type=options.LocalPath(),
+    metavar="FILE",
+    help="Append a line of JSON for each batch.",
+)
+@click.option(
+    "--metrics-file",
+    type=options.LocalPath(),
+    metavar="FILE",
+    help="Keep metrics in this file, in Prometheus' text format.",
+)
+@click.option("--ui", is_flag=True, help="Serve Spark's user interface.")
+@click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
+@click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
+def pipeline(
+    sources: tuple[str, ...],
+    target: str,
+    continuous: bool,
+    interval: str,
+    tables: tuple[str, ...],
+    views: tuple[str, ...],
+    table_format: str,
+    state: bool,
+    start: str,
+    batch_size: str,
+    split_size: str,
+    zero_dates: str,
+    ddl: str | None,
+    mode: str,
+    allow_loss: bool,
+    spool: str | None,
+    snapshot: bool,
+    snapshot_readers: int,
+    dump: str | None,
+    included: tuple[str, ...],
+    excluded: tuple[str, ...],
+    masks: tuple[str, ...],
+    mask_key_file: str | None,
+    renames: tuple[str, ...],
+    dry_run: bool,
+    progress_file: str | None,
+    metrics_file: str | None,
+    ui: bool,
+    master: str | None,
+    settings: tuple[str, ...],
+) -> None:
+    """Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.
+
+    LAKE may be in an object store, such as s3://bucket/folder. Its tables are events, transactions,
+    statements, and the changes of each table, partitioned by date. Each run loads what is new since the last
+    one. If a run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running
+    server, mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to s3://bucket/lake --continuous /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot --continuous mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot-from dump.sql.gz mysql://repl@db1/
+    """
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as error:
+        raise UsageError(_NEEDED) from error
+    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of, work_of
+    from binlog_kaitai.core.filters import Filters, at_least_one
+    from binlog_kaitai.lake.rules import Rules
+    from binlog_kaitai.sources.remote import is_url
+    from binlog_kaitai.spark.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
+    from binlog_kaitai.views.row_masks import Masks
+
+    given = click.get_current_context().get_parameter_source("interval")
+    if not continuous and given is ParameterSource.COMMANDLINE:
+        raise UsageError("--interval requires --continuous")
+    if tables and views and "changes" not in views:
+        raise UsageError("--tables filters the changes view; add --view changes")
+    if "-" in sources:
+        raise UsageError("stdin cannot be followed")
+    for path in (progress_file, metrics_file):
+        options.refuse_inputs(path, [*sources, dump, mask_key_file])
+    Filters.of(table=tables)
+    wanted = views or VIEWS
+    if state and ("changes" not in wanted or table_format != "delta"):
+        raise UsageError("--state requires the changes view and --format delta; with Iceberg, use MERGE")
+    if snapshot and dump is not None:
+        raise UsageError("--snapshot and --snapshot-from cannot be used together")
+    if snapshot or dump is not None:
+        _check_snapshot("--snapshot" if snapshot else "--snapshot-from", wanted, start, ddl)
+    paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
+    rules = Rules.of(Masks.of(included, excluded, masks, mask_key_file), renames)
+    paths, server = spooled(paths, spool_of(paths, spool, target, rules))
+    if snapshot and server is None:
+        raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
+    following = Following(
+        paths,
+        max_bytes=at_least_one("--batch-size", batch_size),
+        starting=parse_starting("--start", start),
+        fails_on_data_loss=not allow_loss,
+        ddl=ddl,
+        split_size=at_least_one("--split-size", split_size),
+        mode=mode.upper(),
+        server=server,
+    )
+    readers = snapshot_readers if snapshot else 0
+    job = Job(
+        following,
+        target,
+        work_of(target),
+        wanted,
+        tables,
+        zero_dates,
+        table_format,
+        readers,
+        rules,
+        dump,
+        state,
+    )
+    if dry_run:
+        if dump is not None:
+            raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
+        show_preview(job)
+        return
+    reports = Reports(job, progress_file, metrics_file)
+    pipeline = Pipeline(job, reports.take, lambda line: say(line, err=True), reports.take_state)
+    try:
+        _run(pipeline, parse_interval(interval) if continuous else None, master, settings, ui)
+    finally:
+        reports.end()
+
+
+def _check_snapshot(option: str, views: Sequence[str], start: str, ddl: str | None) -> None:
+    if "changes" not in views:
+        raise UsageError(f"{option} requires the changes view")
+    if start != "earliest":
+        raise UsageError(f"{option} determines where the lake starts; omit --start")
+    if ddl is not None:
+        raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
+
+
+def _run(
+    pipeline: Pipeline, interval: float | None, master: str | None, settings: tuple[str, ...], shows_ui: bool
+) -> None:
+    from binlog_kaitai.spark.pipeline import SparkTasks
+    from binlog_kaitai.spark.session import session, stop
+
+    pipeline.lake.check()
+    spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
+    if shows_ui:
+        say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
+    try:
+        with handling(_interrupt, signal.SIGINT, signal.SIGTERM):
+            pipeline.run(SparkTasks(spark), interval=interval)
+    except KeyboardInterrupt:
+        spark.sparkContext.cancelAllJobs()
+    finally:
+        stop(spark)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def parse_interval(text: str) -> float:
+    """A time such as ``10 seconds``, in seconds.
+
+    Raises
+    ------
+    UsageError
+        It is none.
+    """
+    found = _INTERVAL.fullmatch(text.strip().lower())
+    if found is None:
+        raise UsageError(f"--interval: {text!r} is not a time such as '10 seconds'")
+    return float(found[1]) * _SECONDS[next(unit for unit in _SECONDS if found[2].startswith(unit))]

@@ -1,0 +1,370 @@
+"""Options shared by several commands."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial, wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+
+import click
+
+from binlog_kaitai.cli.console import progress_over_all, say
+from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, Filters, whole_number
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.lake import VIEWS
+from binlog_kaitai.sources import disk as outputs
+from binlog_kaitai.sources.remote import is_url
+
+if TYPE_CHECKING:
+    from binlog_kaitai.log.log_end import End
+    from binlog_kaitai.sources.source import Source
+
+#: The file descriptor; `sys.stdout` may have been replaced.
+_STDOUT = 1
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+_Lines = TypeVar("_Lines")
+
+# A path, so that shells complete it; the reader checks whether it exists.
+source_paths = click.argument(
+    "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+)
+
+
+def _files_read(context: click.Context) -> list[str]:
+    """The files that options name as inputs."""
+    files: list[str] = context.meta.setdefault(f"{__name__}.files", [])
+    return files
+
+
+def refuse_inputs(target: str | Path | None, sources: Iterable[str | None]) -> None:
+    """Refuse an output that is a source, one of its logs, or a file that an option reads."""
+    if target is None:
+        return
+    from binlog_kaitai.sources.source import resolve
+
+    inputs = _files_read(click.get_current_context()).copy()
+    for source in sources:
+        if source is not None and not is_url(source):
+            inputs.append(source)
+            with suppress(SourceError):  # reported where it is read
+                inputs += [log.path for log in resolve(source) if log.path is not None]
+    outputs.refuse_inputs(target, inputs)
+
+
+def _use_key(context: click.Context, option: click.Parameter, value: Any) -> None:
+    """Apply an option for keys; commands do not receive it."""
+    if not value:
+        return
+    from binlog_kaitai.sources.keys import Keys, use
+
+    keys = context.meta.setdefault(f"{__name__}.keys", {})
+    keys[option.name] = value
+    if isinstance(option.type, click.Path):
+        _files_read(context).extend(value)
+    use(Keys.of(**keys))
+    context.call_on_close(lambda: use(None))
+
+
+_key_option = partial(click.option, callback=_use_key, expose_value=False)
+
+_KEYS = [
+    _key_option(
+        "--keyring",
+        type=click.Path(),
+        multiple=True,
+        metavar="FILE",
+        help="Keys of encrypted logs: a MySQL server's keyring. *",
+    ),
+    _key_option("--key", metavar="ID=HEX", multiple=True, help="A key of encrypted logs. *"),
+    _key_option(
+        "--key-file",
+        type=click.Path(),
+        multiple=True,
+        metavar="FILE",
+        help="Keys of encrypted logs: a file of MariaDB's file_key_management. *",
+    ),
+    _key_option(
+        "--key-file-secret", metavar="TEXT", help="What the key file is encrypted with; or FILE:PATH."
+    ),
+    _key_option("--key-file-pbkdf2", type=int, metavar="N", help="Its rounds of PBKDF2, if it has any."),
+]
+
+
+def keys(command: Command) -> Command:
+    """Add the options for the keys of encrypted logs."""
+    for option in reversed(_KEYS):
+        command = option(command)
+    return command
+
+
+def sources(command: Command) -> Command:
+    """Add the argument `SOURCE...`, and the options for keys; stdout may not be one of the sources."""
+
+    @wraps(command)
+    def checked(*arguments: Any, sources: tuple[str, ...], **options: Any) -> Any:
+        with suppress(OSError):  # stdout may be closed
+            if stat.S_ISREG(os.fstat(_STDOUT).st_mode):
+                refuse_inputs("/dev/stdout", sources)
+        return command(*arguments, sources=sources, **options)
+
+    return source_paths(keys(cast(Command, checked)))
+
+
+def number(text: str) -> int:
+    """A number of at least 0 in ASCII digits; click's type also accepts underscores and other digits."""
+    try:
+        value = whole_number(text)
+    except UsageError as error:
+        raise click.BadParameter(error.reason) from None
+    if not 0 <= value <= MAX_POSITION:
+        raise click.BadParameter(f"{value} is not a number from 0 to {MAX_POSITION}")
+    return value
+
+
+_COPY = "write to a local disk, then copy the files"
+
+
+class LocalPath(click.Path):
+    """A path to write to; URLs are rejected, since they would become local folders.
+
+    Parameters
+    ----------
+    instead
+        What to do with a URL.
+    """
+
+    def __init__(self, *arguments: Any, instead: str = _COPY, **settings: Any) -> None:
+        super().__init__(*arguments, **settings)
+        self._instead = instead
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        if is_url(os.fspath(value)):
+            self.fail(
+                f"{os.fspath(value)} is a URL; output must be a local path: {self._instead}", param, ctx
+            )
+        return super().convert(value, param, ctx)
+
+
+def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Command]:
+    """The option `--to` of commands that write into a directory."""
+    return click.option(
+        "--to",
+        "target",
+        type=LocalPath(path_type=Path, instead=instead),
+        required=True,
+        metavar="DIR",
+        help=help_text,
+    )
+
+
+def changes(command: Command) -> Command:
+    """Add the options that select row changes by content, passed as keywords."""
+    for option in reversed(_CHANGES):
+        command = option(command)
+    return command
+
+
+_CHANGES = [
+    click.option(
+        "--operation",
+        type=click.Choice(("insert", "update", "delete")),
+        multiple=True,
+        help="Only row changes of this kind. *",
+    ),
+    click.option("--where", metavar="CONDITION", help='Only row changes that match, such as "id = 42".'),
+    click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
+]
+
+
+def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[Command], Command]:
+    """Add an option that takes a comma-separated list of names and passes it as a tuple."""
+
+    def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
+        chosen = tuple(name.strip() for name in text.split(",") if name.strip())
+        if unknown := [name for name in chosen if name not in names]:
+            raise click.BadParameter(f"{unknown[0]!r} is not one of {', '.join(names)}")
+        return chosen
+
+    def complete(context: click.Context, parameter: click.Parameter, beginning: str) -> list[str]:
+        before, comma, last = beginning.rpartition(",")
+        return [before + comma + name for name in names if name.startswith(last) and name not in before]
+
+    return click.option(option, default="", callback=read, shell_complete=complete, **settings)
+
+
+def formats(*names: str, default: str | None = "") -> Callable[[Command], Command]:
+    """Add `--format`, whose default is the first of the names; the command gets it as `output`.
+
+    If `default` is None, the command gets None unless the option is given.
+    """
+    choice = click.Choice(names)
+    shown = {"default": names[0], "show_default": True} if default == "" else {"show_default": names[0]}
+    return click.option("--format", "output", type=choice, **shown)
+
+
+def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
+    from binlog_kaitai.core.event_types import TYPE_NAMES
+
+    return [name for name in TYPE_NAMES if name.startswith(beginning.upper())]
+
+
+def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | None) -> str | None:
+    if file is None:
+        return None
+    _files_read(context).append(file.name)
+    return file.read().decode("utf-8", "surrogateescape")
+
+
+#: The command gets the text of the file.
+ddl = click.option(
+    "--ddl",
+    type=click.File("rb"),
+    callback=_text_of,
+    metavar="FILE",
+    help="CREATE TABLE statements, such as a mysqldump --no-data.",
+)
+for_table = click.option(
+    "--for-table",
+    type=click.File("rb"),
+    callback=_text_of,
+    metavar="FILE",
+    help="With --undo: the current CREATE TABLE; adapt statements to it.",
+)
+views = click.option(
+    "--view",
+    "views",
+    type=click.Choice(VIEWS),
+    multiple=True,
+    help="Only this view. *",
+)
+zero_dates = click.option(
+    "--zero-dates",
+    type=click.Choice(ZERO_DATES),
+    default="null",
+    show_default=True,
+    help="How to write dates such as 0000-00-00.",
+)
+
+
+jobs = click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Number of threads. By default, one per processor for changed rows, at most 4; otherwise one.",
+)
+
+
+def filters(command: Command) -> Command:
+    """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
+
+    @wraps(command)
+    def call(**arguments: Any) -> Any:
+        _refuse_empty_span(arguments["start_datetime"], arguments["stop_datetime"])
+        return command(**arguments)
+
+    for option in reversed(_FILTERS):
+        call = option(call)
+    return cast(Command, call)
+
+
+def _refuse_empty_span(start: str | None, stop: str | None) -> None:
+    chosen = Filters.of(start_datetime=start, stop_datetime=stop)
+    first, last = chosen.start_timestamp, chosen.stop_timestamp
+    if first is not None and last is not None and first >= last:
+        raise UsageError(f"--start-datetime {start} must be before --stop-datetime {stop}")
+
+
+def refuse_position(source: Source, position: int | None) -> None:
+    """Reject a position inside an event; the error names the nearest event boundaries.
+
+    Raises
+    ------
+    UsageError
+        No event begins at the position.
+    """
+    from binlog_kaitai.core.framing import not_at_an_event
+
+    reason = None
+    with suppress(BinlogError, OSError), source.open() as stream:
+        if position is not None and stream.seekable():
+            reason = not_at_an_event(stream, position)
+    if reason is not None:
+        raise UsageError(reason, file=source.name)
+
+
+_FILTERS = [
+    click.option("--start-position", type=number, metavar="N", help="Start here in the first file."),
+    click.option("--stop-position", type=number, metavar="N", help="Stop here in the last file."),
+    click.option(
+        "--start-datetime", metavar="TIME", help="Skip events before this time (local, or with a zone)."
+    ),
+    click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after this time."),
+    click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set."),
+    click.option("--exclude-gtids", metavar="SET", help="Skip transactions in this GTID set."),
+    click.option("--database", "-d", metavar="NAME", multiple=True, help="Only events of this schema. *"),
+    click.option("--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table. *"),
+    click.option(
+        "--event-type",
+        metavar="TYPE",
+        multiple=True,
+        shell_complete=_complete_type,
+        help="Only this event type: QUERY_EVENT or query. *",
+    ),
+    click.option(
+        "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"
+    ),
+]
+
+
+def print_lines(
+    lines: Callable[..., Iterable[_Lines]],
+    write: Callable[[_Lines], object],
+    stdout: BinaryIO,
+    *,
+    beside_output: bool = True,
+) -> None:
+    """Print the lines of several logs with a progress bar, then how the logs ended.
+
+    Parameters
+    ----------
+    lines
+        Gets `ends`, a list for the ends of the logs, and `progress`; yields lines as `write` takes them.
+    beside_output
+        See `progress_over_all`.
+    """
+    ends: list[End] = []
+    try:
+        with progress_over_all(beside_output=beside_output) as progress:
+            for part in lines(ends=ends, progress=progress):
+                write(part)
+    finally:
+        stdout.flush()
+    say_ends(ends)
+
+
+def say_ends(ends: list[End]) -> None:
+    """Report on stderr the files that are still being written or were not closed."""
+    from binlog_kaitai.log.log_end import EndKind
+
+    for end in ends:
+        if end.kind is EndKind.IN_USE:
+            say(f"{end.file}: {end_text(end)}", err=True)
+
+
+def end_text(end: End) -> str:
+    """How a file ended, in words."""
+    from binlog_kaitai.log.log_end import EndKind
+
+    after = f"; the {end.bytes_after} bytes after it are an incomplete event" if end.bytes_after else ""
+    match end.kind:
+        case EndKind.CLEAN:
+            return "closed"
+        case EndKind.IN_USE:
+            return f"in use, read up to position {end.position}{after}"
+        case EndKind.TRUNCATED:
+            return f"truncated at position {end.position}{after}"

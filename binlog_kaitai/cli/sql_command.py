@@ -1,0 +1,94 @@
+"""`binlog-kaitai sql`."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import text_output, warn
+
+#: Exit code if a selected change is a comment in the script, not a statement.
+EXIT_INCOMPLETE = 3
+
+
+@click.command()
+@options.sources
+@click.option("--redo", is_flag=True, help="Replay the changes in log order (default).")
+@click.option("--undo", is_flag=True, help="Revert the changes, last one first.")
+@options.changes
+@options.filters
+@options.ddl
+@options.jobs
+@options.for_table
+@click.option(
+    "--renamed",
+    metavar="OLD=NEW",
+    multiple=True,
+    help="With --for-table: a column's name in the log and its current name. *",
+)
+@click.option("--extended-insert", is_flag=True, help="Combine consecutive INSERTs into the same table.")
+@click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … for unknown column names.")
+def sql(
+    sources: tuple[str, ...],
+    redo: bool,
+    undo: bool,
+    operation: tuple[str, ...],
+    where: str | None,
+    column: tuple[str, ...],
+    ddl: str | None,
+    jobs: int | None,
+    for_table: str | None,
+    renamed: tuple[str, ...],
+    extended_insert: bool,
+    allow_unnamed: bool,
+    **filters: Any,
+) -> None:
+    """Generate SQL that replays changes, or reverts them.
+
+    Row changes become INSERT, UPDATE and DELETE statements in their original transactions. Rows are matched
+    by primary key if the log or a definition gives one, otherwise by all columns. With --undo, the last
+    change comes first, and nothing is printed if a log is damaged.
+
+    Logged statements (DDL, and changes in statement format) are printed with the session settings they ran
+    under. --undo cannot revert them and prints them as comments, like row changes whose images lack columns
+    (binlog_row_image). It warns about each, and the exit code is 3.
+
+    With --for-table, --undo reverts changes on a table whose columns have changed since. Columns are matched
+    by name or by --renamed. Values of dropped columns are omitted, with a warning.
+
+    --where takes an SQL condition. A change matches if its row before or after the change does.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai sql binlog.000024 | mysql --binary-mode
+      binlog-kaitai sql --undo --for-table orders.sql --renamed note=remark binlog.000024 > undo.sql
+      binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
+    """
+    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.errors import UsageError
+    from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
+
+    if redo and undo:
+        raise UsageError("--redo and --undo cannot be combined")
+    wanted = SqlOptions.of(
+        undo=undo,
+        operation=operation,
+        where=where,
+        column=column,
+        allow_unnamed=allow_unnamed,
+        extended_insert=extended_insert,
+        for_table=for_table,
+        renamed=renamed,
+    )
+    report = OmissionReport(lambda warning: warn(f"warning: {warning}"))
+    stdout = text_output()
+    script = partial(write_sql, sources, Filters.of(**filters), wanted, report, ddl=ddl, threads=jobs)
+    options.print_lines(script, stdout.write, stdout)
+    if not report.is_complete:
+        sys.exit(EXIT_INCOMPLETE)

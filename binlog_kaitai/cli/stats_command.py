@@ -1,0 +1,140 @@
+"""`binlog-kaitai stats`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import print_json, progress_over_all, say, text_output
+from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.statistics.stats_model import PART_NAMES
+
+if TYPE_CHECKING:
+    from binlog_kaitai.statistics.stats_model import Stats, StatsTable
+
+_STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
+
+#: Number of steps shown if no step length is given.
+_CHART_STEPS = 72
+
+
+@click.command()
+@options.sources
+@options.filters
+@options.formats("table", "json", "csv", default=None)
+@click.option(
+    "--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part of the report. *"
+)
+@click.option("--by", type=click.Choice(tuple(_STEPS)), help="Step of the timeline.")
+@click.option(
+    "--top",
+    type=click.IntRange(0, 10_000),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Number of entries in rankings.",
+)
+@options.jobs
+@click.option("--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write an HTML report.")
+def stats(
+    sources: tuple[str, ...],
+    output: str | None,
+    parts: tuple[str, ...],
+    by: str | None,
+    top: int,
+    html: Path | None,
+    jobs: int | None,
+    **filters: Any,
+) -> None:
+    """Summarize what happened, when, and to which tables.
+
+    Counts row changes, transactions, statements, DDL and servers. Times are UTC. --format json prints one
+    object with `totals` and a list of objects for each part. CSV prints one part, by default `tables`.
+
+    --html writes a self-contained page with a zoomable timeline, sortable tables, and the most notable
+    transactions event by event, down to the byte.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai stats binlog.000024
+      binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
+      binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
+    """
+    from binlog_kaitai.statistics import counting
+
+    if html is not None and (output or parts or by):
+        raise UsageError("--html includes everything; remove --format, --part and --by")
+    if by and "timeline" not in parts and (parts or output == "csv"):
+        raise UsageError("--by sets the step of the timeline; add --part timeline")
+    if output == "csv" and len(parts) > 1:
+        raise UsageError("CSV output holds one table; choose one --part")
+    options.refuse_inputs(html, sources)
+    with progress_over_all("stats") as progress:
+        stats = counting.stats(sources, top=top, progress=progress, threads=jobs, **filters)
+    if html is not None:
+        _write_page(stats, html)
+    else:
+        _write(stats, output or "table", parts, _STEPS[by] if by else 0)
+        sys.stdout.flush()
+    options.say_ends(stats.ends)
+    if stats.error is not None:
+        raise stats.error
+
+
+def _write_page(stats: Stats, path: Path) -> None:
+    from binlog_kaitai import __version__
+    from binlog_kaitai.render.stats_page import page
+
+    text = page(stats, __version__)
+    with writing_to(str(path)):
+        path.write_bytes(text)
+    say(f"{path}: {len(text):,} bytes", err=True)
+
+
+def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
+    from binlog_kaitai.render.output_text import to_json
+    from binlog_kaitai.statistics.stats_tables import timeline_of
+
+    timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
+    if output == "json":
+        whole = {**stats.to_object(), "timeline": timeline.objects()}
+        whole["step_seconds"] = timeline.step
+        if parts:
+            kept = {"files", "totals", "step_seconds", *parts}
+            whole = {name: value for name, value in whole.items() if name in kept}
+        print_json(to_json(whole))
+    elif output == "csv":
+        name = parts[0] if parts else "tables"
+        _write_csv(timeline if name == "timeline" else stats.parts[name])
+    else:
+        from rich.console import Console
+
+        class _Console(Console):
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError  # rich would exit with 1, which means a damaged log
+
+        from binlog_kaitai.render.stats_text import DEFAULT_PARTS, print_stats
+
+        # Only terminals have a width to which lines are fitted.
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
+        console = _Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
+        print_stats(stats, parts or DEFAULT_PARTS, timeline, console)
+
+
+def _write_csv(part: StatsTable) -> None:
+    from binlog_kaitai.render.output_text import csv_line
+
+    lines = [csv_line(column.name for column in part.columns)]
+    for row in part.rows:
+        values = (",".join(map(str, value)) if isinstance(value, list) else value for value in row)
+        lines.append(csv_line(values))
+    stdout = text_output()
+    stdout.write(b"".join(lines))
+    stdout.flush()

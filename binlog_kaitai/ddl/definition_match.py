@@ -1,0 +1,179 @@
+"""Checks a definition against a table map."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from binlog_kaitai.core.grammar import YearBits
+from binlog_kaitai.ddl.column_types import sql_type
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition, hidden_column
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.grammar import TableMapEvent
+    from binlog_kaitai.values.schema import Schema
+
+
+#: A precision or scale in digits; servers allow at most 65.
+_SMALL = re.compile(r"[0-9]{1,9}")
+
+
+#: The hidden key that Aliyun's RDS and PolarDB add as the last column of tables without a primary key.
+IMPLICIT_KEY = "__#alibaba_rds_row_id#__"
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionMismatch:
+    """A definition that a table map contradicts; the table's columns remain unnamed.
+
+    Attributes
+    ----------
+    file, position
+        Location of the table map event; None if the caller did not give it.
+    reason : str
+        The difference, as a sentence.
+    """
+
+    schema_name: str
+    table_name: str
+    reason: str
+    file: str | None = None
+    position: int | None = None
+
+    def __str__(self) -> str:
+        place = f"{self.file}, position {self.position}: " if self.file is not None else ""
+        return f"{place}table {self.schema_name}.{self.table_name}: {self.reason}"
+
+
+def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition | str:
+    """The definition with the hidden columns of the table map, or the mismatch.
+
+    Parameters
+    ----------
+    table_map
+        Body of a table map event.
+    """
+    kinds = [
+        getattr(kind, "name", str(kind))
+        for kind in (
+            table_map.column_types
+            if table_map.columns is None
+            else [column.real_type for column in table_map.columns]
+        )
+    ]
+    columns = _with_hidden(table, kinds)
+    if len(kinds) != len(columns):
+        counts = f"the log has {len(kinds)} columns, the definition has {len(table.columns)}"
+        return f"{counts} (was the table altered since?)"
+    if columns is not table.columns:
+        table = replace(table, columns=columns)
+    details: Sequence[TableMapEvent.Column | None] = table_map.columns or [None] * len(kinds)
+    for number, (column, kind, detail) in enumerate(zip(table.columns, kinds, details, strict=True), 1):
+        stored = sql_type(column.base_type).stored
+        defined = f"column {number}, {column.name}, is {column.type_name} in the definition, in the log it"
+        if stored is not None and kind not in stored:
+            return f"{defined} is {kind}"
+        if detail is not None and (reason := _difference(column, detail)):
+            return f"{defined} has {reason}"
+    if not _agrees_on_signs(table, table_map):
+        return "the numbers after its YEAR columns have other signs in the log"
+    return table
+
+
+def _with_hidden(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
+    """The columns with those that the server may have added on its own, if that explains the difference."""
+    more = kinds[len(table.columns) :]
+    if more and len(more) == len(table.hidden_columns):
+        is_placed = all(hidden.is_placed for hidden in table.hidden_columns)
+        return table.all_columns if is_placed else _arranged(table, kinds)
+    if 0 < len(more) <= table.unique_keys and set(more) == {"longlong"}:
+        hashes = (hidden_column(f"DB_ROW_HASH_{number}") for number in range(1, len(more) + 1))
+        return (*table.columns, *hashes)
+    if more == ["longlong"] and all(column.is_primary_key is False for column in table.columns):
+        return (*table.columns, hidden_column(IMPLICIT_KEY))
+    return table.columns
+
+
+def with_unplaced(table: TableDefinition) -> TableDefinition:
+    """A table from a file of definitions, which does not show where hidden columns are."""
+    return replace(
+        table, hidden_columns=tuple(hidden._replace(is_placed=False) for hidden in table.hidden_columns)
+    )
+
+
+def _arranged(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
+    """The columns with the hidden ones, if the types leave only one arrangement; else without."""
+    stored = [sql_type(column.base_type).stored for column in table.columns]
+    first = _first_matching(stored, kinds)
+    last = [len(kinds) - 1 - number for number in reversed(_first_matching(stored[::-1], kinds[::-1]))]
+    if first != last:
+        return table.columns
+    columns = dict(zip(first, table.columns, strict=True))
+    hidden = iter(table.hidden_columns)
+    return tuple(columns.get(number) or next(hidden).definition for number in range(len(kinds)))
+
+
+def _first_matching(stored: Sequence[frozenset[str] | None], kinds: Sequence[str]) -> list[int]:
+    """For each column, the first type in the log that may be its type, after that of the column before."""
+    numbers: list[int] = []
+    number = 0
+    for types in stored:
+        while number < len(kinds) and types is not None and kinds[number] not in types:
+            number += 1
+        numbers.append(number)
+        number += 1
+    return numbers
+
+
+def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:
+    """How the table map contradicts the definition of a column; empty if it does not."""
+    if detail.has_signedness and column.is_unsigned is not None and detail.is_unsigned != column.is_unsigned:
+        return "the opposite sign"
+    if detail.name is not None and detail.name.casefold() != column.key:
+        return f"the name {detail.name}"
+    digits = (getattr(detail.metadata, "precision", None), getattr(detail.metadata, "scale", None))
+    if column.base_type == "decimal" and None not in digits and digits != decimal_digits(column.arguments):
+        return f"{digits[0]} digits, {digits[1]} after the decimal point"
+    return ""
+
+
+def _agrees_on_signs(table: TableDefinition, table_map: TableMapEvent) -> bool:
+    """Whether the log has these signs with bits for YEAR columns, or without, if it may be either."""
+    if table_map.year_bits != YearBits.undetermined or not table_map.has_signedness:
+        return True
+    signs = [
+        (column.is_unsigned, logged.is_unsigned_with_years, logged.is_unsigned_without_years)
+        for column, logged in zip(table.columns, table_map.columns or (), strict=True)
+        if logged.is_number and column.is_unsigned is not None
+    ]
+    return any(all(defined == logged[reading] for defined, *logged in signs) for reading in (0, 1))
+
+
+def unknown_signs(schema: Schema, table_map: TableMapEvent) -> str:
+    """Which integers may be unsigned although the log has signs, as a sentence; empty if none.
+
+    Parameters
+    ----------
+    schema
+        The columns by the table map and a definition, if there is one.
+    """
+    columns = [
+        column.name
+        for column in schema.columns
+        if column.type in INTEGER_TYPES and column.is_unsigned is None
+    ]
+    if not (columns and table_map.has_signedness):
+        return ""
+    return (
+        f"the log does not show whether {', '.join(columns)} is unsigned, because some servers of its version"
+        " count YEAR columns and others may not; signed numbers are assumed (definitions show it: --ddl)"
+    )
+
+
+def decimal_digits(arguments: Sequence[str]) -> tuple[int, int]:
+    """Precision and scale of DECIMAL with these arguments."""
+    given = [int(one) if _SMALL.fullmatch(one) else -1 for one in arguments]
+    return (given[0] or 10 if given else 10, given[1] if len(given) > 1 else 0)

@@ -1,0 +1,417 @@
+"""What happens to the closed logs of an archive: compressed, put into an object store, maybe removed.
+
+One thread does it, oldest first. Logs are compressed before others are stored, so that a store which cannot
+be reached does not hold compression up.
+
+Compression: zstd's seekable format, which can be read from the middle. A log is compressed to a file beside
+it, which is renamed once it is on disk; then the log is removed. A log whose compressed file is there already
+was left by a process that was killed in between.
+
+===================  ==================================================================================
+in the directory     `store.json`: the store, and the last log that is in it
+in the store         the closed logs, compressed or not; `fetch.json`, which never changes; `era-1/` …
+===================  ==================================================================================
+
+A log is uploaded whole and read back. Only then is it recorded, and only after that may its local copy be
+removed. A log that a killed process uploaded but did not record is found there, and compared. The store has
+no index file, which would have to be overwritten: logs are listed by name, so they are refused if their names
+do not sort in the order of the archive.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import stat
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from binlog_kaitai.core.grammar import sizes
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading, writing_to
+from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.archive_eras import age, all_eras, is_same_server, remove_before
+from binlog_kaitai.live.archive_state import SPOOL, STORE, ArchiveState, StoreRecord, is_log, read_names
+from binlog_kaitai.live.causes import pause_after
+from binlog_kaitai.sources import eras, remote
+from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.sources.eras import STATE
+from binlog_kaitai.sources.packed import SUFFIXES
+from binlog_kaitai.sources.source import log_name
+from binlog_kaitai.sources.uploads import StoppedError, upload
+
+#: Callback for progress: an event name and its details.
+Report = Callable[[str, dict[str, Any]], None]
+
+#: Attempts to store a log once nothing else is left to do; until then there is no limit.
+_TRIES = 8
+
+#: Seconds between two reports at the end, and those that an upload has to stop.
+_SECONDS, _STOP_SECONDS = 0.5, 10.0
+
+
+class ClosedLogs:
+    """The closed logs of an archive that is being fetched.
+
+    Parameters
+    ----------
+    folder
+        The archive's directory, which this process has locked.
+    compresses
+        Compress them.
+    store
+        The URL of a folder in an object store, into which they are put.
+    keep_local
+        How many of the logs in the store stay in the directory; None for all.
+    report
+        Called with what was stored, and with failures.
+
+    Raises
+    ------
+    SourceError
+        The archive's logs are in another store, or the store is new and cannot be reached.
+    UsageError
+        The directory is a spool.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        compresses: bool = False,
+        store: str | None = None,
+        keep_local: int | None = None,
+        report: Report = lambda what, facts: None,
+    ) -> None:
+        self._folder = folder
+        self._compresses = compresses
+        self._report = report
+        self._stop = threading.Event()
+        self._store = None if store is None else _Store(store, folder, keep_local, self._stop)
+        self._seen: set[str] = set()
+        self._last_to_store = self._store.record.last if self._store else ""
+        self._to_store = self._stored = self._failures = 0
+        self._trimmed = ""
+        self._waiting: queue.SimpleQueue[tuple[str, bool] | None] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[tuple[str, dict[str, Any]]] = queue.SimpleQueue()
+        self._error: BinlogError | None = None
+        self._thread = threading.Thread(target=self._run, name="binlog-kaitai closed logs", daemon=True)
+        if compresses or store is not None:
+            self._thread.start()
+
+    @property
+    def values(self) -> dict[str, float]:
+        """Metrics of the store."""
+        return {"unstored_logs": self._to_store - self._stored, "store_failures_total": self._failures}
+
+    def add(self, archive: Archive) -> None:
+        """Begin with the logs that are closed and not yet under way.
+
+        Parameters
+        ----------
+        archive
+            The last era.
+
+        Raises
+        ------
+        SourceError
+            As :meth:`tend`; or by its name, a log would be listed before older ones in the store.
+        """
+        if not self._compresses and self._store is None:
+            return
+        logs = self._logs(archive)[:-1]
+        after = logs.index(self._last_to_store) + 1 if self._last_to_store in logs else 0
+        for number, log in enumerate(logs):
+            if log not in self._seen:
+                self._seen.add(log)
+                is_to_store = self._store is not None and number >= after
+                if is_to_store:
+                    self._check_order(log)
+                    self._to_store += 1
+                self._waiting.put((log, is_to_store))
+        self._check()
+
+    def _check_order(self, log: str) -> None:
+        last, self._last_to_store = self._last_to_store, log
+        if last and age(log) <= age(last):
+            reason = f"{log} sorts before {last}, which is older: the server's logs have got another name. "
+            reason += "Fetch into another directory, with another store"
+            raise SourceError(reason, file=str(self._folder))
+
+    def tend(self, archive: Archive) -> None:
+        """Report what has been done, and remove local copies.
+
+        Raises
+        ------
+        SourceError
+            A log cannot be compressed, or something else is in the store.
+        """
+        self._check()
+        place = archive.place
+        if self._store is None or place is None or not place.position:
+            return
+        record = self._store.record
+        if record.keep_local is None or record.last in ("", self._trimmed):
+            return
+        logs = self._logs(archive)
+        stored = [log for log in logs[:-1] if age(log) <= age(record.last)]
+        if (surplus := len(stored) - record.keep_local) > 0:
+            remove_before(self._folder, archive, logs[surplus])
+        self._trimmed = record.last
+
+    def finish(self, archive: Archive) -> None:
+        """Wait until all is done.
+
+        Raises
+        ------
+        SourceError
+            As :meth:`tend`; or the store cannot be reached after several attempts.
+        """
+        self._waiting.put(None)
+        while self._thread.is_alive():
+            self._thread.join(_SECONDS)
+            self._check()
+        self.tend(archive)
+
+    def close(self) -> None:
+        """Stop; the next run does the rest."""
+        self._stop.set()
+        self._waiting.put(None)
+        if self._thread.is_alive():
+            self._thread.join(_STOP_SECONDS)
+
+    def _check(self) -> None:
+        """Report what has happened, and raise what ended the work in the background."""
+        with suppress(queue.Empty):
+            while True:
+                self._report(*self._news.get_nowait())
+        if self._error is not None:
+            raise self._error
+
+    def _logs(self, archive: Archive) -> list[str]:
+        """All logs of the archive, oldest first; the last one is in use."""
+        logs: list[str] = []
+        for number, folder in enumerate(all_eras(self._folder)):
+            names = archive.names if folder == archive.folder else read_names(folder)
+            logs += [os.path.join(eras.folder_of("", number), name) for name in names] if number else names
+        return logs
+
+    # -- in the background
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except StoppedError:
+            pass
+        except BinlogError as error:
+            self._error = error
+        except Exception as error:
+            self._error = SourceError(f"{type(error).__name__}: {error}", file=str(self._folder))
+            self._error.__cause__ = error
+
+    def _work(self) -> None:
+        to_store: deque[str] = deque()
+        is_closing, failures, next_try = False, 0, 0.0
+        while not (self._stop.is_set() or (is_closing and not to_store)):
+            try:
+                pause = max(0.0, next_try - time.monotonic()) if to_store else None
+                item = self._waiting.get(timeout=pause)
+            except queue.Empty:
+                try:
+                    self._put(to_store[0])
+                    to_store.popleft()
+                    failures = 0
+                except OSError as error:
+                    failures += 1
+                    is_last_try = is_closing and failures >= _TRIES
+                    next_try = time.monotonic() + self._pause_after(error, to_store[0], failures, is_last_try)
+                continue
+            if item is None:
+                is_closing = True
+                continue
+            log, is_to_store = item
+            if self._compresses and (self._folder / log).exists():
+                compress(self._folder / log, self._stop)
+            if is_to_store:
+                to_store.append(log)
+
+    def _put(self, log: str) -> None:
+        assert self._store is not None
+        url = self._store.put(log)
+        self._stored += 1
+        self._news.put(("stored", {"log": log, "url": url}))
+
+    def _pause_after(self, error: OSError, log: str, failures: int, is_last_try: bool) -> float:
+        """Seconds until the next attempt to store a log; raises `SourceError` if there is none."""
+        assert self._store is not None
+        self._failures += 1
+        reason = error.strerror or str(error)
+        if is_last_try:
+            unstored = self._to_store - self._stored
+            reason += f"; {unstored} logs, from {log} on, are not stored. Run the command again"
+            raise SourceError(reason, file=self._store.record.url) from error
+        pause = pause_after(failures)
+        self._news.put(("store retry", {"log": log, "reason": reason, "seconds": round(pause, 1)}))
+        return pause
+
+
+# -- compression
+
+#: Bytes of a log in a frame: as much is decompressed at least to read an event.
+_FRAME = 1 << 20
+
+# The fields of `formats/packed/zstd_seek_table.ksy` in their order; tests read them back by the grammar.
+_TABLE = sizes.ZstdSeekTable
+_WIDTH = _TABLE.LEN_CONTENT_SIZE  # of all numbers
+_NO_CHECKSUMS = b"\0"
+
+_COMPRESSED = ".zst"
+
+
+def compress(path: Path, stop: threading.Event) -> None:
+    """Replace a log by its compressed file, unless it is stopped."""
+    target = path.with_name(path.name + _COMPRESSED)
+    draft = path.with_name(f".{target.name}.new")
+    with writing_to(str(target)):
+        if not target.exists():
+            try:
+                if not _write(path, draft, stop):
+                    return
+                draft.replace(target)
+            finally:
+                draft.unlink(missing_ok=True)
+            sync(path.parent)
+        path.unlink()
+
+
+def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
+    """Whether all of it was written and is on disk."""
+    compressor = zstandard.ZstdCompressor(write_checksum=True)
+    entries: list[tuple[int, int]] = []
+    with path.open("rb") as log, draft.open("wb") as file:
+        while data := log.read(_FRAME):
+            if stop.is_set():
+                return False
+            frame = compressor.compress(data)
+            file.write(frame)
+            entries.append((len(frame), len(data)))
+        file.write(seek_table(entries))
+        file.flush()
+        os.fsync(file.fileno())
+        with suppress(OSError):  # as the log: others may be meant to read the archive
+            os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+    return True
+
+
+def seek_table(entries: list[tuple[int, int]]) -> bytes:
+    """The seek table after frames, by their compressed and original sizes."""
+    listed = b"".join(_number(packed) + _number(plain) for packed, plain in entries)
+    footer = _number(len(entries)) + _NO_CHECKSUMS + _TABLE.Footer.MAGIC
+    return _TABLE.MAGIC + _number(len(listed) + len(footer)) + listed + footer
+
+
+def _number(value: int) -> bytes:
+    return value.to_bytes(_WIDTH, "little")
+
+
+# -- the store
+
+
+class _Store:
+    """The folder in an object store, and the record of what is in it."""
+
+    def __init__(self, url: str, folder: Path, keep_local: int | None, stop: threading.Event) -> None:
+        if (folder / SPOOL).exists():
+            reason = "is a spool, from which logs are removed; fetch into another directory to store them"
+            raise UsageError(reason, file=str(folder))
+        self._url, self._folder, self._stop = url, folder, stop
+        name, known = remote.without_options(url), StoreRecord.load(folder)
+        if known is None:
+            with reading(name):
+                remote.existing([remote.join(url, STATE)])
+        elif known.url != name:
+            reason = f"the archive's logs are in {known.url}; to use {name}, copy them and remove this file"
+            raise SourceError(reason, file=str(folder / STORE))
+        self.record = replace(known or StoreRecord(name), keep_local=keep_local)
+        if self.record != known:
+            self.record.save(folder)
+        self._checked: set[int] = set()
+
+    def put(self, log: str) -> str:
+        """Upload a log and record it; returns its URL.
+
+        Raises
+        ------
+        OSError
+            The store cannot be reached; another try may help.
+        SourceError
+            Something else is in the store.
+        StoppedError
+            The upload was stopped.
+        """
+        path = self._folder / log
+        local = path.with_name(path.name + _COMPRESSED)
+        if not local.exists():
+            local = path
+        if not local.exists():
+            raise SourceError(f"is not in the store {self.record.url}, and not here any more", file=str(path))
+        era = eras.number_of(log)
+        folder = eras.folder_of(self._url, era) if era else self._url
+        if era not in self._checked:
+            self._check(folder, path.parent)
+            self._checked.add(era)
+        url = remote.join(folder, local.name)
+        variants = (remote.join(folder, path.name + suffix) for suffix in ("", *SUFFIXES))
+        stored = upload(
+            local, url, same=tuple(variant for variant in variants if variant != url), stop=self._stop
+        )
+        record = replace(self.record, last=log)
+        record.save(self._folder)
+        self.record = record  # only now may local copies be removed
+        return remote.without_options(stored)
+
+    def _check(self, folder: str, era: Path) -> None:
+        """The store has logs of the same server; what says so is written with the first of them."""
+        mine = ArchiveState.load(era)
+        assert mine is not None
+        assert mine.server is not None
+        name = remote.without_options(folder)
+        with _errors_of_system():
+            theirs = ArchiveState.load(folder)
+        if theirs is None:
+            if logs := _logs_in(folder):
+                reason = f"has {logs[0]} in it, and no {STATE}: fetch did not store it; use another folder"
+                raise SourceError(reason, file=name)
+            text = replace(mine, place=None).text()
+            upload(text.encode(), remote.join(folder, STATE), stop=self._stop)
+        elif (
+            theirs.server is None
+            or not is_same_server(theirs.server, mine.server)
+            or theirs.read_before != mine.read_before
+        ):
+            raise SourceError("has the logs of another server, or of another archive of it", file=name)
+
+
+def _logs_in(folder: str) -> list[str]:
+    with suppress(SourceError), _errors_of_system():  # nothing is there
+        names = [url.partition("?")[0].rpartition("/")[2] for url in remote.find(folder)]
+        return sorted(name for name in names if is_log(log_name(name)))
+    return []
+
+
+@contextmanager
+def _errors_of_system() -> Iterator[None]:
+    """Raise errors of the store as they are, since another try may help."""
+    try:
+        yield
+    except SourceError as error:
+        if isinstance(error.__cause__, OSError):
+            raise error.__cause__ from None
+        raise

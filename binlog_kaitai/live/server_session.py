@@ -1,0 +1,411 @@
+"""A connection to a server: queries, whose answers are checked, and its logs as a stream.
+
+PyMySQL connects, authenticates and encrypts. It does not check what it parses, so whatever it raises becomes
+an error of this package that names the server. It has no dump commands, so from the dump on, this module
+reads the socket; servers close a connection after a dump, so it cannot be used for anything else.
+"""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
+from binlog_kaitai.live import requests
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
+from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
+from binlog_kaitai.live.packets import DumpStream, checked_name
+from binlog_kaitai.sources.source import MAGIC
+
+_NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
+
+#: Maximum delay of a heartbeat, in seconds.
+_GRACE = 5.0
+#: Seconds that a server waits for a client with a slow disk.
+_WRITE_TIMEOUT = 1800
+#: MariaDB: this client supports GTIDs. At lower levels, servers replace events by others of the same length.
+_CAPABILITY = 4
+
+
+@dataclass(frozen=True)
+class Replica:
+    """The identity of this client among the replicas of a server.
+
+    Servers disconnect a replica when another one with the same identity connects: MySQL compares the UUID,
+    MariaDB the server id.
+    """
+
+    server_id: int
+    uuid: str
+
+
+@dataclass(frozen=True)
+class Server:
+    """Properties of a server.
+
+    Attributes
+    ----------
+    uuid : str
+        ``""`` if it has none: MariaDB, and MySQL before 5.6.
+    """
+
+    version: str
+    uuid: str
+    server_id: int
+    is_mariadb: bool
+
+    @property
+    def shows_all_doubles(self) -> bool:
+        """Whether it prints a double in a document as such even if it has no fraction: not `2`, but `2.0`."""
+        return self.is_mariadb or _version(self.version) >= (8, 0)
+
+
+class ServerSession:
+    """A connection to a server.
+
+    Parameters
+    ----------
+    heartbeat
+        Interval of the server's heartbeats in seconds; the connection is lost after twice the time without
+        any.
+
+    Raises
+    ------
+    ServerError
+        The server rejects the login; `ConnectionLostError` if it cannot be reached.
+    UsageError
+        PyMySQL is missing.
+    """
+
+    def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
+        self.address = address
+        self._stream: DumpStream | None = None
+        self._replica = replica
+        self._heartbeat = heartbeat
+        self._timeout = 2 * heartbeat + _GRACE
+        try:
+            from binlog_kaitai.live.connection import Connection
+        except ImportError as error:
+            raise UsageError(_NEEDED) from error
+        self._connection: Any = None
+        with self._reported(LOGIN):
+            self._connection = Connection(
+                **address.arguments(),
+                charset="utf8mb4",
+                autocommit=True,
+                read_timeout=self._timeout,
+                write_timeout=self._timeout,
+                program_name="binlog-kaitai",
+            )
+        try:
+            self.server = self._server()
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, BinlogError) and not isinstance(error, UsageError):
+            error.at(file=self.address.name, position=None)
+        self.close()
+
+    def close(self) -> None:
+        """Close the connection, and the stream on it."""
+        if self._stream is not None:
+            self._stream.close()
+        with suppress(Exception):
+            self._connection._force_close()
+
+    # -- queries
+
+    def ask(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> list[tuple[Any, ...]]:
+        """The rows of a query.
+
+        Parameters
+        ----------
+        kinds
+            The types of a row's first values. More of them are ignored: newer servers add columns.
+        what
+            What is asked for, and the privilege that it takes.
+
+        Raises
+        ------
+        ServerError
+            The server rejects it, or answers something else.
+        """
+        with self._reported(what):
+            with self._connection.cursor() as cursor:
+                cursor.execute(statement)
+                rows = list(cursor.fetchall())
+            for row in rows:
+                if len(row) < len(kinds) or not all(map(isinstance, row, kinds)):
+                    raise ServerError(f"the server's answer to {statement} has the row {row!r:.200}")
+            return rows
+
+    def ask_one(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> tuple[Any, ...]:
+        """The only row of a query."""
+        rows = self.ask(statement, *kinds, what=what)
+        if len(rows) != 1:
+            reason = f"the server's answer to {statement} has {len(rows)} rows"
+            raise ServerError(reason, file=self.address.name)
+        return rows[0][: len(kinds)]
+
+    def run(self, statement: str, *values: int | str) -> None:
+        """Execute a statement without a result."""
+        with self._reported(""), self._connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+
+    def stream(
+        self, statement: str, columns: int, what: str = ""
+    ) -> Iterator[tuple[str | bytes | None, ...]]:
+        """The rows of a query as they arrive, with values as the server sends them: text, or bytes."""
+        import pymysql.cursors
+
+        with self._reported(what), self._connection.cursor(pymysql.cursors.SSCursor) as cursor:
+            decoders, self._connection.decoders = self._connection.decoders, {}
+            try:
+                cursor.execute(statement)
+                for row in cursor:
+                    if len(row) != columns:
+                        raise ServerError(f"the server sent a row of {len(row)} columns instead of {columns}")
+                    yield row
+            except BaseException:
+                self._connection._force_close()  # otherwise PyMySQL would read the rest
+                raise
+            finally:
+                self._connection.decoders = decoders
+
+    def variable(self, name: str) -> str | None:
+        """The value of a system variable; None if the server does not have it."""
+        try:
+            (value,) = self.ask_one(f"SELECT @@{name}", object)
+        except ServerError as error:
+            if f" {UNKNOWN_VARIABLE}:" in error.reason:
+                return None
+            raise
+        return None if value is None else str(value)
+
+    def gtids(self, name: str) -> GtidSet:
+        """The GTIDs in a system variable; none if the server does not have it."""
+        try:
+            return GtidSet.parse(self.variable(name) or "")
+        except UsageError as error:
+            raise ServerError(f"the server's {name}: {error.reason}", file=self.address.name) from error
+
+    @contextmanager
+    def _reported(self, what: str) -> Iterator[None]:
+        """Convert PyMySQL's exceptions to errors of this package that name the server."""
+        import pymysql
+
+        try:
+            yield
+        except pymysql.MySQLError as error:
+            code, message = (*error.args, "", "")[:2]
+            if not isinstance(code, int):  # PyMySQL itself finds something wrong
+                raise self._unreadable(error) from error
+            if isinstance(getattr(error, "original_exception", None), ssl.SSLCertVerificationError):
+                # Not to be tried again, though its number is that of a server which cannot be reached.
+                raise ServerError(str(message), file=self.address.name) from error
+            refused = refusal(code, str(message), what=what)
+            raise refused.at(file=self.address.name, position=None) from error
+        except BinlogError as error:
+            raise error.at(file=self.address.name, position=None) from error.__cause__
+        except OSError as error:
+            reason = f"the connection broke: {error}"
+            raise ConnectionLostError(reason, file=self.address.name) from error
+        except Exception as error:  # PyMySQL does not check what it parses
+            raise self._unreadable(error) from error
+
+    def _unreadable(self, error: Exception) -> ServerError:
+        """The error for an answer that is malformed; its rest is of no use."""
+        self.close()
+        reason = f"the server's answer cannot be read: {str(error) or type(error).__name__}"
+        return ServerError(reason, file=self.address.name)
+
+    # -- facts
+
+    def newest_log(self) -> str:
+        """The log that the server is writing."""
+        return self.newest_position()[0]
+
+    def newest_position(self) -> tuple[str, int]:
+        """The log that the server is writing, and its length in bytes."""
+        name, position, *_ = self.log_status()
+        return name, position
+
+    def log_status(self) -> tuple[Any, ...]:
+        """The newest log, its length in bytes, and the databases whose changes alone, or not, are logged."""
+        statement = "SHOW MASTER STATUS"
+        if not self.server.is_mariadb and _version(self.server.version) >= (8, 2):
+            statement = "SHOW BINARY LOG STATUS"
+        what = "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)"
+        rows = self.ask(statement, str, int, str, str, what=what)
+        if not rows:
+            raise ServerError("binary logging is disabled on the server (log_bin is off)")
+        with self._reported(what):
+            self._check_log(*rows[0][:2])
+        return rows[0]
+
+    def is_replica(self) -> bool:
+        """Whether the server has a source."""
+        statement = "SHOW ALL SLAVES STATUS" if self.server.is_mariadb else "SHOW SLAVE STATUS"
+        if not self.server.is_mariadb and _version(self.server.version) >= (8, 4):
+            statement = "SHOW REPLICA STATUS"
+        return bool(self.ask(statement, what="its source (REPLICATION CLIENT, or REPLICA MONITOR)"))
+
+    def logs(self) -> list[tuple[str, int]]:
+        """The server's logs with their sizes, oldest first.
+
+        Raises
+        ------
+        ServerError
+            The server refuses, or what it lists cannot be a series of logs.
+        """
+        what = "the list of logs (REPLICATION CLIENT, or BINLOG MONITOR)"
+        logs = [(name, size) for name, size, *_ in self.ask("SHOW BINARY LOGS", str, int, what=what)]
+        with self._reported(what):
+            for name, size in logs:
+                self._check_log(name, size)
+            if len(dict(logs)) != len(logs):
+                raise ServerError("the server lists a log twice")
+            if not logs:
+                raise ServerError("the server lists no logs")
+        return logs
+
+    def _check_log(self, name: str, size: int) -> None:
+        checked_name(name)
+        if size < 0:
+            raise ServerError(f"the server says that its log {name} has {size} bytes")
+
+    def _server(self) -> Server:
+        version = self.variable("version") or ""
+        if self.variable("log_bin") in ("0", "OFF"):
+            raise ServerError(
+                "binary logging is disabled on the server (log_bin is off)", file=self.address.name
+            )
+        return Server(
+            version=version,
+            uuid=self.variable("server_uuid") or "",
+            server_id=self.ask_one("SELECT @@server_id", int)[0],
+            is_mariadb="mariadb" in version.lower(),
+        )
+
+    # -- dumps
+
+    def dump(
+        self, file_name: str, position: int, *, waits: bool = False, semi_sync: bool = False
+    ) -> DumpStream:
+        """The stream of a log from a position on, and of the following logs.
+
+        Parameters
+        ----------
+        file_name
+            ``""`` for the oldest log.
+        waits
+            Wait for more after the newest event.
+        semi_sync
+            Make the server wait for acknowledgements.
+        """
+        self._introduce(semi_sync=semi_sync)
+        flags = 0 if waits else requests.NON_BLOCKING
+        if self.server.is_mariadb:
+            flags |= requests.WITH_ANNOTATIONS
+        if position <= requests.MAX_SHORT_POSITION:
+            request = requests.binlog_dump(file_name, position, flags, self._replica.server_id)
+        else:
+            request = self._far_dump(file_name, position, flags)
+        stream = self._start(request, waits=waits, is_eager=semi_sync)
+        if file_name and (stream.log_name, max(stream.position, len(MAGIC))) != (file_name, position):
+            reason = f"the server sends {stream.log_name} from {stream.position} on, and not {file_name}"
+            raise ServerError(f"{reason} from {position} on, which was asked for")
+        return stream
+
+    def log_after(self, gtids: GtidSet) -> str:
+        """The log with the first transaction that is not in a set."""
+        self._introduce()
+        flags = requests.NON_BLOCKING
+        if self.server.is_mariadb:
+            self._set("slave_connect_state", str(gtids.position()))
+            request = requests.binlog_dump("", 4, flags, self._replica.server_id)
+        else:
+            request = requests.binlog_dump_gtid("", 4, flags, self._replica.server_id, gtids)
+        stream = self._start(request)
+        return stream.log_name
+
+    def can_start_far(self) -> bool:
+        """Whether a dump may start after 4 GiB, which requires MySQL with GTIDs."""
+        return not self.server.is_mariadb and self.variable("gtid_mode") == "ON"
+
+    def has_semi_sync(self) -> bool:
+        """Whether semi-synchronous replication is enabled on the server."""
+        names = ("rpl_semi_sync_source_enabled", "rpl_semi_sync_master_enabled")
+        return any(self.variable(f"global.{name}") in ("1", "ON") for name in names)
+
+    def acknowledge(self, stream: DumpStream, position: int) -> None:
+        """Acknowledge that everything before a position is safe, in semi-synchronous replication."""
+        payload = requests.semi_sync_ack(stream.log_name, position)
+        self._send(payload)
+        stream.sent_acknowledgement()
+
+    def _far_dump(self, file_name: str, position: int, flags: int) -> bytes:
+        if not self.can_start_far():
+            reason = "past 4 GiB a log cannot be resumed without gtid_mode=ON"
+            raise ServerError(reason, file=file_name, position=position)
+        nothing = GtidSet()  # the name selects the start, and nothing is excluded
+        return requests.binlog_dump_gtid(file_name, position, flags, self._replica.server_id, nothing)
+
+    def _introduce(self, *, semi_sync: bool = False) -> None:
+        """Set a replica's session variables before a dump; each server ignores the other's spellings."""
+        nanoseconds = int(self._heartbeat * 1_000_000_000)
+        checksum = self.variable("global.binlog_checksum")  # MySQL before 5.6 has none
+        for word in ("master", "source"):
+            if checksum is not None:
+                self._set(f"{word}_binlog_checksum", checksum)
+            self._set(f"{word}_heartbeat_period", nanoseconds)
+        for word in ("slave", "replica"):
+            self._set(f"{word}_uuid", self._replica.uuid)
+            if semi_sync:
+                self._set(f"rpl_semi_sync_{word}", 1)
+        if self.server.is_mariadb:
+            self._set("mariadb_slave_capability", _CAPABILITY)
+        self.run(f"SET SESSION net_write_timeout = {_WRITE_TIMEOUT}")
+
+    def _set(self, name: str, value: int | str) -> None:
+        self.run(f"SET @{name} = %s", value)
+
+    def _start(self, request: bytes, *, waits: bool = False, is_eager: bool = False) -> DumpStream:
+        with self._reported("the binary log (REPLICATION SLAVE)"):
+            self._send(requests.register_slave(self._replica.server_id))
+            self._connection._next_seq_id = 1
+            self._connection._read_packet()
+        self._send(request)
+        self._connection._sock.settimeout(self._timeout)
+        stream = self._stream = DumpStream(
+            self._connection._sock, self._timeout, waits=waits, is_eager=is_eager
+        )
+        stream.begin()
+        return stream
+
+    def _send(self, payload: bytes) -> None:
+        """Send a message of one packet, the first of its exchange."""
+        head = len(payload).to_bytes(SEQUENCE_AT, "little") + bytes(PACKET_HEADER - SEQUENCE_AT)
+        try:
+            self._connection._sock.sendall(head + payload)
+        except OSError as error:
+            raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error
+
+
+def _version(text: str) -> tuple[int, ...]:
+    numbers = re.match(r"(\d+)\.(\d+)", text)
+    return tuple(map(int, numbers.groups())) if numbers else (0, 0)

@@ -1,0 +1,429 @@
+"""Prints blocks: lines of all events, base64 and rows, each in bulk.
+
+Rules
+-----
+1. An event's output is defined by the printer: `shape_steps` asks it once for each shape and state.
+2. An event without a shape is printed individually, or rejected; so are events in runs that are too short.
+3. The events between two such events are a stretch. Its text is assembled by jobs (`text_jobs`).
+4. After a stretch, the printer is in the same state as if it had printed each event.
+5. Rows that turn out to contradict their table map end a stretch before their statement is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.grammar import TableMapEvent, header_length
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.line_arrays import LineProgram, write_lines
+from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
+from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
+from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
+from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
+from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
+from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
+from binlog_kaitai.render.dump.row_comments import RowPrograms
+from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
+from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
+from binlog_kaitai.rows.table_maps import last_of_each
+from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
+
+#: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
+#: statement, the text around its base64, the base64, the rows and their count, and a job after which
+#: everything may be written.
+NOW_PHASE, HEADER_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(9)
+
+
+class JobList(NamedTuple):
+    """Jobs, with the indexes of their events in the stretch."""
+
+    jobs: Ints
+    event_of: Ints
+
+
+class TextRanges(NamedTuple):
+    """Positions of texts, each with its start and end.
+
+    Attributes
+    ----------
+    of_events : int64 array of shape (events, 3)
+        Text written with each event: start of its text, start of its lines, end of both.
+    begin, end, number : list of int
+        Text around base64, and before the row count.
+    extra : int64 array of shape (n, 2)
+        Text before rows.
+    """
+
+    of_events: Ints
+    begin: list[int]
+    end: list[int]
+    number: list[int]
+    extra: Ints
+
+
+def next_of(chosen: Bools) -> Ints:
+    """For each event, the index of the first chosen one at or after it; the number of events if there is
+    none.
+    """
+    count = len(chosen)
+    own = np.where(chosen, np.arange(count), count)
+    return np.minimum.accumulate(own[::-1])[::-1]
+
+
+class JobPlan:
+    """The ordered jobs of a stretch.
+
+    Parameters
+    ----------
+    acts
+        The effect of each event.
+    bodies, rows : tuple
+        Start and end of the bytes of each event, and of its images, with the program for these.
+    split
+        The event whose lines are separate from its text, -1 for none.
+    """
+
+    def __init__(
+        self, acts: StepColumns, texts: TextRanges, bodies: tuple[Ints, Ints], rows: Ints, split: int
+    ) -> None:
+        count = len(acts.state)
+        ends = np.flatnonzero(acts.ends)
+        # The event that ends each event's statement; `count` if the statement continues after the stretch.
+        end_of = next_of(acts.ends)
+        members, printed = np.flatnonzero(acts.has_body), np.flatnonzero(acts.rows >= 0)
+        safe = self._safe(acts, end_of)
+        begins, first_lines, stops = texts.of_events.T
+        shown = np.flatnonzero(stops > begins)
+        cut = np.where(shown == split, first_lines[shown], stops[shown])
+        parts: list[tuple[int, Ints, Ints, Ints | int, Ints | int, Ints | int, Bools | int]]
+        parts = [(NOW_PHASE, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
+        if split >= 0:
+            own = np.array([split])
+            parts.append((HEADER_PHASE, own, own, COPY, first_lines[own], stops[own], safe[own]))
+        if len(members):
+            parts.append(
+                (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)
+            )
+            used = distinct_values(end_of[members])
+            used = used[used < count]
+            for phase, (begin, end) in ((_BEGIN, texts.begin), (_END, texts.end)):
+                parts.append((phase, used, used, COPY, begin, end, 0))
+        programs = np.zeros(count, dtype=np.int64)
+        if len(printed):
+            programs[printed] = rows[2][printed]
+            headed = printed[acts.extra[printed] >= 0]
+            begin, end = texts.extra[acts.extra[headed]].T
+            parts.append((ROWS_PHASE, end_of[headed], headed, COPY, begin, end, 0))
+            owners, kinds = end_of[printed], acts.rows[printed]
+            parts.append((ROWS_PHASE, owners, printed, kinds, rows[0][printed], rows[1][printed], 0))
+        counted = np.flatnonzero(acts.counts)
+        begin, end = texts.number
+        parts.append((_NUMBER, counted, counted, ROWS_NUMBER, begin, end, 0))
+        parts.append((_LAST, ends, ends, COPY, 0, 0, 1))
+        keys, events_of, jobs = [], [], []
+        for phase, owners, own, kind, starts, stops, is_safe in parts:
+            rows_of_jobs = np.empty((len(own), JOB_SIZE), dtype=np.int64)
+            for column, values in enumerate((kind, starts, stops, programs[own], is_safe)):
+                rows_of_jobs[:, column] = values
+            jobs.append(rows_of_jobs)
+            keys.append((owners * _PHASES + phase) * count + own)
+            events_of.append(own)
+        order = np.argsort(np.concatenate(keys), kind="stable")
+        self._jobs = np.concatenate(jobs)[order]
+        self._event_of = np.concatenate(events_of)[order]
+        self._keys = np.concatenate(keys)[order]
+        self._count = count
+
+    @staticmethod
+    def _safe(acts: StepColumns, end_of: Ints) -> Bools:
+        """The events after whose text everything may be written: nothing before waits for a later event."""
+        numbers = np.arange(len(end_of))
+        latest = np.where(acts.head >= 0, next_of(acts.flushes), -1)
+        waits = acts.has_body | (acts.rows >= 0)
+        latest = np.maximum(latest, np.where(waits, end_of, -1))
+        # At the end of a statement, its base64 and rows follow its text.
+        return (np.maximum.accumulate(latest) <= numbers) & ~acts.ends
+
+    def between(self, first: tuple[int, int], last: tuple[int, int]) -> JobList:
+        """The jobs from one event and phase up to another."""
+        keys = [(event * _PHASES + phase) * self._count for event, phase in (first, last)]
+        begin, end = np.searchsorted(self._keys, keys).tolist()
+        return JobList(self._jobs[begin:end], self._event_of[begin:end])
+
+    def members(self, owner: int, phase: int) -> JobList:
+        """The jobs of one phase for the statement that an event ends."""
+        return self.between((owner, phase), (owner, phase + 1))
+
+    def left(self, phase: int) -> JobList:
+        """The jobs of one phase for the statement that continues after the stretch."""
+        return self.members(self._count, phase)
+
+    def rest(self, first: tuple[int, int]) -> JobList:
+        """All jobs from an event and phase on, except those of `left`."""
+        return self.between(first, (self._count, 0))
+
+
+#: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
+#: maps.
+_SHORTEST, _MAX_MISMATCHES = 24, 8
+
+
+class Host(Protocol):
+    """The owner of the events, which refers to them by index in the block."""
+
+    def print_event(self, event: int) -> None:
+        """Print one event individually."""
+
+    def begin_stretch(self, event: int) -> None:
+        """Prepare for an event that is printed in bulk."""
+
+    def end_stretch(self, event: int) -> None:
+        """Record that the events up to this one were printed in bulk."""
+
+
+class _TroubleError(Exception):
+    """An event must be printed individually; the events before `written` have been printed."""
+
+    def __init__(self, event: int, written: int) -> None:
+        super().__init__(event, written)
+        self.event, self.written = event, written
+
+
+class BlockPrinter:
+    """Prints events of blocks with the text of a printer, whose state and context are kept up to date."""
+
+    def __init__(self, printer: Printer, context: Context, threads: int = 1) -> None:
+        self.printer = printer
+        self.context = context
+        self.programs = RowPrograms(printer.style, is_mariadb=printer.row_printer.programs.is_mariadb)
+        self._jobs = TextJobs(self.programs, threads)
+        self._table_maps = ParsedTableMaps()
+        self._templates = StatusTemplates()
+        self.tables_inside = TablesInside(context)
+
+    def print(self, block: Block, is_passed: Bools, host: Host, inside: InsidePayloads | None = None) -> None:
+        """Print the events of a block; those inside payloads only if they were opened.
+
+        For skipped events only the position is printed; their type is ignored.
+        """
+        begin, stop, self.host = 0, len(block), host
+        is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
+        if block.is_special or not is_usual:
+            self._print_alone(begin, stop)
+            return
+        try:
+            self._begin(block, is_passed, inside)
+        except (BinlogError, *UNREADABLE):  # the event reader identifies the event
+            self._print_alone(begin, stop)
+            return
+        mismatches = 0
+        while begin < stop:
+            can_walk = mismatches <= _MAX_MISMATCHES and self._is_ready()
+            end = self._steps.walk(begin, stop) if can_walk else begin
+            if end - begin < _SHORTEST:
+                end = min(end + 1, stop)
+                self._print_alone(begin, end)
+                begin = end
+                continue
+            host.begin_stretch(begin)
+            try:
+                self._print_stretch(begin, end)
+                begin = end
+            except _TroubleError as trouble:
+                self._steps.leave_out(trouble.event)
+                mismatches += 1
+                begin = trouble.written
+
+    def _print_alone(self, begin: int, end: int) -> None:
+        for event in range(begin, end):
+            self.host.print_event(event)
+
+    def _is_ready(self) -> bool:
+        """Whether a stretch may begin: only text is waiting."""
+        printer = self.printer
+        return not (self.context.pieces.is_open or printer.waiting or printer.state.is_annotated)
+
+    def _begin(self, block: Block, is_passed: Bools, inside: InsidePayloads | None) -> None:
+        self.block = block
+        self.programs.begin()
+        self._table_maps.begin()
+        printer = self.printer
+        shows_bytes = printer.options.hexdump
+        rewrites = {"rewrites_all": printer.rewrites_all, "keeps_all": shows_bytes}
+        as_printed = RenamedBytes(block, printer.rewritten, **rewrites)
+        style = printer.hexdump_style if shows_bytes else None
+        self.lines = lines = BlockColumns(block, as_printed, inside, style)
+        self.maps = self._table_maps.read(block)
+        self.rows = rows = RowsEvents(lines)
+        self._scopes = np.full(len(block), OUTSIDE)
+        if inside is not None:
+            self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
+        self._closed = closed_before(block, self._scopes)
+        rows.find(self.programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
+        shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
+        self._steps = ShapeSteps(printer, lines, shapes, rows, self.programs, is_passed)
+        texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
+        self._constants = [LineProgram(lines.pool).text(text) for text in texts]
+        self._images = np.zeros((3, len(block)), dtype=np.int64)
+        self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
+
+    def _earlier_tables(self) -> list[tuple[int, TableMapEvent]]:
+        """The table maps before the block, with their scopes."""
+        tables = [(OUTSIDE, body) for body in self.context.table_maps.values()]
+        payload = self.tables_inside.payload
+        if payload in self._scopes:
+            tables += [(payload, body) for body in self.tables_inside.of(payload).table_maps.values()]
+        return tables
+
+    def _print_stretch(self, begin: int, end: int) -> None:
+        acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
+        ready, texts, left = self._write_lines(begin, acts)
+        split = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
+        closing = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
+        lines, images = self.lines.as_printed, self._images[:, begin:end]
+        starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
+        plan = JobPlan(acts, texts, (starts, starts + sizes), images, split)
+        # Text written before the waiting text, text up to the end of an open statement, and more.
+        middle = (split, HEADER_PHASE) if split >= 0 else (0, NOW_PHASE)
+        last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
+        written = begin
+        try:
+            first, second = (
+                b"".join(self._run(ready, plan.between(*limits)))
+                for limits in (((0, NOW_PHASE), middle), (middle, last))
+            )
+            if closing >= 0:
+                jobs.rows = out.rows
+                body = b"".join(self._run(ready, plan.members(closing, BODY_PHASE)))
+                tail = b"".join(self._run(ready, plan.members(closing, ROWS_PHASE)))
+                rows = jobs.rows
+            jobs.rows = 0
+            left_body = list(self._run(ready, plan.left(BODY_PHASE)))
+            left_tail = list(self._run(ready, plan.left(ROWS_PHASE)))
+            left_rows, jobs.rows = jobs.rows, 0
+            self._running = plan.rest((closing + 1, NOW_PHASE) if closing >= 0 else middle)
+            pieces = self._jobs.run_portions(self.lines.as_printed.data, ready, self._running.jobs)
+            piece = b"" if closing >= 0 else next(pieces, b"")
+            self._write_front(first, second, flushes=split >= 0)
+            if closing >= 0:
+                out.body.extend([body] if body else [])
+                out.tail.extend([tail] if tail else [])
+                out.rows = rows
+                out.end_statement(shows_count=bool(acts.counts[closing]))
+                written += closing + 1
+            self._write(piece)
+            for piece in pieces:
+                self._write(piece)
+        except RowsMismatchError as mismatch:
+            if mismatch.done:
+                written = begin + int(self._running.event_of[mismatch.done - 1]) + 1
+            trouble = begin + int(self._running.event_of[mismatch.job])
+            self._finish(begin, written, acts, b"")
+            raise _TroubleError(trouble, written) from None
+        out.body.extend(piece for piece in left_body if piece)
+        out.tail.extend(piece for piece in left_tail if piece)
+        out.rows += left_rows
+        self._finish(begin, end, acts, left)
+
+    def _write(self, piece: bytes) -> None:
+        if piece:
+            self.printer.write(piece)
+
+    def _write_front(self, first: bytes, second: bytes, *, flushes: bool) -> None:
+        """Write the text before waiting lines, these lines, and the text after them."""
+        self._write(first)
+        if flushes:
+            self.printer.out.flush()
+        self._write(second)
+
+    def _run(self, ready: Bytes, jobs: JobList) -> Iterator[bytes]:
+        self._running = jobs
+        return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
+
+    def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Bytes, TextRanges, bytes]:
+        """The text of all lines, the start and end of each event's text, and the remainder."""
+        lines, count = self.lines, len(acts.state)
+        flush_of = next_of(acts.flushes)
+        now, head, takers = (
+            np.flatnonzero(chosen) for chosen in (acts.now >= 0, acts.head >= 0, acts.takes_kept)
+        )
+        keepers = np.flatnonzero(acts.kept >= 0)
+        kept = keepers[np.searchsorted(keepers, takers) - 1] if len(takers) else takers
+        lines.show_bytes_at(begin + kept, begin + takers)
+        # For each line: the event it is written with, whether it is one of the waiting lines, and which other
+        # line it follows.
+        parts = [
+            (now, np.zeros_like(now), now, now, acts.now[now]),
+            (flush_of[takers], np.ones_like(takers), 2 * takers, kept, acts.kept[kept]),
+            (flush_of[head], np.ones_like(head), 2 * head + 1, head, acts.head[head]),
+        ]
+        owners, waits, ranks, shown, program_of = map(np.concatenate, zip(*parts, strict=True))
+        offsets = 2 * owners + waits
+        if len(now) or len(takers):
+            order = np.argsort(2 * count * offsets + ranks, kind="stable")
+            offsets, shown, program_of = offsets[order], shown[order], program_of[order]
+        shown += begin
+        constants = self._constants + self._steps.texts
+        zeros = np.zeros(len(constants), dtype=np.int64)
+        ready, ends = write_lines(
+            lines.as_printed.data,
+            lines.pool,
+            lines.programs + constants,
+            np.concatenate((zeros, shown)),
+            np.concatenate((len(lines.programs) + np.arange(len(constants)), program_of)),
+            np.concatenate((zeros, self.block.ranks[shown])),
+        )
+        limits = np.append(0, ends)
+        ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)].tolist()
+        limits = limits[len(constants) :]
+        lines_before = np.zeros(2 * count + 3, dtype=np.int64)
+        lines_before[1:] = np.cumsum(np.bincount(offsets, minlength=2 * count + 2))
+        edges = limits[lines_before]
+        events = np.stack((edges[: 2 * count : 2], edges[1 : 2 * count : 2], edges[2 : 2 * count + 1 : 2]), 1)
+        left = ready[edges[2 * count] :].tobytes()
+        extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
+        around, end, number = ranges[:3]
+        return ready, TextRanges(events, around, end, number, extra), left
+
+    def _finish(self, begin: int, end: int, acts: StepColumns, left: bytes) -> None:
+        """Set the state of printer and context to that after the events from `begin` up to `end`."""
+        if end <= begin:
+            return
+        printer = self.printer
+        self.host.end_stretch(end - 1)
+        printer.state = self._steps.state_after(end - 1)
+        if left:
+            printer.out.head.append(left)
+            printer.out.hold()
+        keepers = np.flatnonzero(acts.kept[: end - begin] >= 0)
+        put = self._steps.put
+        if printer.state.is_annotated and len(keepers) and put is not None:
+            printer.out.keep(self._steps.printed_event(begin + int(keepers[-1])), put)
+        self._remember(begin, end)
+
+    def _remember(self, begin: int, end: int) -> None:
+        """Store the newest map of each table in the contexts."""
+        maps = self.maps
+        events = maps.events
+        first, last = np.searchsorted(events, (begin, end))
+        scopes = self._scopes[events[first:last]]
+        inside = scopes[scopes != OUTSIDE][-1:].tolist()
+        for scope in [OUTSIDE, *inside]:
+            context = self.context if scope == OUTSIDE else self.tables_inside.of(scope)
+            of_scope = np.flatnonzero((self._scopes[begin:end] != OUTSIDE) == (scope != OUTSIDE)) + begin
+            closed = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
+            if closed >= begin:
+                context.table_maps.clear()
+            own = maps.numbers[first:last][(scopes == scope) & (events[first:last] > closed)]
+            ids = np.array([body.table_id.value for body, _ in maps.distinct], dtype=np.int64)
+            for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
+                body, content = maps.distinct[number]
+                context.remember(body)
+                self.printer.row_printer.note(body, content)

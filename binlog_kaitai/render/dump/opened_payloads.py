@@ -1,0 +1,142 @@
+"""Events inside compressed transactions, in the form the client sees.
+
+Rules
+-----
+1. In a log with checksums, the client appends the missing checksum to each of them.
+2. Their start and end position is the end of the enclosing payload event.
+3. A line of its own follows the last of them, before the next event.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import Frame, resized
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
+from binlog_kaitai.core.payload import declared_size
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.byte_kernels import OK, put_u4
+from binlog_kaitai.log.block import Block, Frames
+from binlog_kaitai.log.checksum_runs import crc32_of
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.payloads import BlockChange, payload_headers
+from binlog_kaitai.log.text_kernels import join_ranges
+
+
+class TablesInside:
+    """The table maps inside one payload, invisible to other payloads and to the log."""
+
+    def __init__(self, outer: Context) -> None:
+        self._outer = outer
+        self._context = outer.for_payload()
+        self.payload = -1
+
+    def of(self, payload: int) -> Context:
+        """The context of the events inside the payload at an offset of the log."""
+        if payload != self.payload:
+            self._context, self.payload = self._outer.for_payload(), payload
+        return self._context
+
+
+class InsidePayloads:
+    """Which events of a block are inside payloads.
+
+    Parameters
+    ----------
+    piece
+        A block with opened payloads.
+    outer
+        The original block.
+    first
+        Index in it of the first event of the log itself.
+
+    Attributes
+    ----------
+    is_inside : bool array
+        Which events are inside.
+    is_after : bool array
+        Which events of the log itself directly follow a payload's events, or would if it had any.
+    rows : int64 array
+        Index in `outer` of each event, or of its enclosing payload event.
+    payload_offsets : int64 array
+        Positions of inner events as printed; -1 for others.
+    """
+
+    def __init__(self, piece: Block, outer: Block, first: int) -> None:
+        holders = np.full(len(piece), -1) if piece.holders is None else piece.holders
+        self.is_inside = holders >= 0
+        self.rows = np.where(self.is_inside, holders, first - 1 + np.cumsum(~self.is_inside))
+        ends = outer.header.numbers("next_position").astype(np.int64)
+        self.payload_offsets = np.where(self.is_inside, ends[self.rows], -1)
+        self.opens = piece.types == EventType.transaction_payload_event
+        before = self.is_inside | self.opens
+        self.is_after = ~self.is_inside
+        self.is_after[1:] &= before[:-1]
+        self.is_after[:1] = False
+
+    def part(self, events: Ints) -> InsidePayloads:
+        """The same for a part of the events."""
+        part = object.__new__(InsidePayloads)
+        for name, values in vars(self).items():
+            setattr(part, name, values[events])
+        return part
+
+
+def change_of(outer: Block) -> BlockChange:
+    """A function that converts the inner events of a block to the form the client sees."""
+
+    def change(inner: Block, _: object) -> Block:
+        if not outer.layout.is_checksummed:
+            return inner
+        sizes = inner.sizes + CHECKSUM_SIZE
+        count = len(sizes)
+        # Layout: the bytes of each event, followed by space for its checksum.
+        ranges = np.empty((2, 2 * count), dtype=np.int64)
+        ranges[0] = np.repeat(inner.starts, 2)
+        ranges[1, ::2], ranges[1, 1::2] = inner.sizes, CHECKSUM_SIZE
+        data = np.empty(int(sizes.sum()), dtype=np.uint8)
+        offsets = np.empty(2 * count + 1, dtype=np.int64)
+        join_ranges.run(inner.data, *ranges, offsets, data)
+        starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
+        put_u4(data, starts + header_offset("len_event"), sizes)
+        put_u4(data, ends, crc32_of(data, starts, ends))
+        frames = Frames(starts, sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
+        return Block(inner.file, data, 0, frames, outer.layout)
+
+    return change
+
+
+def event_inside(piece: Block, row: int, outer: Block, context: Context) -> ParsedEvent:
+    """An event inside a payload, as the event reader yields it; updates the context.
+
+    Raises
+    ------
+    BinlogError
+        The event is a table map that cannot be parsed.
+    """
+    raw, layout = piece.raw(row), piece.layout
+    if outer.layout.is_checksummed:
+        raw = resized(raw[:-CHECKSUM_SIZE], len(raw) - CHECKSUM_SIZE)
+        layout = layout.without_checksums()
+    header = read_header(raw, outer.layout.binlog_version)
+    frame = Frame(int(piece.positions[row]), header, raw)
+    event = ParsedEvent(piece.file, frame, layout, context.table_map_of(raw, header.type_code))
+    event.end_position, event.payload_index = int(piece.end_positions[row]), 0
+    if layout.effective_type(header.type_code) == EventType.table_map_event:
+        context.remember(event.body)
+    return event
+
+
+def unpacked_size(block: Block) -> int:
+    """The declared uncompressed size of a block's payloads, in bytes."""
+    rows = block.rows_of(EventType.transaction_payload_event)
+    headers = payload_headers(block, rows)
+    size = int(headers.uncompressed_sizes[headers.matches].sum())
+    for row in rows[~headers.matches].tolist():
+        try:
+            size += declared_size(block.event(row).body)
+        except BinlogError:
+            return size
+    return size

@@ -1,0 +1,373 @@
+"""The steps of a block's events: each depends on its shape and on the state after the previous one.
+
+The printer prints one event for each combination of shape and state (:class:`Capture`); a table stores the
+results, and a kernel follows them from event to event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.log.line_arrays import Field, LineProgram
+from binlog_kaitai.render.dump.block_columns import BlockColumns, BodyColumns
+from binlog_kaitai.render.dump.block_rows import RowsEvents
+from binlog_kaitai.render.dump.dump_output import Output, PutItem
+from binlog_kaitai.render.dump.event_shapes import Shapes
+from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
+from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
+from binlog_kaitai.render.dump.row_comments import RowPrograms
+from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
+
+#: Stands for the number of a program: no text.
+NOTHING = -1
+
+
+class UnfitError(Exception):
+    """The output of an event cannot be described for a whole block."""
+
+
+class ShapeStep(NamedTuple):
+    """The effect of one event.
+
+    Attributes
+    ----------
+    now, head, kept : int
+        Programs for the text written immediately, for its lines, and for the text printed with another event.
+    flushes, ends : bool
+        Whether it flushes the lines, and whether it ends its statement.
+    has_body : bool
+        Whether it is part of the BINLOG statement.
+    rows : int
+        The kind of job for its rows; NOTHING for none.
+    extra : int
+        Number of the text before its rows.
+    counts : bool
+        Whether the row count of the statement follows.
+    takes_kept : bool
+        Whether the kept event is printed with it.
+    state : int
+        Number of the state after it.
+    """
+
+    now: int
+    head: int
+    kept: int
+    flushes: bool
+    ends: bool
+    has_body: bool
+    rows: int
+    extra: int
+    counts: bool
+    takes_kept: bool
+    state: int
+
+
+class StepColumns(NamedTuple):
+    """The effects of the events of a stretch, as columns; see `ShapeStep`."""
+
+    now: Ints
+    head: Ints
+    kept: Ints
+    flushes: Bools
+    ends: Bools
+    has_body: Bools
+    rows: Ints
+    extra: Ints
+    counts: Bools
+    takes_kept: Bools
+    state: Ints
+
+
+class _Fields:
+    """The columns of a type, and the fields that are constant for all events of a shape."""
+
+    def __init__(self, columns: BodyColumns, constants: dict[bytes, bytes | int]) -> None:
+        self._columns, self._constants = columns, constants
+
+    def __getitem__(self, name: str) -> Field:
+        constant = self._constants.get(name.encode())
+        if constant is None:
+            return self._columns[name]
+        return constant if isinstance(constant, bytes) else b"%d" % constant
+
+
+class _Line:
+    """Records pieces of text, with the interface of `output.Texts`."""
+
+    def __init__(self, lines: BlockColumns) -> None:
+        self._lines = lines
+        self._program: LineProgram | None = None
+        self.is_flushed = True
+
+    @property
+    def number(self) -> int:
+        """The number of its program."""
+        return NOTHING if self._program is None else self._lines.number(self._program)
+
+    def append(self, text: bytes) -> None:
+        if text:
+            self._started().text(text)
+
+    def fill(
+        self, template: bytes, printed: PrintedEvent, constants: dict[bytes, bytes | int] | None = None
+    ) -> None:
+        if template:
+            fields = _Fields(self._lines.columns(printed.kind), constants or {})
+            self._started().fill(template, cast("Mapping[str, Field]", fields))
+
+    def hexdump(self, printed: PrintedEvent) -> None:
+        if self._lines.hexdumps is not None:
+            self._started().column(self._lines.hexdumps)
+
+    def _started(self) -> LineProgram:
+        self.is_flushed = False
+        if self._program is None:
+            self._program = LineProgram(self._lines.pool)
+        return self._program
+
+
+class Capture:
+    """Records the output of a printer for one event, with the interface of `output.Output`."""
+
+    def __init__(self, lines: BlockColumns, *, is_measured: bool) -> None:
+        self._lines, self._is_measured = lines, is_measured
+        self.now, self.head = _Line(lines), _Line(lines)
+        self.tail: list[bytes] = []
+        self.put: PutItem | None = None
+        self._kept = NOTHING
+        self._flushes = self._ends = self._has_body = self._counts = self._takes_kept = False
+        self._rows = NOTHING
+
+    def flush(self) -> None:
+        self._flushes = self.head.is_flushed = True
+
+    def hold(self) -> None:
+        """Does nothing: lines that are not flushed wait."""
+
+    def add_base64(self, raw: bytes) -> None:
+        self._has_body = True
+
+    def add_rows(self, *_: object) -> None:
+        self._rows = ROWS
+
+    def count_rows(self, *_: object) -> None:
+        # The client stops counting after values that it cannot measure.
+        if not self._is_measured:
+            raise UnfitError
+        self._rows = COUNT
+
+    def base64(self, raw: bytes) -> bytes:
+        raise UnfitError
+
+    def keep(self, printed: PrintedEvent, put: PutItem) -> None:
+        head, self.head = self.head, _Line(self._lines)
+        put(printed)
+        self._kept, self.put = self.head.number, put
+        self.head = head
+
+    def put_kept(self, printed: PrintedEvent) -> None:
+        self._takes_kept = True
+
+    def end_statement(self, *, shows_count: bool = False, shows_zero: bool = False) -> None:
+        if shows_zero:
+            raise UnfitError
+        self.flush()
+        self._ends, self._counts = True, shows_count
+
+    def step(self, extra: int, state: int) -> ShapeStep:
+        """The complete step."""
+        if self._flushes and not self.head.is_flushed:
+            raise UnfitError  # earlier lines would be written, but those of the event wait
+        return ShapeStep(
+            self.now.number,
+            self.head.number,
+            self._kept,
+            self._flushes,
+            self._ends,
+            self._has_body,
+            self._rows,
+            extra,
+            self._counts,
+            self._takes_kept,
+            state,
+        )
+
+
+def capture(
+    printer: Printer,
+    lines: BlockColumns,
+    printed: PrintedEvent,
+    *,
+    is_measured: bool,
+    is_passed: bool,
+    is_after: bool,
+) -> Capture:
+    """Capture the output of a printer for an event.
+
+    Parameters
+    ----------
+    is_measured
+        Whether the lengths of all values in its rows are known.
+    is_passed
+        Only its position is printed.
+    is_after
+        It follows the events of a payload.
+    """
+    captured = Capture(lines, is_measured=is_measured)
+    out, printer.out = printer.out, cast(Output, captured)
+    try:
+        if is_after:
+            printer.end_payload()
+        if is_passed:
+            printer.pass_over(printed)
+        else:
+            printer.take(printed)
+    finally:
+        printer.out = out
+    return captured
+
+
+#: Stand for the number of a step: unknown so far, and an event to be printed individually.
+_UNKNOWN, _SINGLE = -1, -2
+#: Number of states that are cached.
+_MOST = 1 << 10
+
+
+class ShapeSteps:
+    """The steps of a block's events.
+
+    Attributes
+    ----------
+    texts : list of LineProgram
+        Text before rows.
+    put : callable or None
+        Adds the text of a kept event.
+    """
+
+    def __init__(
+        self,
+        printer: Printer,
+        lines: BlockColumns,
+        shapes: Shapes,
+        rows: RowsEvents,
+        programs: RowPrograms,
+        is_passed: Bools,
+    ) -> None:
+        self._printer, self._lines, self._shapes = printer, lines, shapes
+        self._programs, self._is_passed = programs, is_passed
+        self._program_of = np.full(len(lines.block), -1, dtype=np.int64)
+        self._program_of[rows.events] = rows.program_of
+        self._of = np.zeros(len(lines.block), dtype=np.int64)
+        self._steps: list[ShapeStep] = []
+        self._after = np.zeros(64, dtype=np.int64)
+        self.texts: list[LineProgram] = []
+        self._text_of: dict[bytes, int] = {}
+        self.put: PutItem | None = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._states: list[PrinterState] = []
+        self._numbers: dict[tuple[object, ...], int] = {}
+        self._table = np.full((8, max(1, self._shapes.count)), _UNKNOWN, dtype=np.int64)
+
+    def _number(self, state: PrinterState) -> int:
+        key = state.key()
+        if key not in self._numbers:
+            self._numbers[key] = len(self._states)
+            self._states.append(state)
+            if len(self._states) > len(self._table):
+                self._table = np.concatenate((self._table, np.full_like(self._table, _UNKNOWN)))
+        return self._numbers[key]
+
+    def leave_out(self, event: int) -> None:
+        """Have an event printed individually."""
+        self._shapes.numbers[event] = self._shapes.alone[event] = -1
+
+    def walk(self, begin: int, stop: int) -> int:
+        """Find the steps of the events from one on, as far as possible; the printer is unchanged."""
+        printer, shapes = self._printer, self._shapes
+        if len(self._states) >= _MOST:
+            self._forget()
+        before = printer.state
+        # The text after a payload was printed before the stretch begins.
+        alone, shape = int(shapes.alone[begin]), int(shapes.numbers[begin])
+        if alone < 0:
+            return begin
+        shapes.numbers[begin] = alone
+        state, end = self._number(before.copy()), begin
+        try:
+            while True:
+                following = follow_steps.run
+                limits = end, stop, state, self._table, self._after, self._of
+                end = int(following(shapes.numbers, *limits))
+                if end == stop or shapes.numbers[end] < 0 or len(self._states) >= _MOST:
+                    return end
+                if end > begin:
+                    state = self._steps[self._of[end - 1]].state
+                number = int(shapes.numbers[end])
+                if self._table[state, number] == _SINGLE:
+                    return end
+                self._table[state, number] = self._add(state, end, number)
+        finally:
+            printer.state = before
+            shapes.numbers[begin] = shape
+
+    def _add(self, state: int, event: int, shape: int) -> int:
+        """Print an event; returns the number of its step."""
+        printer = self._printer
+        printer.state = self._states[state].copy()
+        try:
+            captured = capture(
+                printer,
+                self._lines,
+                self.printed_event(event),
+                is_measured=self._is_measured(event),
+                is_passed=bool(self._is_passed[event]),
+                is_after=shape != self._shapes.alone[event],
+            )
+            after = self._number(printer.state)
+            step = captured.step(self._extra(b"".join(captured.tail)), after)
+        except (BinlogError, UnfitError, *UNREADABLE):
+            return _SINGLE  # printed individually, it reports the error
+        self.put = captured.put or self.put
+        self._steps.append(step)
+        if len(self._steps) > len(self._after):
+            self._after = np.concatenate((self._after, np.zeros_like(self._after)))
+        self._after[len(self._steps) - 1] = after
+        return len(self._steps) - 1
+
+    def _is_measured(self, event: int) -> bool:
+        program = int(self._program_of[event])
+        return program >= 0 and not self._programs[program].has_unmeasured
+
+    def _extra(self, text: bytes) -> int:
+        if not text:
+            return NOTHING
+        if text not in self._text_of:
+            self._text_of[text] = len(self.texts)
+            self.texts.append(LineProgram(self._lines.pool).text(text))
+        return self._text_of[text]
+
+    def printed_event(self, event: int) -> PrintedEvent:
+        """An event in the form the printer takes."""
+        block, program = self._lines.block, int(self._program_of[event])
+        table_map = self._programs[program].table_map if program >= 0 else None
+        status = "ok" if block.layout.is_checksummed else "none"
+        return item_of(block.event(event, table_map, status))
+
+    def acts(self, begin: int, end: int) -> StepColumns:
+        """The effects of the events in the walk."""
+        columns = np.array(self._steps, dtype=np.int64).T
+        acts = StepColumns(*(column[self._of[begin:end]] for column in columns))
+        flags = ("flushes", "ends", "has_body", "counts", "takes_kept")
+        return acts._replace(**{name: getattr(acts, name).astype(np.bool_) for name in flags})
+
+    def state_after(self, event: int) -> PrinterState:
+        """The state after an event in the walk."""
+        step = self._steps[int(self._of[event])]
+        return self._states[step.state].copy()

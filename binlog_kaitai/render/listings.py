@@ -1,0 +1,130 @@
+"""Listings of events and transactions as lines of JSON, as a table, or as CSV."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable
+from typing import Any, BinaryIO
+
+from binlog_kaitai.core.adapter import utc
+from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.render.output_text import (
+    ENCODING_ERRORS,
+    csv_line,
+    printable,
+    shown_bytes,
+    shown_seconds,
+    to_json,
+)
+
+#: A line of JSON.
+_Object = dict[str, Any]
+
+_GTID_TYPES = frozenset(type_name(kind) for kind in GTID_TYPES)
+
+#: The columns of the tables with their widths; the text named last follows them.
+_EVENT_COLUMNS = {
+    "file": 20,
+    "position": 10,
+    "time (UTC)": 19,
+    "type": 26,
+    "server": 8,
+    "size": 9,
+    "crc": 4,
+    "info": 0,
+}
+_TRANSACTION_COLUMNS = {
+    "file": 20,
+    "position": 10,
+    "time (UTC)": 19,
+    "gtid": 41,
+    "kind": 10,
+    "took": 9,
+    "size": 9,
+    "events": 7,
+    "rows": 8,
+    "thread": 7,
+    "tables": 0,
+}
+_CHANGES = ("rows_inserted", "rows_updated", "rows_deleted")
+
+#: Longer texts are truncated in a table.
+_MAX_LENGTH = 80
+
+
+def event_writer(output: str, stream: BinaryIO) -> Callable[[bytes | memoryview], object]:
+    """A function that takes lines of JSON and writes them in the format `output`."""
+    return _writer(output, stream, _EVENT_COLUMNS, _event_cells, float)
+
+
+def transaction_writer(output: str, stream: BinaryIO) -> Callable[[bytes | memoryview], object]:
+    """A function that takes lines of JSON and writes them in the format `output`."""
+    # Times stay text, with their original digits.
+    return _writer(output, stream, _TRANSACTION_COLUMNS, _transaction_cells, str)
+
+
+def _writer(
+    output: str,
+    stream: BinaryIO,
+    columns: dict[str, int],
+    cells: Callable[[_Object], Iterable[str]],
+    parse_float: Callable[[str], object],
+) -> Callable[[bytes | memoryview], object]:
+    if output == "json":
+        return stream.write
+    has_headings = False
+
+    def line(values: Iterable[str]) -> bytes:
+        padded = "  ".join(f"{text:<{width}}" for text, width in zip(values, columns.values(), strict=True))
+        return (printable(padded.rstrip()) + "\n").encode("utf-8", ENCODING_ERRORS)
+
+    def write(lines: bytes | memoryview) -> None:
+        nonlocal has_headings
+        # Not splitlines: texts may contain other characters that it treats as line ends.
+        objects = [json.loads(text, parse_float=parse_float) for text in bytes(lines).split(b"\n") if text]
+        for fields in objects:
+            if not has_headings:
+                stream.write(csv_line(fields) if output == "csv" else line(columns))
+                has_headings = True
+            stream.write(csv_line(fields.values()) if output == "csv" else line(cells(fields)))
+
+    return write
+
+
+def _event_cells(event: _Object) -> list[str]:
+    time = f"{utc(event['timestamp']):%Y-%m-%d %H:%M:%S}" if event["timestamp"] else ""
+    values = event["position"], time, event["type"], event["server_id"], event["size"], event["checksum"]
+    fields = dict(event["info"] or {})
+    if event["type"] in _GTID_TYPES:
+        fields = {"gtid": event["gtid"], **fields}
+    info = (f"{name}={_shown(value)}" for name, value in fields.items() if value is not None)
+    return [os.path.basename(event["file"]), *map(str, values), " ".join(info)]
+
+
+def _transaction_cells(transaction: _Object) -> list[str]:
+    committed = transaction["original_commit_timestamp"]
+    if committed is None and transaction["start"] is not None:
+        committed = transaction["start"] + transaction["duration"]
+    counts = [transaction[name] for name in _CHANGES]
+    is_statement = transaction["statement"] and not transaction["tables"]
+    return [
+        os.path.basename(transaction["file"]),
+        str(transaction["position"]),
+        f"{utc(int(float(committed))):%Y-%m-%d %H:%M:%S}" if committed is not None else "",
+        transaction["gtid"] or "",
+        transaction["kind"],
+        "" if transaction["duration"] is None else shown_seconds(transaction["duration"]),
+        shown_bytes(transaction["bytes"]),
+        str(transaction["events"]),
+        "" if None in counts else str(sum(counts)),
+        "" if transaction["thread_id"] is None else str(transaction["thread_id"]),
+        _shown(transaction["statement"] if is_statement else ", ".join(transaction["tables"])),
+    ]
+
+
+def _shown(value: object) -> str:
+    text = value if isinstance(value, str) else to_json(value)
+    text = " ".join(text.split())
+    return text if len(text) <= _MAX_LENGTH else text[: _MAX_LENGTH - 1] + "…"

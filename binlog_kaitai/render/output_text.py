@@ -1,0 +1,106 @@
+"""Values as text in all output: JSON, CSV, amounts, and text that is safe for a terminal.
+
+Names and values in a log may contain anything. All text for people passes through `printable`. JSON, CSV and
+SQL have escapes of their own, for programs, and the text of clients has none; all of it passes through
+`TerminalWriter` if it is written to a terminal.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import re
+from collections.abc import Iterable
+from typing import BinaryIO
+
+#: Invalid UTF-8 is decoded to lone surrogates, which UTF-8 cannot represent: they are written as escapes.
+ENCODING_ERRORS = "backslashreplace"
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def to_json(value: object) -> str:
+    """A value as JSON text in one line."""
+    return _ENCODER.encode(value)
+
+
+#: Python's writer leaves control characters, among them carriage returns, without quotes.
+_IN_QUOTES = re.compile('[",\x00-\x1f\x7f-\x9f]')
+
+
+def csv_line(values: Iterable[object]) -> bytes:
+    """One line of fields: None is an empty one; objects, lists and truth values are JSON."""
+    return (",".join(map(_field, values)) + "\n").encode("utf-8", ENCODING_ERRORS)
+
+
+def _field(value: object) -> str:
+    if value is None:
+        return ""
+    text = to_json(value) if isinstance(value, (dict, list, bool)) else str(value)
+    return '"' + text.replace('"', '""') + '"' if _IN_QUOTES.search(text) else text
+
+
+#: C0 and C1 controls with DEL, bidirectional marks and overrides, line and paragraph separators, and lone
+#: surrogates, which represent bytes that are not UTF-8.
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+#: The same without tabs and line feeds, which structure text.
+_CONTROLS = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+
+_SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def printable(text: str) -> str:
+    """One line of text, with escapes (``\\n``, ``\\x1b``, ``\\u202e``) for unprintable characters."""
+    return text if text.isprintable() else _UNSAFE.sub(_escape, text)
+
+
+class TerminalWriter:
+    """Writes text to a terminal, with escapes for all characters that control it but tabs and line feeds."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write UTF-8, of which a character may be split between two calls."""
+        self._put(self._decoder.decode(bytes(memoryview(data))))
+        return len(data)
+
+    def flush(self) -> None:
+        """Write what is held, and flush the stream."""
+        self._put(self._decoder.decode(b"", final=True))
+        self._stream.flush()
+
+    def _put(self, text: str) -> None:
+        self._stream.write(_CONTROLS.sub(_escape, text).encode())
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return _SHORT.get(match[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
+
+
+def shown_bytes(count: int) -> str:
+    """A number of bytes with three digits and a unit."""
+    amount, unit = float(count), 0
+    while amount >= 1000 and unit < len(_UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.3g} {_UNITS[unit]}" if unit else f"{count} B"
+
+
+def shown_seconds(seconds: float) -> str:
+    """A duration in its two largest units."""
+    if seconds < 1:
+        return f"{seconds * 1000:.3g} ms" if seconds else "0 s"
+    if seconds < 60:
+        return f"{seconds:.3g} s"
+    whole = int(seconds)
+    for size, unit, below, small in ((86400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s")):
+        if whole >= size:
+            rest = whole % size // below
+            return f"{whole // size} {unit} {rest} {small}" if rest else f"{whole // size} {unit}"
+    return f"{whole} s"

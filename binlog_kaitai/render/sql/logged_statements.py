@@ -1,0 +1,239 @@
+"""The roles of a block's events in a script: transactions, and logged statements."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.ddl.statements import is_half_done
+from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.render.sql.altered_tables import LaterAlteration, alterations
+from binlog_kaitai.render.sql.script_lines import (
+    FIRST,
+    OmissionReport,
+    ScriptLines,
+    comment,
+    place,
+    shortened,
+)
+from binlog_kaitai.render.sql.sql_options import SqlOptions
+from binlog_kaitai.render.sql.statement_text import MisreadError, delimited, statement_text
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.values.sql_text import SqlDialect
+from binlog_kaitai.views.transaction_parts import Parts
+
+#: Events that belong to the following statement.
+_CONTEXT = (EventType.intvar_event, EventType.rand_event, EventType.user_var_event)
+#: Statements that need a file, whose content is in other events of the log.
+_LOADS = (
+    EventType.load_event,
+    EventType.new_load_event,
+    EventType.exec_load_event,
+    EventType.execute_load_query_event,
+)
+
+_AS_COMMITTED = "an XA transaction is reverted as if it had been committed"
+
+
+class Carried(NamedTuple):
+    """State of the last transaction of a block, which may continue in the next one.
+
+    Attributes
+    ----------
+    number : int
+    is_begun : bool
+        There was a BEGIN.
+    is_ended : bool
+        There was an end: anything that still seems to belong to it is independent.
+    """
+
+    number: int = -1
+    is_begun: bool = False
+    is_ended: bool = False
+
+
+class Transactions:
+    """The transactions of a block, numbered continuously across blocks.
+
+    Attributes
+    ----------
+    number_of : int64 array
+        The transaction of each event; -1 for none.
+    base, count : int
+        Number of the first transaction in the block, and their count; the arrays have one entry for each.
+    first, closing : int64 arrays
+        The first event in the block, and the one that closes the transaction; -1 if that is in a later block.
+    outcomes : int8 array
+        See `Outcome`; a transaction that has begun but is not ended is rolled back.
+    is_begun, is_cut : bool arrays
+        Whether there was a BEGIN, or a GTID event instead; whether the end is missing.
+    """
+
+    def __init__(self, block: Block, roles: Roles, boundaries: Boundaries, before: Carried) -> None:
+        segments = boundaries.divide(roles)
+        parts = Parts(block, segments)
+        self.continues = segments.continues
+        self.base = base = before.number + (not segments.continues)
+        self.count, self.first = len(parts), parts.first
+        ends = np.flatnonzero(roles.roles == Role.END)
+        # The first event that ends a transaction closes it, regardless of what follows.
+        first_end = parts.first_of(ends)
+        closing = np.array(parts.last, dtype=np.int64)
+        if segments.is_open and self.count:
+            closing[-1] = -1
+        is_ended = first_end >= 0
+        self.closing = np.where(is_ended, np.append(ends, -1)[first_end], closing)
+        self.outcomes = np.append(roles.outcomes[ends], np.int8(Outcome.OPEN))[first_end]
+        self.is_begun = parts.any(roles.begins)
+        if self.continues:
+            self.is_begun[0] |= before.is_begun
+        self.is_cut = self.is_begun & (self.outcomes == Outcome.OPEN) & (self.closing >= 0)
+        self.outcomes[self.is_cut] = Outcome.ROLLBACK
+        if self.continues:
+            is_ended[0] |= before.is_ended
+        self.carried = before
+        if self.count:
+            self.carried = Carried(base + self.count - 1, bool(self.is_begun[-1]), bool(is_ended[-1]))
+        # Events after the end are independent.
+        numbers = parts.number_of
+        inside = np.flatnonzero(numbers >= 0)
+        inside = inside[is_ended[numbers[inside]]]
+        numbers[inside[inside > self.closing[numbers[inside]]]] = -1
+        if self.continues and before.is_ended:
+            numbers[numbers == 0] = -1
+        self.number_of = np.where(numbers < 0, -1, base + numbers)
+
+
+class LoggedStatements:
+    """The logged statements in a block, as lines of the script."""
+
+    def __init__(self, options: SqlOptions, filters: Filters, report: OmissionReport) -> None:
+        self._options = options
+        self._filters = filters
+        self._report = report
+        self._context: list[ParsedEvent] = []
+        #: Effects of the last block's statements on tables; only determined for undo.
+        self.alterations: list[LaterAlteration] = []
+
+    def lines(self, page: RowsPage, roles: Roles, dialect: SqlDialect) -> ScriptLines:
+        """The lines of all wanted statements of a block."""
+        block = page.block
+        texts: list[bytes] = []
+        events: list[int] = []
+        self.alterations = []
+        for row in np.flatnonzero(_matters(block, roles)[: page.limit]).tolist():
+            kind = int(block.types[row])
+            if kind in _CONTEXT:
+                self._context.append(block.event(row))
+                continue
+            context, self._context = self._context, []
+            if self._options.undo and kind in QUERY_TYPES:
+                event = block.event(row)
+                _query(event)  # raises its error
+                self.alterations += alterations(event.body, row, place(block, row))
+            if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
+                texts.append(text)
+                events.append(row)
+        return ScriptLines.at(texts, events, FIRST)
+
+    def _is_wanted(self, page: RowsPage, row: int) -> bool:
+        if not page.wanted[row] or self._options.wanted:
+            return False
+        filters = self._filters
+        if not (filters.databases or filters.tables):
+            return True
+        return filters.takes_names(getattr(page.block.event(row).body, "schema_name", None), None)
+
+    def _text(
+        self, block: Block, row: int, kind: int, context: list[ParsedEvent], dialect: SqlDialect
+    ) -> bytes:
+        event = block.event(row)
+        body: Any = event.body
+        where = place(block, row)
+        if kind == EventType.xa_prepare_log_event:
+            words = b"XA COMMIT %s ONE PHASE" if body.is_one_phase else b"XA PREPARE %s"
+            return self._xa(words % _xid(body), where)
+        if kind == EventType.gtid_event:
+            return self._xa(b"XA START " + _xid(body.xid), where)
+        if kind in QUERY_TYPES:
+            query = _query(event)
+            if not query.strip() or query.startswith(b"#") or is_half_done(body):
+                return b""  # a placeholder for an event unknown to a replica, or no change
+            if not self._options.undo:
+                try:
+                    return statement_text(event, context, dialect)
+                except MisreadError as misread:
+                    return self._left_out(query, where, str(misread))
+            if query[:2].upper() == b"XA":
+                return self._left_out(query, where, _AS_COMMITTED)
+            return self._left_out(query, where, "logged statements cannot be reverted")
+        text = getattr(body, "query", b"") or event.type.encode()
+        if kind == EventType.incident_event:
+            return self._left_out(text, where, "changes were lost on the server (INCIDENT_EVENT)")
+        return self._left_out(text, where, "LOAD DATA requires its file, which is not part of the script")
+
+    def _xa(self, query: bytes, where: str) -> bytes:
+        """The XA statement that an event represents."""
+        return self._left_out(query, where, _AS_COMMITTED) if self._options.undo else delimited(query)
+
+    def _left_out(self, query: bytes, where: str, reason: str) -> bytes:
+        text = query.decode("utf-8", "backslashreplace")
+        self._report.incomplete(reason, f"{where}: {shortened(text)}")
+        return comment(f"{reason}: {where}\n{text}")
+
+
+def _query(event: ParsedEvent) -> bytes:
+    """The text of a statement.
+
+    Raises
+    ------
+    GrammarError
+        It is compressed, and cannot be decompressed.
+    """
+    body: Any = event.body
+    try:
+        return bytes(body.query)
+    except zlib.error as error:
+        raise event.locate(GrammarError(f"the statement does not decompress: {error}")) from error
+
+
+def _xid(name: Any) -> bytes:
+    """The identifier of an XA transaction as written in XA statements."""
+    return f"X'{name.gtrid.hex()}',X'{name.bqual.hex()}',{name.format_id}".encode()
+
+
+def _matters(block: Block, roles: Roles) -> Bools:
+    """Which events are statements or belong to one, other than BEGIN, COMMIT and row changes."""
+    types = block.types
+    matters = np.isin(types, (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event))
+    is_query = np.isin(types, QUERY_TYPES)
+    matters |= is_query & (roles.roles == Role.STATEMENT)
+    matters[xa_rows(block)] = True
+    return matters & ~np.isin(types, list(ROWS_TYPES))
+
+
+def xa_rows(block: Block) -> Ints:
+    """Indexes of the events of XA statements, which need more than BEGIN and COMMIT."""
+    of_mariadb: Ints = block.rows_of(EventType.gtid_event)
+    if len(of_mariadb):
+        prepares = block.body(EventType.gtid_event).numbers("is_prepared_xa")
+        of_mariadb = of_mariadb[prepares.astype(np.bool_)]
+    kind = EventType.query_event
+    rows = block.rows_of(kind)
+    if not len(rows):
+        return of_mariadb
+    starts, lengths = block.body(kind).ranges("query")
+    data, last = block.data, len(block.data) - 2
+    offsets = np.clip(starts, 0, max(last, 0))
+    # Servers write these two letters in upper or lower case.
+    is_xa = (lengths > 2) & (data[offsets] | 0x20 == ord("x")) & (data[offsets + 1] | 0x20 == ord("a"))
+    return np.union1d(of_mariadb, rows[is_xa])

@@ -1,0 +1,223 @@
+"""The options of a script, and the row changes that they select: by operation, columns and values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Bools
+from binlog_kaitai.log.event_rows import Change, Row
+from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
+from binlog_kaitai.render.sql.where import ConditionValues, WhereCondition, parse_where
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.image_walk import LocatedRows
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.values.schema import Column, NameSource
+
+#: Maximum number of tables with unknown columns that are named in an error.
+_MOST_NAMES = 5
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The criteria for row changes.
+
+    Attributes
+    ----------
+    operations : frozenset of Change
+        Only these operations; all if empty.
+    where : Where or None
+        Only changes whose before or after image matches.
+    touching : frozenset of str
+        Only updates that change one of these columns, and inserts and deletes of tables that have one.
+    """
+
+    operations: frozenset[Change] = frozenset()
+    where: WhereCondition | None = None
+    touching: frozenset[str] = frozenset()
+
+    @classmethod
+    def of(
+        cls, *, operation: Iterable[str] = (), where: str | None = None, column: Iterable[str] = ()
+    ) -> Wanted:
+        """Parse the criteria from user input.
+
+        Raises
+        ------
+        UsageError
+            A value is invalid.
+        """
+        known = {one.value: one for one in Change}
+        words = [one.lower() for one in operation]
+        if unknown := [one for one in words if one not in known]:
+            raise UsageError(f"{unknown[0]!r} is not an operation; use {', '.join(known)}")
+        condition = parse_where(where) if where is not None else None
+        return cls(frozenset(known[one] for one in words), condition, frozenset(column))
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that the criteria refer to."""
+        return self.touching | (self.where.columns if self.where is not None else frozenset())
+
+    def __bool__(self) -> bool:
+        return bool(self.operations or self.where is not None or self.touching)
+
+
+class CriteriaChoice:
+    """Selects the wanted changes, and records which columns were found.
+
+    Changes of tables without the wanted columns are dropped; `check` reports columns that no table has.
+    """
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._seen: set[str] = set()
+        self._nameless: set[str] = set()
+
+    def of_group(self, table: Table, group: ChangeGroup) -> ChangeGroup:
+        """The selected ones of a group of changes."""
+        wanted, columns = self._wanted, _named(table, self._wanted.columns)
+        self._seen |= columns.keys()
+        if table.schema.names_from is NameSource.NONE:
+            self._nameless.add(table.schema.full_name)
+        if wanted.operations and group.change not in wanted.operations:
+            return group.select(np.zeros(0, dtype=np.int64))
+        takes = np.ones(len(group), dtype=np.bool_)
+        if wanted.touching:
+            touched = [columns[name] for name in wanted.touching if name in columns]
+            if group.change is Change.UPDATE:
+                has = [one for one in touched if group.after is not None and group.after.has(one)]
+                takes &= np.any([group.changed(one) for one in has], axis=0) if has else False
+            elif not touched:
+                takes[:] = False
+        if wanted.where is not None:
+            if not wanted.where.columns <= columns.keys():
+                takes[:] = False
+            else:
+                sides = [side for side in (group.before, group.after) if side is not None]
+                takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
+        return group if takes.all() else group.select(np.flatnonzero(takes))
+
+    def of_found(self, table: Table, walked: LocatedRows) -> LocatedRows:
+        """See `row_objects.Choice`."""
+        is_wanted = np.zeros(len(walked.events), dtype=np.bool_)
+        for group in walked_groups(table, walked):
+            group = self.of_group(table, group)
+            for side in (group.before, group.after):
+                if isinstance(side, WalkedSide):
+                    is_wanted[side.rows] = True
+        return walked if is_wanted.all() else walked.select(np.flatnonzero(is_wanted))
+
+    def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
+        """See `row_objects.Choice`."""
+        groups = [self.of_group(table, group) for group in read_groups(rows, 0)]
+        wanted = {number for group in groups for number in group.numbers.tolist()}
+        return [row for row in rows if row.index in wanted]
+
+    def check(self) -> None:
+        """Reject columns that no table had.
+
+        Raises
+        ------
+        UsageError
+        """
+        unseen = self._wanted.columns - self._seen
+        if not unseen:
+            return
+        reason = f"no table in the log has a column named {', '.join(sorted(unseen))}"
+        if nameless := sorted(self._nameless):
+            shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
+            reason += (
+                f", but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
+                "TABLE, or have the server log names (binlog_row_metadata=FULL)"
+            )
+        raise UsageError(reason)
+
+    def _holds(self, where: WhereCondition, side: Side, columns: dict[str, Column]) -> Bools:
+        def values(name: str) -> ConditionValues:
+            column = columns[name]
+            is_moment = pa.types.is_timestamp(arrow_type(column))
+            digits = column.fractional_digits if is_moment else None
+            return ConditionValues(side.values(column), digits)
+
+        return np.asarray(pc.fill_null(where.holds(values), False))
+
+
+def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
+    """The columns with the given names, without regard to case unless a name is exactly right.
+
+    Raises
+    ------
+    UsageError
+        A name fits several columns.
+    """
+    exact = {column.name: column for column in table.schema.columns}
+    columns = {}
+    for name in names:
+        same = [column for column in table.schema.columns if column.name.casefold() == name.casefold()]
+        if name in exact:
+            columns[name] = exact[name]
+        elif len(same) > 1:
+            either = " and ".join(column.name for column in same)
+            raise UsageError(f"{name} is ambiguous: {table.schema.full_name} has columns {either}")
+        elif same:
+            columns[name] = same[0]
+    return columns
+
+
+@dataclass(frozen=True)
+class SqlOptions:
+    """Options of a script.
+
+    Attributes
+    ----------
+    undo : bool
+        Undo changes, last one first.
+    wanted : Wanted
+        Only row changes that match; if it has any criterion, logged statements are excluded.
+    allow_unnamed : bool
+        Name columns c1, c2 … if their names are unknown.
+    is_extended : bool
+        Merge consecutive INSERTs into a table, up to about a megabyte.
+    today : Today or None
+        Current definitions, to which statements are adapted; None for the tables as they were.
+    """
+
+    undo: bool = False
+    wanted: Wanted = field(default_factory=Wanted)
+    allow_unnamed: bool = False
+    is_extended: bool = False
+    today: CurrentDefinitions | None = None
+
+    @classmethod
+    def of(
+        cls,
+        *,
+        undo: bool = False,
+        operation: Iterable[str] = (),
+        where: str | None = None,
+        column: Iterable[str] = (),
+        allow_unnamed: bool = False,
+        extended_insert: bool = False,
+        for_table: str | None = None,
+        renamed: Sequence[str] = (),
+    ) -> SqlOptions:
+        """Parse the options from user input.
+
+        Raises
+        ------
+        UsageError
+            A value is invalid.
+        """
+        if for_table is not None and not undo:
+            raise UsageError("--for-table requires --undo: replayed changes apply to the tables as they were")
+        if renamed and for_table is None:
+            raise UsageError("--renamed requires --for-table")
+        wanted = Wanted.of(operation=operation, where=where, column=column)
+        today = None if for_table is None else CurrentDefinitions(for_table, renamed)
+        return cls(undo, wanted, allow_unnamed, extended_insert, today)

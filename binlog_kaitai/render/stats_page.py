@@ -1,0 +1,202 @@
+"""Statistics as a self-contained HTML page, which makes no network requests.
+
+Data from the log is embedded as JSON that markup cannot terminate, and the script inserts it as text, never
+as markup. A content security policy blocks all other scripts. The notable transactions are shown event by
+event and byte by byte, within limits.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Iterable
+from contextlib import suppress
+from importlib.resources import files
+from typing import Any
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
+from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
+from binlog_kaitai.rows.rolled_back_rows import is_readable_again
+from binlog_kaitai.statistics.stats_model import Stats, StatsTable, TransactionPlace
+
+#: An object for the page's script.
+_Json = dict[str, Any]
+
+#: Maximum number of transactions on the page, of events listed per transaction, and of dissected ones.
+_MAX_TRANSACTIONS, _MAX_EVENTS, _MAX_EXPLAINED = 200, 100, 12
+
+#: Maximum number of listed events in total, of their bytes, and of the fields of dissected events.
+_MAX_ALL, _MAX_BYTES, _MAX_FIELDS = 6000, 1 << 20, 40_000
+
+#: Larger events are not dissected; this many of their bytes are shown.
+_MAX_SIZE, _MAX_SHOWN = 4096, 512
+
+
+class Details:
+    """The transactions in the format of the page's script.
+
+    Attributes
+    ----------
+    transactions : dict
+        By ``"file:position"``: a list of events, and the number of omitted ones.
+    texts : list of str
+        Distinct paths and meanings of fields; events refer to them by number.
+    notes : list of str
+        What the page omits, as text.
+    """
+
+    def __init__(self) -> None:
+        self.transactions: dict[str, _Json] = {}
+        self.notes: list[str] = []
+        self._texts: dict[str, int] = {}
+        self._listed = self._fields = self._bytes = 0
+
+    @property
+    def texts(self) -> list[str]:
+        return list(self._texts)
+
+    @classmethod
+    def of(cls, stats: Stats) -> Details:
+        """Read the notable transactions of the logs again."""
+        details = cls()
+        readable = {source.name: source for source in stats.sources if is_readable_again(source)}
+        reader = EventReader(list(readable.values()), verify_checksums=False)
+        for place in stats.notable:
+            source = readable.get(place.file)
+            if (
+                source is None
+                or len(details.transactions) >= _MAX_TRANSACTIONS
+                or details._listed >= _MAX_ALL
+            ):
+                continue
+            formats = [offset for offset in stats.formats.get(place.file, ()) if offset < place.position]
+            key = f"{place.file}:{place.position}"
+            with reader, suppress(BinlogError):
+                # The previous pass has reported damage; here it is only skipped.
+                events = reader.read_from(source, [*formats, place.position] if formats else [])
+                details.transactions[key] = details._transaction(place, events)
+        details._say(stats, len(readable))
+        return details
+
+    def _say(self, stats: Stats, readable: int) -> None:
+        if readable < len(stats.sources):
+            self.notes.append(
+                "Transactions from stdin cannot be opened, since a stream cannot be read twice."
+            )
+        shown, count = len(self.transactions), stats.totals["transactions"]
+        if shown < count:
+            self.notes.append(
+                f"{shown:,} of {count:,} transactions can be opened: the biggest, the longest, those with "
+                "the most rows, DDL, those after long gaps, the biggest of each table, and the first."
+            )
+
+    def _transaction(self, place: TransactionPlace, events: Iterable[ParsedEvent]) -> _Json:
+        shown: list[_Json] = []
+        explained = 0
+        for event in events:
+            if event.position >= place.end_position or len(shown) >= _MAX_EVENTS:
+                break
+            if event.position < place.position:
+                continue  # logs without a format description are read from their start
+            is_room = explained < _MAX_EXPLAINED and self._fields < _MAX_FIELDS and self._bytes < _MAX_BYTES
+            fields = self._event(event, is_room=is_room)
+            explained += "hex" in fields
+            self._fields += len(fields.get("leaves", ()))
+            self._bytes += len(fields.get("hex", "")) // 2
+            shown.append(fields)
+        self._listed += len(shown)
+        return {"events": shown, "left_out": max(place.events - len(shown), 0)}
+
+    def _event(self, event: ParsedEvent, *, is_room: bool) -> _Json:
+        fields: _Json = {
+            "position": event.position,
+            "index": event.payload_index,
+            "type": event.type,
+            "time": event.fixed_header.timestamp,
+            "server": event.fixed_header.server_id,
+            "checksum": event.checksum_status,
+            "size": len(event.raw),
+        }
+        if is_room:
+            fields["hex"] = event.raw[: _MAX_SIZE if len(event.raw) <= _MAX_SIZE else _MAX_SHOWN].hex()
+            if len(event.raw) <= _MAX_SIZE:
+                fields["leaves"] = self._leaves(dissect(event))
+        return fields
+
+    def _leaves(self, dissection: Dissection) -> list[list[object]]:
+        """Offset, size, path, value and meaning of each leaf; ``"bits"`` or ``"="`` if it has no offset."""
+        rows: list[tuple[int | str, Leaf]] = []
+        for leaf in dissection.leaves:
+            rows.append((leaf.offset, leaf))
+            rows += [("bits", part) for part in leaf.parts]
+        rows += [("=", leaf) for leaf in dissection.derived]
+        return [
+            [place, leaf.size, self._text(leaf.path), shown_value(leaf), self._text(leaf.meaning)]
+            for place, leaf in rows
+        ]
+
+    def _text(self, text: str) -> int:
+        return self._texts.setdefault(text, len(self._texts))
+
+
+_SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main.js")
+
+#: Maximum number of rows per table on the page.
+_MAX_ROWS = 2000
+
+
+def page(stats: Stats, version: str) -> bytes:
+    """The page, as UTF-8; `version` is the package's."""
+    style = _read("page.css")
+    script = "(function () {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();\n"
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
+    text = _read("page.html")
+    # The data is inserted last, so that it is not searched for placeholders.
+    data = _data(stats, version)
+    for name, value in (("policy", policy), ("style", style), ("script", script), ("data", data)):
+        head, _, tail = text.partition(f"<!--{name}-->")
+        text = head + value + tail
+    return text.encode()
+
+
+def _read(name: str) -> str:
+    return files(__package__).joinpath("html", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _data(stats: Stats, version: str) -> str:
+    details = Details.of(stats)
+    whole = {
+        "version": version,
+        "files": [source.name for source in stats.sources],
+        "totals": stats.totals,
+        "step": stats.parts["timeline"].step,
+        "parts": [_part(part) for part in stats.parts.values()],
+        "transactions": details.transactions,
+        "texts": details.texts,
+        "notes": [*([str(stats.error)] if stats.error else []), *details.notes],
+    }
+    return as_script_data(whole)
+
+
+def _part(part: StatsTable) -> _Json:
+    rows = part.rows if part.name == "timeline" else part.rows[:_MAX_ROWS]
+    return {
+        "name": part.name,
+        "title": part.title,
+        "columns": [[column.name, column.kind.value] for column in part.columns],
+        "rows": rows,
+        "left_out": part.left_out + len(part.rows) - len(rows),
+    }
+
+
+def as_script_data(value: object) -> str:
+    """JSON that is safe in a script element: it can neither end the element nor begin a comment."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

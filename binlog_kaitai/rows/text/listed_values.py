@@ -1,0 +1,423 @@
+"""Kernels that write single values as JSON, or for the table and CSV formats.
+
+Each writes at the given offset of `out`, which must have room, and returns the end; LEFT for a value left to
+the event reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV
+field; 0, none, and no escapes in strings.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.log.decoders import (
+    date,
+    datetime,
+    datetime2,
+    enum,
+    int_4,
+    int_8,
+    json_container,
+    time,
+    time2,
+    timestamp,
+    timestamp2,
+    year,
+)
+from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, width_at
+from binlog_kaitai.log.text_kernels import copy
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.rows.text.json_kernels import put_document
+from binlog_kaitai.rows.text.moment_texts import put_date, put_micros
+from binlog_kaitai.rows.text.printed_values import (
+    integers,
+    put_calendar,
+    put_clock,
+    put_decimal,
+    put_signed,
+    put_unsigned,
+)
+from binlog_kaitai.values.json_documents import MARKER
+
+_MARKER = np.frombuffer(MARKER.encode(), dtype=np.uint8)
+_NULL = np.frombuffer(b"null", dtype=np.uint8)
+
+#: First byte of a document that is an object with offsets of four bytes.
+_LARGE_OBJECT = 1
+
+
+@kernel
+def is_utf8(data: Bytes, start: int, end: int) -> bool:
+    """Whether bytes are valid UTF-8."""
+    source = data[start:end]
+    high = np.uint8(0)
+    for index in range(source.shape[0]):
+        high = np.uint8(high | source[index])
+    if high < 128:
+        return True
+    while start < end:
+        width = width_at(data, start, end)
+        if width == 0:
+            return False
+        start += width
+    return True
+
+
+@kernel
+def is_ambiguous(data: Bytes, start: int, out: Bytes, begin: int, end: int) -> Any:
+    """Whether the document at `data[start]`, printed at `out[begin:end]`, needs the marker, see `marked`."""
+    size = end - begin
+    is_null = size == _NULL.shape[0]
+    for step in range(_NULL.shape[0] if is_null else 0):
+        is_null = is_null and out[begin + step] == _NULL[step]
+    if is_null or size <= _MARKER.shape[0]:
+        return is_null
+    for step in range(_MARKER.shape[0]):
+        if out[begin + step] != _MARKER[step]:
+            return False
+    count, _, _ = json_container(data, start + 1, data[start] == _LARGE_OBJECT, True)
+    return bool(count == 1)
+
+
+@kernel
+def put_json(
+    data: Bytes, start: int, length: int, quotes: int, stack: Ints, out: Bytes, position: int
+) -> Any:
+    """Write a JSON document; gives LEFT or NO_ROOM as `put_document`.
+
+    Without quotes, LEFT also for a document that is a string, which could be mistaken for another one.
+    """
+    begin = position
+    position, _ = put_document(data, start, start + length, out, position, stack, out[:0], 0)
+    if position < 0:
+        return position
+    if not is_utf8(out, begin, position):
+        return LEFT
+    if quotes == 0:
+        return LEFT if out[begin] == 34 else position
+    if is_ambiguous(data, start, out, begin, position):
+        size = _MARKER.shape[0]
+        if position + size + 1 > out.shape[0]:
+            return NO_ROOM
+        for step in range(position - begin):
+            out[position - 1 - step + size] = out[position - 1 - step]
+        for step in range(size):
+            out[begin + step] = _MARKER[step]
+        out[position + size] = 125
+        position += size + 1
+    if quotes < 2:
+        return position
+    marks = np.int64(0)
+    text = out[begin:position]
+    for index in range(text.shape[0]):
+        marks += text[index] == 34
+    if position + marks > out.shape[0]:
+        return NO_ROOM
+    end = position + marks
+    offset = end
+    while marks > 0:
+        position -= 1
+        offset -= 1
+        byte = out[position]
+        out[offset] = byte
+        if byte == 34:
+            offset -= 1
+            out[offset] = 34
+            marks -= 1
+    return end
+
+
+#: Kinds of column values. Values of kind OTHER are left to the event reader.
+(
+    OTHER,
+    SIGNED,
+    UNSIGNED,
+    BITS,
+    YEAR,
+    DOUBLE,
+    FLOAT,
+    DECIMAL,  # detail: scale plus 256 times the precision
+    DATE,
+    DATETIME2,  # detail: fractional digits; likewise for the next two
+    TIMESTAMP2,
+    TIME2,
+    DATETIME,
+    TIMESTAMP,
+    TIME,
+    UTF8,
+    CODED,  # single-byte character set: words are the characters. detail: 1 if it extends ASCII
+    BYTES,  # detail: minimum length
+    MEMBER,  # words are the members
+    MEMBERS,  # words are the names of the bits
+    DOCUMENT,
+) = range(21)
+
+#: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
+WIDEST = 96
+
+_ONE = np.uint64(1)
+_OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
+
+
+@kernel
+def put_quote(quotes: int, out: Bytes, offset: int) -> int:
+    """Write a quotation mark."""
+    # With signed indexes, Numba would generate code for negative ones.
+    place = np.uint64(offset)
+    if quotes > 0:
+        out[place] = 34
+    if quotes > 1:
+        out[place + _ONE] = 34
+    return offset + quotes
+
+
+@kernel
+def put_bytes_object(
+    data: Bytes, start: int, length: int, least: int, quotes: int, out: Bytes, offset: int
+) -> int:
+    """Write bytes as ``{"hex": "…"}``, padded with zeros to a minimum length."""
+    marks = max(quotes, 1)
+    for step in range(_OPENING.shape[0]):
+        out[offset] = _OPENING[step]
+        offset += 1
+        if marks == 2 and _OPENING[step] == 34:
+            out[offset] = 34
+            offset += 1
+    for step in range(length):
+        offset = put_hex(data[start + step], out, offset)
+    for _ in range(2 * (least - length)):
+        out[offset] = 48
+        offset += 1
+    offset = put_quote(marks, out, offset)
+    out[offset] = 125
+    return offset + 1
+
+
+@kernel
+def widest_text(data: Bytes, start: int, length: int) -> Any:
+    """Upper bound for the length that `put_utf8` writes."""
+    controls: Any = np.int64(0)
+    marks: Any = np.int64(0)
+    source = data[start : start + length]
+    for index in range(source.shape[0]):
+        controls += source[index] < 32
+        marks += (source[index] == 34) | (source[index] == 92)
+    return max(2 * length, length + 5 * controls + 2 * marks) + 32
+
+
+@kernel
+def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, position: int) -> int:
+    """Write a string; invalid UTF-8 as an object."""
+    begin = position
+    position = put_quote(quotes, out, position)
+    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
+    # instructions.
+    source = data[start : start + length]
+    target = out[position : position + length]
+    special, high = np.uint8(0), np.uint8(0)
+    for index in range(source.shape[0]):
+        byte = source[index]
+        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+        high = np.uint8(high | byte)
+        target[index] = byte
+    if high < 128 and (special == 0 or quotes == 0):
+        return put_quote(quotes, out, position + length)
+    offset = start
+    end = start + length
+    while offset < end:
+        byte = data[np.uint64(offset)]
+        if byte >= 128:
+            width = width_at(data, offset, end)
+            if width == 0:
+                return put_bytes_object(data, start, length, 0, quotes, out, begin)
+            for step in range(width):
+                out[np.uint64(position + step)] = data[np.uint64(offset + step)]
+            position += width
+            offset += width
+            continue
+        offset += 1
+        if quotes == 0 or ESCAPES[byte] == 0:
+            out[np.uint64(position)] = byte
+            position += 1
+        elif byte == 34:
+            out[position] = 92
+            position = put_quote(quotes, out, position + 1)
+        else:
+            position = put_escape(byte, out, position)
+    return put_quote(quotes, out, position)
+
+
+@kernel
+def put_coded(
+    data: Bytes,
+    start: int,
+    length: int,
+    is_ascii: bool,
+    words: Bytes,
+    limits: Ints,
+    first: int,
+    quotes: int,
+    out: Bytes,
+    offset: int,
+) -> int:
+    """Write a string byte by byte, translated by words; LEFT if a byte has none."""
+    offset = put_quote(quotes, out, offset)
+    if is_ascii:
+        source = data[start : start + length]
+        target = out[offset : offset + length]
+        special = np.uint8(0)
+        for index in range(source.shape[0]):
+            byte = source[index]
+            special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+            special = np.uint8(special | np.uint8(byte > 127))
+            target[index] = byte
+        if special == 0:
+            return put_quote(quotes, out, offset + length)
+    for step in range(length):
+        word = first + np.int64(data[start + step])
+        size = limits[word + 1] - limits[word]
+        if size == 0:
+            return LEFT
+        for letter in range(size):
+            out[offset + letter] = words[limits[word] + letter]
+        offset += size
+    return put_quote(quotes, out, offset)
+
+
+@kernel
+def put_members(
+    bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, offset: int
+) -> int:
+    """Write the names of bits, separated by commas; LEFT if a bit has none."""
+    if count < 64 and bits >> count != 0:
+        return LEFT
+    offset = put_quote(quotes, out, offset)
+    is_first = True
+    for bit in range(count):
+        if (bits >> bit) & 1:
+            if not is_first:
+                out[offset] = 44
+                offset += 1
+            is_first = False
+            word = first + bit
+            size = limits[word + 1] - limits[word]
+            copy(words, limits[word], size, out, offset)
+            offset += size
+    return put_quote(quotes, out, offset)
+
+
+@kernel
+def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end: int) -> int:
+    """Write a date or time of any kind, without quotes."""
+    microsecond = np.int64(0)
+    if kind in (TIMESTAMP, TIMESTAMP2):
+        if kind == TIMESTAMP:
+            seconds = timestamp(data, offset)
+        else:
+            seconds, microsecond = timestamp2(data, offset, digits)
+        if seconds == 0:
+            end = put_calendar(0, 0, 0, 45, out, end)
+        else:
+            end = put_date(seconds // 86400, out, end)
+        out[end] = 32
+        end = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, end + 1)
+    elif kind in (TIME, TIME2):
+        has_spare_bit = False
+        if kind == TIME:
+            is_negative, hour, minute, second = time(data, offset)
+        else:
+            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, offset, digits)
+        if has_spare_bit or minute > 59 or second > 59:
+            return LEFT
+        if is_negative:
+            out[end] = 45
+            end += 1
+        end = put_clock(hour, minute, second, out, end)
+    elif kind == DATE:
+        years, month, day = date(data, offset)
+        return put_calendar(years, month, day, 45, out, end) if years <= 9999 else LEFT
+    else:
+        is_positive = True
+        if kind == DATETIME:
+            years, month, day, hour, minute, second = datetime(data, offset)
+        else:
+            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(
+                data, offset, digits
+            )
+        if not is_positive or not 0 <= years <= 9999:
+            return LEFT
+        end = put_calendar(years, month, day, 45, out, end)
+        out[end] = 32
+        end = put_clock(hour, minute, second, out, end + 1)
+    if end < 0:
+        return LEFT
+    end = put_micros(microsecond, digits, out, end)
+    return end if end >= 0 else LEFT
+
+
+@kernel
+@inlined
+def put_cell(
+    data: Bytes,
+    offset: int,
+    length: int,
+    kind: int,
+    detail: int,
+    words: Bytes,
+    limits: Ints,
+    first: int,
+    count: int,
+    quotes: int,
+    stack: Ints,
+    out: Bytes,
+    end: int,
+) -> Any:
+    """Write the value whose bytes are `data[offset : offset + length]`; NO_ROOM only for a DOCUMENT."""
+    if kind == SIGNED:
+        number, _ = integers(data, offset, length)
+        return put_signed(number, out, end)
+    if kind == UTF8:
+        return put_utf8(data, offset, length, quotes, out, end)
+    if kind == UNSIGNED:
+        _, bits = integers(data, offset, length)
+        return put_unsigned(bits, out, end)
+    if DATE <= kind <= TIME or kind == DECIMAL:
+        end = put_quote(quotes, out, end)
+        if kind == DECIMAL:
+            end = put_decimal(data, offset, detail >> 8, detail & 255, out, end)
+        else:
+            end = put_moment(data, offset, kind, detail, out, end)
+        return put_quote(quotes, out, end) if end >= 0 else LEFT
+    if kind == DOUBLE:
+        return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, end)
+    if kind == FLOAT:
+        return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, end)
+    if kind == CODED:
+        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, end)
+    if kind == BYTES:
+        return put_bytes_object(data, offset, length, detail, quotes, out, end)
+    if kind == DOCUMENT:
+        return put_json(data, offset, length, quotes, stack, out, end)
+    if kind == MEMBER:
+        number = enum(data, offset, length)
+        if number >= count:
+            return LEFT
+        end = put_quote(quotes, out, end)
+        word = first + number
+        copy(words, limits[word], limits[word + 1] - limits[word], out, end)
+        return put_quote(quotes, out, end + limits[word + 1] - limits[word])
+    if kind == MEMBERS:
+        _, bits = integers(data, offset, length)
+        return put_members(bits, words, limits, first, count, quotes, out, end)
+    if kind == YEAR:
+        _, number = year(data, offset)
+        return put_signed(number, out, end)
+    if kind == BITS:
+        bits = np.int64(0)
+        for step in range(length):
+            bits = (bits << 8) | np.int64(data[offset + step])
+        return put_unsigned(bits, out, end)
+    return LEFT

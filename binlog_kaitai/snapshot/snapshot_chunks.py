@@ -1,0 +1,455 @@
+"""Parts of a server's tables, as files: what a query reads, and what of an interrupted attempt is still true.
+
+Each chunk on disk has a record, which is written after its files. A file without a record does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from types import NoneType
+
+from binlog_kaitai.arrow import pa, pc, pq
+from binlog_kaitai.ddl.store import TableKey
+from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles, rows_by_path
+from binlog_kaitai.snapshot.snapshot_values import quoted, selected
+from binlog_kaitai.sources.disk import replace_file, sync
+from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.schema import Column, Schema
+from binlog_kaitai.views.change_schemas import own_columns
+
+
+@dataclass(frozen=True)
+class View:
+    """The moment at which tables were read: a position of a server's log, and which log that is.
+
+    Attributes
+    ----------
+    log_id : int or None
+        `LogHeader.log_id`; None if it could not be determined.
+    """
+
+    log: str
+    position: int
+    log_id: int | None
+
+
+@dataclass(frozen=True)
+class SnapshotChunk:
+    """One range of a table, as it was at one moment.
+
+    Attributes
+    ----------
+    settings : str
+        What else determines the files: masks, types.
+    statement : str
+        The definition of the table.
+    bounds, number
+        As for `TableRange`.
+    files : dict of str to int
+        Paths relative to the folder, with row counts.
+    """
+
+    schema_name: str
+    table_name: str
+    statement: str
+    bounds: tuple[int, ...]
+    number: int
+    view: View
+    settings: str
+    files: dict[str, int]
+
+    @property
+    def key(self) -> TableKey:
+        return self.schema_name, self.table_name
+
+    @property
+    def rows(self) -> int:
+        return sum(self.files.values())
+
+
+#: About how many rows are in a range of the primary key.
+_RANGE_ROWS = 1 << 18
+
+#: Maximum number of keys in a query.
+_QUERY_KEYS = 1000
+
+
+@dataclass(frozen=True)
+class ServerTable:
+    """A table of the server, and roughly how many rows it has.
+
+    Attributes
+    ----------
+    withheld : frozenset of str
+        Columns that the server does not send.
+    statement : str
+        Its definition, as the server prints it.
+    """
+
+    schema: Schema
+    is_transactional: bool
+    rows: int
+    withheld: frozenset[str] = frozenset()
+    statement: str = ""
+
+    @property
+    def key(self) -> TableKey:
+        return self.schema.schema_name, self.schema.table_name
+
+    @property
+    def integer_key(self) -> Column | None:
+        """The column that alone is the primary key, if it is an integer."""
+        key = [self.schema.columns[index] for index in self.schema.primary_key]
+        return key[0] if len(key) == 1 and key[0].type in INTEGER_TYPES else None
+
+
+@dataclass(frozen=True)
+class TableRange:
+    """A part of a table: all rows, or a range of its integer key.
+
+    Attributes
+    ----------
+    bounds : tuple of int
+        Where the second and later ranges of the table begin. The first and the last range have no limit, so
+        that together they contain every key.
+    number : int
+        Which of these ranges this is, from 0.
+    base : SnapshotChunk or None
+        The range as an earlier attempt read it.
+    keys : tuple of int
+        With `base`: the rows to read again.
+    """
+
+    table: ServerTable
+    bounds: tuple[int, ...] = ()
+    number: int = 0
+    base: SnapshotChunk | None = None
+    keys: tuple[int, ...] = ()
+
+    @property
+    def schema(self) -> Schema:
+        return self.table.schema
+
+    @property
+    def lower(self) -> int | None:
+        return self.bounds[self.number - 1] if self.number else None
+
+    @property
+    def upper(self) -> int | None:
+        return self.bounds[self.number] if self.number < len(self.bounds) else None
+
+    def contains(self, key: int) -> bool:
+        """Whether a row with this key is in the range."""
+        return (self.lower is None or key >= self.lower) and (self.upper is None or key < self.upper)
+
+    @property
+    def queries(self) -> Iterator[str]:
+        schema, withheld = self.schema, self.table.withheld
+        columns = ", ".join(
+            "NULL" if column.name in withheld else selected(column) for column in schema.columns
+        )
+        query = f"SELECT {columns} FROM {quoted(*self.table.key)}"
+        key = self.table.integer_key
+        name = quoted(key.name) if key is not None else ""
+        if self.base is None:
+            limits = [f"{name} >= {self.lower}"] if self.lower is not None else []
+            limits += [f"{name} < {self.upper}"] if self.upper is not None else []
+            yield query + (f" WHERE {' AND '.join(limits)}" if limits else "")
+        for begin in range(0, len(self.keys), _QUERY_KEYS):
+            keys = ", ".join(map(str, self.keys[begin : begin + _QUERY_KEYS]))
+            yield f"{query} WHERE {name} IN ({keys})"
+
+
+def bounds_of(session: ServerSession, table: ServerTable) -> tuple[int, ...]:
+    """The bounds of a large table with an integer as its primary key; another one is read as a whole."""
+    key, parts = table.integer_key, table.rows // _RANGE_ROWS
+    if parts < 2 or key is None:
+        return ()
+    name = quoted(key.name)
+    statement = f"SELECT MIN({name}), MAX({name}) FROM {quoted(*table.key)}"
+    least, most = session.ask_one(statement, (int, NoneType), (int, NoneType))
+    if least is None or most is None:
+        return ()
+    return tuple(sorted({least + (most + 1 - least) * part // parts for part in range(1, parts)} - {least}))
+
+
+#: The folder of the records.
+_RECORDS = "chunks"
+
+#: Increased when chunks of earlier versions cannot be used.
+_FORMAT = 2
+
+#: A range is read again as a whole if more of its rows changed: a share of all, and at least so many.
+_MOST_CHANGED, _FEW = 4, 1000
+
+#: Rows that a chunk is copied in at a time.
+_COPIED_ROWS = 1 << 16
+
+_COUNTER = re.compile(r" AUTO_INCREMENT=\d+")
+
+#: Foreign keys by which a server changes rows that the log does not have.
+_CASCADES = re.compile(r"\bON (?:DELETE|UPDATE) (?:CASCADE|SET)\b")
+
+
+#: Maximum number of keys to remember, of all tables together.
+_MOST_KEYS = 1 << 20
+
+
+@dataclass
+class Touched:
+    """Tables and rows that have changed.
+
+    Attributes
+    ----------
+    reason : str
+        Why all tables count as changed; empty if they do not.
+    keys : dict
+        By table, in lower case: the integer keys of changed rows, or None if they are not known.
+    """
+
+    reason: str = ""
+    keys: dict[TableKey, set[int] | None] = field(default_factory=dict)
+
+    def of(self, key: TableKey) -> set[int] | None:
+        """The keys of the rows of a table that may have changed; None if they are not known."""
+        return None if self.reason else self.keys.get(lower(key), set())
+
+    def all_of(self, key: TableKey) -> None:
+        self.keys[lower(key)] = None
+
+    def add(self, key: TableKey, changed: Iterable[int]) -> None:
+        known = self.keys.setdefault(lower(key), set())
+        if known is None:
+            return
+        known.update(changed)
+        if sum(len(keys) for keys in self.keys.values() if keys) > _MOST_KEYS:
+            self.keys[max(self.keys, key=lambda table: len(self.keys[table] or ()))] = None
+
+
+def lower(key: TableKey) -> TableKey:
+    """A table's name as the keys of `Touched` have it."""
+    return key[0].lower(), key[1].lower()
+
+
+class Chunks:
+    """The records of a snapshot's chunks, by number, in ascending order.
+
+    Parameters
+    ----------
+    settings
+        Chunks with other settings are not used.
+    """
+
+    def __init__(self, folder: Path, settings: str) -> None:
+        self._folder = folder
+        self._records = folder / _RECORDS
+        self._settings = settings
+        self._next = 1
+        self._known: dict[int, SnapshotChunk] = {}
+
+    def load(self) -> list[SnapshotChunk]:
+        """The usable chunks of earlier attempts, at most one for each range; all other files are removed."""
+        newest: dict[tuple[TableKey, int], int] = {}
+        for path in sorted(self._records.glob("[0-9]*.json")):
+            record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+            record |= {"bounds": tuple(record["bounds"]), "view": View(**record["view"])}
+            chunk, number = SnapshotChunk(**record), int(path.stem)
+            self._next = number + 1
+            self._known[number] = chunk
+            if chunk.settings == self._settings:
+                if (older := newest.get((chunk.key, chunk.number))) is not None:
+                    self.remove(older)
+                newest[chunk.key, chunk.number] = number
+            else:
+                self.remove(number)
+        kept = {self._folder / name for name in self.files}
+        for path in self._folder.rglob("*.parquet"):
+            if path not in kept:
+                path.unlink()
+        return list(self._known.values())
+
+    def add(self, chunk: SnapshotChunk, source: Path) -> None:
+        """Move the files of a new chunk to the snapshot's folder, and record it; replaces an older one."""
+        number, moved, folders = self._next, dict[str, int](), {self._folder}
+        self._next += 1
+        for name, rows in chunk.files.items():
+            path = Path(name)
+            target = self._folder / path.parent / f"{number:06}-{path.name}"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sync(source / name)
+            (source / name).rename(target)
+            moved[target.relative_to(self._folder).as_posix()] = rows
+            folders.update(folder for folder in target.parents if folder.is_relative_to(self._folder))
+        for folder in folders:
+            sync(folder)
+        self._records.mkdir(exist_ok=True)
+        moved_chunk = replace(chunk, files=moved)
+        replace_file(self._records / f"{number:06}.json", json.dumps(asdict(moved_chunk)))
+        sync(self._records)
+        part = chunk.key, chunk.number
+        same = [other for other, known in self._known.items() if (known.key, known.number) == part]
+        self._known[number] = moved_chunk
+        self.drop(same)
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Remove chunks, and their files."""
+        for number in list(numbers):
+            files = self._known[number].files
+            self.remove(number)
+            for name in files:
+                (self._folder / name).unlink()
+
+    def keep_only(self, chunks: Iterable[SnapshotChunk]) -> None:
+        """Remove all chunks but these."""
+        wanted = list(chunks)
+        self.drop([number for number, chunk in self._known.items() if not any(chunk is it for it in wanted)])
+
+    def remove(self, number: int) -> None:
+        """Remove the record of a chunk, so that its files no longer count."""
+        del self._known[number]
+        with suppress(FileNotFoundError):
+            (self._records / f"{number:06}.json").unlink()
+        sync(self._records)
+
+    @property
+    def files(self) -> dict[str, int]:
+        """The files of all chunks, with row counts."""
+        return {name: rows for chunk in self._known.values() for name, rows in chunk.files.items()}
+
+
+class ChunkFiles(SnapshotFiles):
+    """The files of a snapshot that is read in ranges, side by side.
+
+    Attributes
+    ----------
+    log_id : int or None
+        Identifies the log in which the snapshot is taken.
+    earlier : list of SnapshotChunk
+        What earlier attempts left.
+    """
+
+    def __init__(self, folder: Path, kind: str, rules: Rules, zero_dates: str) -> None:
+        super().__init__(folder, kind, rules)
+        settings = json.dumps([_FORMAT, rules.as_dict(), kind, zero_dates])
+        self.log_id: int | None = None
+        self._folder = folder
+        self._settings = settings
+        self._drafts = folder / "drafts"
+        shutil.rmtree(self._drafts, ignore_errors=True)
+        self._open: dict[tuple[TableKey, int], tuple[TableFiles, Path]] = {}
+        self._begun = 0
+        self._chunks = Chunks(folder, settings)
+        self.earlier = self._chunks.load()
+
+    @property
+    def rows(self) -> dict[str, int]:
+        return self._chunks.files
+
+    def close(self) -> None:
+        """Close what is open; the files do not count."""
+        for files, _ in self._open.values():
+            files.close()
+        shutil.rmtree(self._drafts, ignore_errors=True)
+
+    # -- writing
+
+    def begin(self, part: TableRange) -> None:
+        """Begin a range, with the rows of its base that are still true."""
+        self._begun += 1
+        draft = self._drafts / str(self._begun)
+        files = TableFiles(Storage(str(draft)), self._kind)
+        self._open[part.table.key, part.number] = files, draft
+        if part.base is None:
+            return
+        for name in part.base.files:
+            with pq.ParquetFile(self._folder / name) as file:
+                for batch in file.iter_batches(_COPIED_ROWS):
+                    left = self._without(batch, part)
+                    if left.num_rows:
+                        self.put(files, part.schema, self.stamped(part.schema, left))
+
+    def add(self, part: TableRange, arrays: list[pa.Array]) -> None:
+        """Write rows of a range, as arrays for the columns of its table."""
+        files, _ = self._open[part.table.key, part.number]
+        self.put(files, part.schema, self.batch(part.schema, arrays))
+
+    def end(self, part: TableRange) -> None:
+        """Make a range durable."""
+        files, draft = self._open.pop((part.table.key, part.number))
+        files.close()
+        view = View(self.log, self.position, self.log_id)
+        statement = _without_counter(part.table.statement)
+        rows = rows_by_path(files)
+        chunk = SnapshotChunk(
+            *part.table.key, statement, part.bounds, part.number, view, self._settings, rows
+        )
+        self._chunks.add(chunk, draft)
+        shutil.rmtree(draft, ignore_errors=True)
+
+    def _without(self, batch: pa.RecordBatch, part: TableRange) -> pa.RecordBatch:
+        """The rows of a batch that did not change."""
+        if not part.keys:
+            return batch
+        column = batch.column(self._key_name(part.schema))
+        return batch.filter(pc.invert(pc.is_in(column, pa.array(part.keys, column.type))))
+
+    def _key_name(self, schema: Schema) -> str:
+        (index,) = schema.primary_key
+        own = own_columns(schema).items()
+        return self.name_of(next(name for name, column in own if column.index == index))
+
+    # -- keeping
+
+    def forget(self) -> None:
+        """Remove what earlier attempts left."""
+        self._chunks.keep_only(())
+
+    def keep(
+        self, chunks: Iterable[SnapshotChunk], tables: Iterable[ServerTable], touched: Touched
+    ) -> dict[TableKey, list[TableRange]]:
+        """The ranges of chunks that need not be read again, except for some rows; forgets all others.
+
+        The chunks are of tables that `can_be_kept`.
+        """
+        by_table: dict[TableKey, list[SnapshotChunk]] = {}
+        for chunk in chunks:
+            by_table.setdefault(chunk.key, []).append(chunk)
+        kept: dict[TableKey, list[TableRange]] = {}
+        for table in tables:
+            mine, keys = by_table.get(table.key, []), touched.of(table.key)
+            statements, bounds = {chunk.statement for chunk in mine}, {chunk.bounds for chunk in mine}
+            is_same = statements == {_without_counter(table.statement)} and len(bounds) == 1
+            if is_same and keys is not None:
+                parts = (TableRange(table, chunk.bounds, chunk.number, chunk) for chunk in mine)
+                kept[table.key] = [part for part in (self._kept(part, keys) for part in parts) if part]
+        self._chunks.keep_only(part.base for parts in kept.values() for part in parts if part.base)
+        return kept
+
+    def _kept(self, part: TableRange, touched: set[int]) -> TableRange | None:
+        keys = tuple(sorted(key for key in touched if part.contains(key)))
+        column, base = part.table.integer_key, part.base
+        assert base is not None
+        if keys and (column is None or not self.shows(part.schema, column)):
+            return None
+        if len(keys) > max(_FEW, base.rows // _MOST_CHANGED):
+            return None
+        return TableRange(part.table, part.bounds, part.number, base, keys)
+
+
+def can_be_kept(table: ServerTable) -> bool:
+    """Whether the log has all changes of a table."""
+    return table.is_transactional and _CASCADES.search(table.statement) is None
+
+
+def _without_counter(statement: str) -> str:
+    return _COUNTER.sub("", statement)

@@ -1,0 +1,429 @@
+"""Figures of transactions as arrays, and the few transactions that are decoded as rows."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Outcome
+from binlog_kaitai.log.groups import distinct, distinct_values
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows.row_counts import UNKNOWN
+from binlog_kaitai.views.transaction_pages import TransactionsPage
+from binlog_kaitai.views.transaction_parts import (
+    Ends,
+    TableBytes,
+    changed_rows,
+    compressed,
+    definitions,
+    earliest,
+    gtid_fields,
+    outcomes_of,
+    statement_threads,
+)
+from binlog_kaitai.views.transactions_view import KINDS, WITH_TABLE_BYTES, outcome_of, view_of
+
+_MICRO = 1_000_000
+
+#: Stands for an unknown connection.
+NO_THREAD = -1
+
+#: Maximum length of the text kept for a definition.
+MAX_TEXT = 4096
+
+#: Maximum number of table names kept for one transaction.
+_MAX_TABLES = 20
+
+_OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
+
+
+class Figures(NamedTuple):
+    """Consecutive transactions, in log order.
+
+    Attributes
+    ----------
+    sizes : int64 array
+        Bytes in the file.
+    durations : int64 array
+        From the earliest event to the commit on the same server, in seconds; 0 if unknown.
+    commits : int64 array
+        Commit time on the originating server, in seconds; 0 if unknown.
+    immediate : int64 array
+        Commit time on this server, in microseconds; 0 if the log does not have it.
+    changed : int64 array
+        Number of changed rows, without those that cannot be counted.
+    servers : int64 array
+        Server ids.
+    outcomes : int8 array
+        How each ended, as an index into `transactions.view.KINDS`.
+    is_compressed : bool array
+    definitions : int64 array
+        Indexes of the transactions that are DDL.
+    positions, ends, events : int64 arrays
+        Start and end position of each in its log, and its number of events.
+    threads : int64 array
+        The connection that ran each; -1 if the log does not have it.
+    tables : TableBytes
+        Bytes by transaction and table.
+    file : str
+        Name of the log.
+    view : callable
+        Returns a range of transactions in the form of the view.
+    known : dict
+        Transactions already decoded, by index; see `row`.
+    """
+
+    sizes: NDArray[np.int64]
+    durations: NDArray[np.int64]
+    commits: NDArray[np.int64]
+    immediate: NDArray[np.int64]
+    changed: NDArray[np.int64]
+    servers: NDArray[np.int64]
+    outcomes: NDArray[np.int8]
+    is_compressed: NDArray[np.bool_]
+    definitions: NDArray[np.int64]
+    positions: Any
+    ends: Any
+    events: Any
+    threads: Any
+    tables: TableBytes
+    file: str
+    view: Callable[[int, int], pa.RecordBatch]
+    known: dict[int, dict[str, Any]]
+
+    @classmethod
+    def of_view(cls, batch: pa.RecordBatch) -> Figures:
+        """The figures of a batch of the view."""
+
+        def numbers(name: str, default: int = 0) -> Any:
+            return batch.column(name).cast(pa.int64()).fill_null(default).to_numpy()
+
+        start, duration, original = map(numbers, ("start", "duration", "original_commit_timestamp"))
+        kinds = batch.column("kind").to_pylist()
+        return cls(
+            sizes=numbers("bytes"),
+            durations=duration,
+            commits=_commits(start // _MICRO, duration, original),
+            immediate=numbers("immediate_commit_timestamp"),
+            changed=sum(map(numbers, _OF_ROWS)),
+            servers=numbers("server_id"),
+            outcomes=np.array([KINDS.index(kind) for kind in kinds], dtype=np.int8),
+            is_compressed=batch.column("is_compressed").to_numpy(zero_copy_only=False),
+            definitions=np.flatnonzero(batch.column("statement").is_valid().to_numpy(zero_copy_only=False)),
+            positions=numbers("position"),
+            ends=numbers("end_position"),
+            events=numbers("events"),
+            threads=numbers("thread_id", NO_THREAD),
+            tables=_tables_of_view(batch),
+            file=batch.column("file")[0].as_py() if len(batch) else "",
+            view=lambda begin, end: batch.slice(begin, end - begin),
+            known={},
+        )
+
+    @classmethod
+    def of_page(cls, file: str, page: TransactionsPage, begin: int, end: int) -> Figures:
+        """The figures of the transactions in a page; `tests/stats` compares them with those of the view."""
+        block, parts, some = page.block, page.parts, slice(begin, end)
+        first, last = parts.first[some], parts.last[some]
+        fields, ends = gtid_fields(block, parts), outcomes_of(page.roles, parts)
+
+        def field(name: str, default: int = 0) -> Any:
+            values, is_known = fields[name]
+            return np.where(is_known, values, default)[some]
+
+        stamps = block.header.numbers("timestamp")
+        start, original = earliest(stamps, parts)[some], field("original_commit_timestamp")
+        committed = np.where(original > 0, original // _MICRO, stamps[last])
+        durations = np.where(start > 0, np.maximum(committed - start, 0), 0)
+        return cls(
+            sizes=block.end_positions[last] - block.positions[first],
+            durations=durations,
+            commits=_commits(start, durations, original),
+            immediate=field("immediate_commit_timestamp"),
+            changed=_changed(page)[some],
+            servers=block.header_of(first).numbers("server_id"),
+            outcomes=outcome_of(
+                ends.is_begun[some],
+                field("is_standalone", 1),
+                field("is_rollback_alter"),
+                ends.outcome[some],
+                ends.meant[some],
+            ),
+            is_compressed=compressed(block, parts)[some],
+            definitions=_definitions(block, ends)[some].nonzero()[0],
+            positions=block.positions[first],
+            ends=block.end_positions[last],
+            events=parts.lengths[some],
+            threads=_threads(page, field("gtid_thread", NO_THREAD), some),
+            tables=_tables_of_page(page, begin, end),
+            file=plain(file),
+            view=lambda one, after: view_of(file, page.rows(begin + one, begin + after), WITH_TABLE_BYTES),
+            known={},
+        )
+
+    def row(self, index: int) -> dict[str, Any]:
+        """One transaction, with its times in seconds, and text truncated to what is shown."""
+        return self.rows(index, index + 1)[0]
+
+    def rows(self, begin: int, end: int) -> list[dict[str, Any]]:
+        """A range of transactions."""
+        if not all(number in self.known for number in range(begin, end)):
+            for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
+                self.known[number] = _shown(row, int(self.commits[number]))
+        return [self.known[number] for number in range(begin, end)]
+
+
+def _threads(page: TransactionsPage, of_gtids: Any, some: slice) -> Any:
+    """The connection of each transaction: from its first statement, else from its GTID event."""
+    found = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
+    return np.where(found == NO_THREAD, of_gtids, found)
+
+
+def _tables_of_page(page: TransactionsPage, begin: int, end: int) -> TableBytes:
+    found = TableBytes.of(page.block, page.parts, page.changes)
+    if (begin, end) == (0, len(page.parts)):
+        return found
+    inside = np.flatnonzero((found.owners >= begin) & (found.owners < end))
+    return TableBytes(found.names, found.owners[inside] - begin, found.tables[inside], found.bytes[inside])
+
+
+def _tables_of_view(batch: pa.RecordBatch) -> TableBytes:
+    lists = batch.column("tables")
+    names = lists.flatten().dictionary_encode()
+    return TableBytes(
+        names.dictionary.to_pylist(),
+        lists.value_parent_indices().to_numpy().astype(np.int64),
+        names.indices.to_numpy().astype(np.int64),
+        batch.column("table_bytes").flatten().to_numpy(),
+    )
+
+
+def _changed(page: TransactionsPage) -> Any:
+    """How many rows each transaction changes; kinds of change with uncountable rows count as zero."""
+    block, parts, changes = page.block, page.parts, page.changes
+    if (changes.counts != UNKNOWN).all():
+        return parts.sums(changes.rows, changes.counts)
+    found = changed_rows(block, parts, changes).values()
+    return sum(np.where(is_unknown, 0, sums) for sums, is_unknown in found)
+
+
+def _definitions(block: Block, ends: Ends) -> Any:
+    """Which transactions are DDL, as a bool array."""
+    found: Any = ends.meant == Outcome.DDL
+    if found.any() and EventType.query_compressed_event in block.kinds:
+        # The text of a damaged one is missing.
+        return np.array([text is not None for text in definitions(block, ends)])
+    return found
+
+
+def _commits(start: Any, durations: Any, original: Any) -> Any:
+    """Commit time of each on its originating server, in seconds, except for `original`."""
+    return np.where(original > 0, original // _MICRO, np.where(start > 0, start + durations, 0))
+
+
+def _shown(row: dict[str, Any], commit: int) -> dict[str, Any]:
+    counts = [row[name] for name in _OF_ROWS]
+    row["rows"] = None if None in counts else sum(counts)
+    row["time"] = commit or None
+    row["duration"] = None if row["duration"] is None else int(row["duration"].total_seconds())
+    if len(row["tables"]) > _MAX_TABLES:
+        row["tables"] = [*row["tables"][:_MAX_TABLES], "…"]
+        row["table_bytes"] = row["table_bytes"][:_MAX_TABLES]
+    if row["statement"] is not None and len(row["statement"]) > MAX_TEXT:
+        row["statement"] = row["statement"][:MAX_TEXT] + "…"
+    return row
+
+
+#: Maximum number of DDL statements kept.
+MAX_DEFINITIONS = 1000
+
+#: Maximum number of distinct servers and connections; the rest are counted together under this number.
+_MAX_SERVERS, _MAX_THREADS, OTHERS = 10_000, 100_000, -2
+
+#: Maximum number of tables whose transactions are ranked, and of transactions ranked for each.
+_MAX_RANKED_TABLES, OF_TABLE = 1000, 5
+
+
+class Ranking:
+    """The largest values of many, each with an associated object.
+
+    Parameters
+    ----------
+    most
+        How many to keep.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._heap: list[tuple[float, int, Any]] = []
+        self._count = 0
+
+    def add(self, values: Any, thing: Any) -> None:
+        """Add an array of values; `thing(index)` is called for those that are kept. Zeros do not count."""
+        if not self._most or not len(values):
+            return
+        least = self._heap[0][0] if len(self._heap) == self._most else 0
+        found = np.flatnonzero(values > least)
+        if len(found) > self._most:
+            found = np.sort(found[np.argsort(-values[found], kind="stable")[: self._most]])
+        for index in found.tolist():
+            self._count += 1
+            # Among equal values, the first stays.
+            entry = (float(values[index]), -self._count, thing(index))
+            if len(self._heap) < self._most:
+                heapq.heappush(self._heap, entry)
+            elif entry > self._heap[0]:
+                heapq.heapreplace(self._heap, entry)
+
+    def __iter__(self) -> Iterator[Any]:
+        return (thing for _, _, thing in sorted(self._heap, key=lambda entry: entry[:2], reverse=True))
+
+
+class TableChange(NamedTuple):
+    """The changes of one transaction to one table.
+
+    Attributes
+    ----------
+    file, position, end_position, events
+        The transaction, as in `TransactionPlace`.
+    time, thread : int or None
+        Commit time in seconds, and connection.
+    table_bytes, bytes : int
+        Size of the table's rows events, and of the transaction in the file.
+    """
+
+    file: str
+    position: int
+    end_position: int
+    events: int
+    time: int | None
+    thread: int | None
+    table_bytes: int
+    bytes: int
+
+    @classmethod
+    def of(cls, found: Figures, index: int, table_bytes: int) -> TableChange:
+        """The change for one of several transactions."""
+        thread = int(found.threads[index])
+        return cls(
+            found.file,
+            int(found.positions[index]),
+            int(found.ends[index]),
+            int(found.events[index]),
+            int(found.commits[index]) or None,
+            None if thread == NO_THREAD else thread,
+            table_bytes,
+            int(found.sizes[index]),
+        )
+
+
+class TransactionCounts:
+    """Counts transactions, batch by batch.
+
+    Parameters
+    ----------
+    top
+        Length of each ranking.
+
+    Attributes
+    ----------
+    biggest, longest, most_rows, gaps : Ranking
+        Rankings of rows of the view; for gaps, of pairs: seconds, and the row after the gap.
+    definitions : list of dict
+        The first rows of the view that are DDL; `definition_count` is their total number.
+    servers : dict
+        By server id: transactions, bytes.
+    kinds : dict
+        Number of transactions by outcome.
+    threads : dict
+        By connection: transactions, bytes, rows.
+    of_tables : dict
+        By ``schema.table``, the `Ranking` of its transactions (as `TableChange`) by the bytes of its rows
+        events.
+    sizes : int64 array
+        Number of transactions by the bit length of their size.
+    """
+
+    def __init__(self, top: int) -> None:
+        self.count = self.bytes = self.compressed = 0
+        self.biggest, self.longest, self.most_rows, self.gaps = (Ranking(top) for _ in range(4))
+        self.first: list[dict[str, Any]] = []
+        self.definitions: list[dict[str, Any]] = []
+        self.definition_count = 0
+        self.servers: dict[int, list[int]] = {}
+        self.kinds: dict[str, int] = {}
+        self.threads: dict[int, list[int]] = {}
+        self.of_tables: dict[str, Ranking] = {}
+        self.sizes = np.zeros(64, dtype=np.int64)
+        self._last_commit = 0
+
+    def add(self, found: Figures) -> None:
+        """Count a batch of transactions."""
+        count, row = len(found.sizes), found.row
+        self.count += count
+        self.bytes += int(found.sizes.sum())
+        self.compressed += int(np.count_nonzero(found.is_compressed))
+        # The exponent of frexp is the number of bits; sizes are far below 2^53.
+        self.sizes += np.bincount(np.frexp(found.sizes.astype(np.float64))[1], minlength=64)
+        self.first += found.rows(0, min(count, FIRST - len(self.first)))
+        self.biggest.add(found.sizes, row)
+        self.longest.add(found.durations, row)
+        self.most_rows.add(found.changed, row)
+        _add_sums(self.servers, _MAX_SERVERS, found.servers, found.sizes)
+        _add_sums(self.threads, _MAX_THREADS, found.threads, found.sizes, found.changed)
+        self._add_tables(found)
+        of_kind = np.bincount(found.outcomes, minlength=len(KINDS))
+        for number in np.flatnonzero(of_kind).tolist():
+            self.kinds[KINDS[number]] = self.kinds.get(KINDS[number], 0) + int(of_kind[number])
+        self.definition_count += len(found.definitions)
+        room = MAX_DEFINITIONS - len(self.definitions)
+        self.definitions += map(row, found.definitions[:room].tolist())
+        self._add_gaps(found)
+
+    def _add_tables(self, found: Figures) -> None:
+        """Rank the transactions of each table."""
+        names, owners, tables, sizes = found.tables
+        for code in distinct_values(tables).tolist():
+            name = names[code]
+            if name not in self.of_tables and len(self.of_tables) >= _MAX_RANKED_TABLES:
+                continue
+            chosen = np.flatnonzero(tables == code)
+
+            def change(index: int, chosen: Any = chosen) -> TableChange:
+                at = chosen[index]
+                return TableChange.of(found, int(owners[at]), int(sizes[at]))
+
+            self.of_tables.setdefault(name, Ranking(OF_TABLE)).add(sizes[chosen], change)
+
+    def _add_gaps(self, found: Figures) -> None:
+        """Rank gaps in which this server committed nothing; to the microsecond if the log records it."""
+        commits = np.where(found.immediate > 0, found.immediate, found.commits * _MICRO)
+        timed = np.flatnonzero(commits > 0)
+        commits = commits[timed]
+        if not len(commits):
+            return
+        gaps = np.diff(commits, prepend=self._last_commit or commits[0])
+        self._last_commit = int(commits[-1])
+        self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, found.row(int(timed[index]))))
+
+
+def _add_sums(sums: dict[int, list[int]], most: int, keys: Any, *values: Any) -> None:
+    """Add to the sums of each key its count and values; beyond `most` keys, the rest are counted as one."""
+    first, which = distinct(keys)
+    counts = np.bincount(which, minlength=len(first)).tolist()
+    columns = [np.bincount(which, weights=value, minlength=len(first)).tolist() for value in values]
+    for key, *added in zip(keys[first].tolist(), counts, *columns, strict=True):
+        total = sums.setdefault(key if len(sums) < most or key in sums else OTHERS, [0] * len(added))
+        for at, value in enumerate(added):
+            total[at] += int(value)
+
+
+#: How many of the first transactions are kept, to show for a short log.
+FIRST = 200

@@ -1,0 +1,175 @@
+"""Table definitions: data classes for tables and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDefinition:
+    """One column as a statement defines it.
+
+    Attributes
+    ----------
+    name : str
+        As spelled in its definition.
+    type_name : str
+        The SQL type in lower case, synonyms resolved, without a charset: ``"int unsigned"``,
+        ``"decimal(10,2)"``, ``"uuid"``.
+    base_type : str
+        Its first word: ``"int"``, ``"decimal"``.
+    arguments : tuple of str
+        The type's arguments in parentheses: lengths, precision and scale.
+    is_unsigned : bool or None
+        None for non-numeric types.
+    charset, collation : str or None
+        For text, ENUM and SET, by the server's names; None if unknown.
+    members : tuple of str or None
+        Of ENUM and SET.
+    is_primary_key : bool or None
+        None if the primary key is not fully understood, so that any column may belong to it.
+    is_generated, is_virtual : bool
+        Computed from other columns; virtual columns are not stored.
+    is_visible : bool
+        Whether ``SELECT *`` shows it.
+    is_row_period : bool
+        Whether it is ROW START or ROW END of MariaDB's system versioning.
+    """
+
+    name: str
+    type_name: str
+    base_type: str
+    arguments: tuple[str, ...] = ()
+    is_unsigned: bool | None = None
+    charset: str | None = None
+    collation: str | None = None
+    members: tuple[str, ...] | None = None
+    is_nullable: bool = True
+    is_primary_key: bool | None = False
+    is_generated: bool = False
+    is_virtual: bool = False
+    is_visible: bool = True
+    is_row_period: bool = False
+
+    @property
+    def key(self) -> str:
+        """Its name for comparison: column names are case-insensitive."""
+        return self.name.casefold()
+
+
+@dataclass(frozen=True, slots=True)
+class Charset:
+    """A character set and its collation, as far as they are known."""
+
+    charset: str | None = None
+    collation: str | None = None
+
+    def __bool__(self) -> bool:
+        return self != UNKNOWN_CHARSET
+
+
+UNKNOWN_CHARSET = Charset()
+
+
+class HiddenColumn(NamedTuple):
+    """A column that MySQL creates for an expression in a key.
+
+    Attributes
+    ----------
+    key_name : str
+        Name of the key.
+    part : int
+        Number of the expression among the parts of the key, from 0.
+    place : int
+        Number of columns before it that are not hidden.
+    is_placed : bool
+        Whether that is known: the server's own definitions (SHOW CREATE TABLE) do not show it.
+    """
+
+    key_name: str
+    part: int
+    place: int
+    is_placed: bool = True
+
+    @property
+    def name(self) -> str:
+        """Its name in MySQL since 8.0.16."""
+        return f"!hidden!{self.key_name}!{self.part}!0"
+
+    @property
+    def definition(self) -> ColumnDefinition:
+        """The column, of unknown type."""
+        return hidden_column(self.name)
+
+
+def hidden_column(name: str) -> ColumnDefinition:
+    """A column that the server computes and does not show, of unknown type."""
+    return ColumnDefinition(name, "", "", is_generated=True, is_virtual=True, is_visible=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """The columns of a table, in their order.
+
+    Attributes
+    ----------
+    schema_name, table_name : str
+    columns : tuple of ColumnDefinition
+    default_charset : Charset
+        For columns that do not name one.
+    origin : str
+        ``"log"``: defined by a statement of the log; ``"file"``: by a file of definitions.
+    hidden_columns : tuple of HiddenColumn
+        Those that MySQL creates for keys on expressions; only some versions include them in table maps.
+    unique_keys : int
+        Upper bound of their number: MariaDB creates a hidden column for each long one.
+    has_implicit_period : bool
+        Whether the last two columns are those that MariaDB adds for system versioning.
+    """
+
+    schema_name: str
+    table_name: str
+    columns: tuple[ColumnDefinition, ...]
+    default_charset: Charset = UNKNOWN_CHARSET
+    origin: str = "log"
+    hidden_columns: tuple[HiddenColumn, ...] = ()
+    unique_keys: int = 0
+    has_implicit_period: bool = False
+
+    @property
+    def primary_key(self) -> tuple[int, ...]:
+        """Indexes of the primary key's columns, in table order; empty if there is none, or it is unknown."""
+        return tuple(number for number, column in enumerate(self.columns) if column.is_primary_key)
+
+    @property
+    def all_columns(self) -> tuple[ColumnDefinition, ...]:
+        """The columns and, in their places, the hidden ones."""
+        columns = list(self.columns)
+        for hidden in reversed(self.hidden_columns):
+            columns.insert(hidden.place, hidden.definition)
+        return tuple(columns)
+
+    def with_primary_key(self, names: Iterable[str] | None) -> TableDefinition:
+        """The table with these columns as its primary key; None if they are unknown.
+
+        A key that names a column which the table lacks is unknown, too: part of a key identifies no row.
+        """
+        keys = None if names is None else {name.casefold() for name in names}
+        if keys is None or not keys <= {column.key for column in self.columns}:
+            return replace(
+                self, columns=tuple(replace(column, is_primary_key=None) for column in self.columns)
+            )
+        columns = tuple(
+            replace(column, is_primary_key=True, is_nullable=False)
+            if column.key in keys
+            else replace(column, is_primary_key=False)
+            for column in self.columns
+        )
+        return replace(self, columns=columns)
+
+    def find(self, name: str) -> int | None:
+        """Index of the column with a name."""
+        key = name.casefold()
+        return next((number for number, column in enumerate(self.columns) if column.key == key), None)

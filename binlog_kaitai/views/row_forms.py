@@ -1,0 +1,438 @@
+"""Changed rows as lines of text, written by one kernel directly from the bytes of the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from binlog_kaitai.log.event_rows import to_json
+from binlog_kaitai.log.gather import take_ranges
+from binlog_kaitai.log.groups import distinct, distinct_values
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
+from binlog_kaitai.log.text_kernels import TEXT
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows, find_runs, spread
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.row_images import ImageProgram
+from binlog_kaitai.rows.string_columns import UTF8, is_textual, single_bytes
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text import long_values
+from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
+from binlog_kaitai.rows.text.row_line_kernel import (
+    LEFT_COUNT,
+    LINE,
+    NEED,
+    OFFSET,
+    STATE_SIZE,
+    put_row_lines,
+)
+from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import STRING_TYPES, json_form
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.views.row_programs import (
+    JSON,
+    NO_LIMIT,
+    SHORT_JSON,
+    WHOLE_JSON,
+    Line,
+    LinePlan,
+    ValueStyle,
+)
+
+
+def left_values(plan: LinePlan, found: LocatedRows, rows: Any, left: Any, longest: int) -> list[bytes]:
+    """The text of the values that the kernel left out."""
+    made, errors = np.empty(len(left), dtype=object), list[CellError]()
+    for piece in distinct_values(left[:, 1]).tolist():
+        chosen = np.flatnonzero(left[:, 1] == piece)
+        column, tails = plan.column_of(piece)
+        cells, own = Cells.of(plan.table, column, found), rows[left[chosen, 0]] + tails
+        is_long = cells.sizes(own) - cells.width.prefix > longest
+        if is_long.any() and (charset := _charset_of_pieces(column)) is not None:
+            for place in np.flatnonzero(is_long).tolist():
+                made[chosen[place]] = _long_text(plan.dialect, cells, int(own[place]), charset)
+            chosen, own = chosen[~is_long], own[~is_long]
+        try:
+            made[chosen] = list(map(plan.dialect.of_json, left_texts(cells, own)))
+        except CellError as error:
+            errors.append(error)
+    if errors:
+        raise min(errors, key=lambda error: error.row)
+    found_texts: list[bytes] = made.tolist()
+    return found_texts
+
+
+def _charset_of_pieces(column: Column) -> str | None:
+    """The character set of a string column whose values can be decoded in pieces; None for another column."""
+    if column.type not in STRING_TYPES or is_textual(column):
+        return None
+    if column.charset in UTF8:
+        return "utf8mb4"
+    if column.charset == BINARY:
+        return BINARY
+    table = single_bytes(column.charset)
+    return None if table is None or not table[0].any() else column.charset
+
+
+def _long_text(dialect: ValueStyle, cells: Cells, row: int, charset: str) -> bytes:
+    """JSON text of a long string, with a placeholder or shortened."""
+    start = int(cells.starts[row])
+    place = cells.data, start + cells.width.prefix, start + int(cells.sizes(np.array([row]))[0]), charset
+    return (
+        long_values.shortened(*place) if dialect.shortens else long_values.json_text(*place, dialect.quotes)
+    )
+
+
+def left_texts(cells: Cells, rows: Any) -> list[bytes]:
+    """JSON text of values from the event reader, each distinct value once.
+
+    Raises
+    ------
+    CellError
+        A value is invalid.
+    """
+    column, prefix = cells.column, cells.width.prefix
+
+    def text(value: Any) -> bytes:
+        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
+
+    if column.type not in STRING_TYPES or is_textual(column):
+        return cells.by_reader(rows, text)
+    known: dict[bytes | None, bytes] = {}
+    found = cells.raw(rows)
+    for raw in set(found):
+        known[raw] = text(decode((raw or b"")[prefix:], column.charset))
+    return [known[raw] for raw in found]
+
+
+def with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
+    """Insert texts into lines where values were left out; returns the lines and their ends."""
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    # Alternately pieces of lines and texts.
+    starts, sizes = np.empty((2, 2 * len(texts) + 1), dtype=np.int64)
+    starts[::2] = np.concatenate(([0], left[:, 2]))
+    sizes[::2] = np.diff(starts[::2], append=len(data))
+    starts[1::2] = len(data) + np.cumsum(lengths) - lengths
+    sizes[1::2] = lengths
+    every = np.concatenate((data, np.frombuffer(b"".join(texts), dtype=np.uint8)))
+    added = np.bincount(left[:, 0], weights=lengths, minlength=len(ends)).astype(np.int64)
+    return take_ranges(every, starts, sizes)[0], ends + np.cumsum(added)
+
+
+#: The change, by the kind of its first image.
+CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
+
+#: The change, by the images of a program of `rows.images`.
+_CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
+
+#: Initial capacity for values left out, in rows.
+_FEW = 1 << 10
+
+
+class RowLines(NamedTuple):
+    """Lines of text of changed rows: the event of each row, its number within the event, text, line ends."""
+
+    events: Any
+    numbers: Any
+    data: Any
+    ends: Any
+
+    def taken(self, rows: Any) -> RowLines:
+        """The given lines."""
+        begins = np.concatenate(([0], self.ends[:-1]))[rows] if len(self.ends) else self.ends
+        data, offsets = take_ranges(self.data, begins, self.ends[rows] - begins)
+        return RowLines(self.events[rows], self.numbers[rows], data, offsets[1:])
+
+    @classmethod
+    def joined(cls, parts: list[RowLines]) -> RowLines:
+        """Concatenate several."""
+        sizes = np.cumsum([0] + [len(part.data) for part in parts])
+        ends = [part.ends + size for part, size in zip(parts, sizes, strict=False)]
+        events, numbers, data = (np.concatenate([part[at] for part in parts]) for at in range(3))
+        return cls(events, numbers, data, np.concatenate(ends))
+
+
+class OfEvents(NamedTuple):
+    """Metadata shared by the rows of an event: numbers as arrays, GTIDs and origins as JSON text.
+
+    The text is in `data`, or in the associated pool.
+    """
+
+    data: Any
+    file: str
+    schema: str
+    table: str
+    positions: Any
+    timestamps: Any
+    gtids: TextColumn
+    server_ids: Any
+    origins: dict[str, TextColumn]
+
+
+def column_texts(data: Any, pool: Pool, column: TextColumn, count: int) -> list[bytes]:
+    """The text of each of the first `count` rows of a column."""
+    rows = np.arange(count)
+    text, ends = write_lines(data, pool, [LineProgram(pool).column(column)], rows, rows * 0, rows)
+    whole = bytes(text)
+    return [whole[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
+
+
+class Form(Protocol):
+    """A line format for changed rows."""
+
+    @property
+    def dialect(self) -> ValueStyle:
+        """The format of values."""
+
+    @property
+    def text_count(self) -> int:
+        """Number of texts per event that appear in the lines of its rows."""
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+        """The texts of each event."""
+
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+        """Add the pieces of the lines, see `row_programs.Line`."""
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """Convert lines of JSON to this format."""
+
+
+class JsonForm:
+    """Lines of JSON with the keys of `binlog_kaitai.log.event_rows.row_object`."""
+
+    text_count = 2
+
+    def __init__(self, dialect: ValueStyle = JSON) -> None:
+        self.dialect = dialect
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+        """See :class:`Form`."""
+        begin = LineProgram(pool).text(b'{"file": ' + json_text(found.file) + b', "position": ')
+        begin.column(pool.numbers(found.positions)).text(', "row": ')
+        end = LineProgram(pool).text(', "timestamp": ').column(pool.numbers(found.timestamps))
+        end.text(', "gtid": ').column(found.gtids)
+        end.text(', "server_id": ').column(pool.numbers(found.server_ids))
+        for name, column in found.origins.items():
+            end.text(f', "{name}": ').column(column)
+        end.text(b', "schema": ' + json_text(found.schema) + b', "table": ' + json_text(found.table))
+        return [begin, end.text(', "change": "')]
+
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+        """See :class:`Form`."""
+        change, before, after = change_of(program)
+        line = Line(plan, self.text_count).event(0).number().event(1)
+        put_image(line.text(change + b'", "before": '), plan, before)
+        put_image(line.text(b', "after": '), plan, after, is_second=before is not None)
+        return line.text(b"}\n").finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See :class:`Form`."""
+        return lines.splitlines(keepends=True)
+
+
+class ImageForm:
+    """The before or after images as JSON objects; nothing for a change without that image."""
+
+    dialect = WHOLE_JSON
+    text_count = 0
+
+    def __init__(self, *, is_after: bool) -> None:
+        self._is_after = is_after
+
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+        """See :class:`Form`."""
+        return []
+
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+        """See :class:`Form`."""
+        line = Line(plan, self.text_count)
+        _, before, after = change_of(program)
+        columns = after if self._is_after else before
+        if columns is not None:
+            put_image(line, plan, columns, is_second=self._is_after and before is not None)
+        return line.finish()
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See :class:`Form`."""
+        raise AssertionError("lines that are left out are for people")
+
+
+def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
+    """The change made by the rows of a program, and the columns of their before and after images."""
+    change, (before, after) = _CHANGE_OF[program.which], program.columns()
+    return change.encode(), None if change == "insert" else before, None if change == "delete" else after
+
+
+def put_image(line: Line, plan: LinePlan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
+    """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
+    if columns is None:
+        line.text(plan.dialect.null)
+        return
+    between = b"{"
+    for index in columns:
+        name = plain(json.dumps(plan.table.schema.columns[index].name, ensure_ascii=False)).encode()
+        line.text(between + plan.dialect.of_json(name) + b": ").value(index, is_second=is_second)
+        between = b", "
+    line.text(b"}" if columns else b"{}")
+
+
+class LineWriter:
+    """Writes the lines of rows of a table; the texts of its events are written once for a page.
+
+    Parameters
+    ----------
+    events : int64 array
+        Numbers of the events in `page.images`, ascending, that may have rows.
+    """
+
+    def __init__(self, page: RowsPage, table: Table, events: Any, form: Form) -> None:
+        self._page, self._table, self._events, self._form = page, table, events, form
+        plan: LinePlan | None = table.memory.get(form)
+        if plan is None:
+            plan = table.memory[form] = LinePlan(table, form.dialect, form.describe)
+        self._plan = plan
+        self._numbers = np.full(len(events), -1, dtype=np.int64)
+
+    @cached_property
+    def _texts(self) -> tuple[Any, Any]:
+        """The texts of the events, concatenated, and the start of each."""
+        return _of_events(self._page, self._table, self._events, self._form)
+
+    def lines(self, found: LocatedRows) -> RowLines:
+        """The lines of some rows.
+
+        Raises
+        ------
+        CellError
+            A value is invalid.
+        """
+        of_rows, in_event = found.events, found.numbers
+        rows = np.arange(len(of_rows))
+        is_after = found.changes == AFTER
+        if is_after.any():
+            rows = np.flatnonzero(~is_after)
+            of_rows, in_event = of_rows[rows], in_event[rows]
+        page, plan, form = self._page, self._plan, self._form
+        wanted = _Wanted(rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers)
+        # Placeholders refer to the bytes of the block.
+        longest = plan.dialect.longest if found.data is page.block.data else NO_LIMIT
+        data, ends, left = _written(plan, found, wanted, *self._texts, longest)
+        if len(left):
+            if form.dialect.quotes:
+                made = left_values(plan, found, rows, left, longest)
+            else:
+                left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
+                some = _some(found, rows[left[:, 0]])
+                writer = LineWriter(page, self._table, distinct_values(some.events), _SHORT)
+                made = list(form.from_json(bytes(writer.lines(some).data)))
+            data, ends = with_left_texts(data, ends, left, made)
+        return RowLines(of_rows, in_event, data, ends)
+
+    def _event_indexes(self, of_rows: Any) -> Any:
+        """The index of each row's event in `events`; sets the number of its program."""
+        limits = np.empty(len(of_rows) + 1, dtype=np.int64)
+        limits = limits[: find_runs.run(of_rows, limits) + 1]
+        events = of_rows[limits[:-1]]
+        indexes = np.searchsorted(self._events, events)
+        which = np.empty(len(of_rows), dtype=np.int64)
+        spread.run(indexes, limits, which)
+        programs, program_of = self._page.images.programs()
+        used, own = distinct(program_of[events])
+        numbers = self._plan.numbers_of([programs[program_of[events[one]]] for one in used.tolist()])
+        self._numbers[indexes] = np.array(numbers, dtype=np.int64)[own]
+        return which
+
+
+_SHORT = JsonForm(SHORT_JSON)
+
+
+class _Wanted(NamedTuple):
+    """For each line its first row, its event, and the row number in the log; the program of each event."""
+
+    rows: Any
+    events: Any
+    numbers: Any
+    programs: Any
+
+
+def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[Any, Any]:
+    """The texts of each event, concatenated, and the start of each."""
+    count = form.text_count
+    if not count:
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    rows, block, pool = page.images.rows[events], page.block, page.pool
+    header = block.header_of(rows)
+    gtids = TextColumn(TEXT, page.gtids.first[rows], page.gtids.second[rows])
+    numbers = block.positions[rows], header.numbers("timestamp"), gtids, header.numbers("server_id")
+    found = OfEvents(block.data, block.file, *table.key, *numbers, _origins(page, rows))
+    of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
+    data, ends = write_lines(block.data, pool, form.of_events(found, pool), of_rows, program_of, of_rows)
+    return data, np.concatenate(([0], ends))
+
+
+def _origins(page: RowsPage, rows: Any) -> dict[str, TextColumn]:
+    """The columns of `page.origins` for some events of the block."""
+    return {
+        name: column if column.constant is not None else column.taken(rows)
+        for name, column in page.origins.items()
+    }
+
+
+def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
+    """The values of `page.origins` for one event, as Python values."""
+    return {
+        name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
+        for name, column in _origins(page, np.array([row])).items()
+    }
+
+
+def _written(
+    plan: LinePlan, found: LocatedRows, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
+) -> tuple[Any, Any, Any]:
+    """The lines, their ends, and the values left out: see `put_row_lines`."""
+    count = len(wanted.rows)
+    item, own = found.starts.itemsize, found.starts
+    base = own if own.base is None else own.base
+    if not base.flags.c_contiguous or own.strides[1] != item:
+        base = own = np.ascontiguousarray(own)
+    first = (own.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // item
+    starts = base.reshape(-1), first, own.strides[0] // item
+    limits, pieces, pool, null, words, word_limits = plan.arrays()
+    arrays = limits, pieces, pool, null, texts, text_limits, words, word_limits
+    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
+    out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+    while not put_row_lines.run(
+        found.data, *starts, *wanted, *arrays, plan.dialect.quotes, longest, stack, state, left, out, ends
+    ):
+        offset, line = int(state[OFFSET]), int(state[LINE])
+        more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
+        wider = np.empty(offset + more, dtype=np.uint8)
+        wider[:offset] = out[:offset]
+        out = wider
+        if state[LEFT_COUNT] + len(pieces) > len(left):
+            left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
+    size = int(state[OFFSET])
+    plan.line_size = size // max(count, 1) * 17 // 16 + 16
+    return out[:size], ends, left[: int(state[LEFT_COUNT])]
+
+
+def _some(found: LocatedRows, rows: Any) -> LocatedRows:
+    """The given rows, with both images of updates."""
+    is_update = found.changes[rows] == BEFORE
+    return found.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
+
+
+def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> RowLines:
+    """Format rows given as objects, each with its event and its number within the event."""
+    texts = "".join(to_json(one) + "\n" for _, _, one in objects).encode("utf-8", "backslashreplace")
+    made = list(form.from_json(texts))
+    keys = np.array([one[:2] for one in objects], dtype=np.int64).reshape(-1, 2)
+    ends = np.cumsum([len(text) for text in made], dtype=np.int64)
+    return RowLines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(made), dtype=np.uint8), ends)

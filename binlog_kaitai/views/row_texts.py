@@ -1,0 +1,386 @@
+"""Row changes as text, many at a time: the vectorized counterpart of `rows_of` and `row_object`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.event_rows import Row, row_object, row_objects, rows_of, to_json
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.log_end import End
+from binlog_kaitai.log.threads import default_threads
+from binlog_kaitai.rows.column_cells import CellError
+from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text.long_values import filled
+from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.views.row_forms import (
+    CHANGES,
+    Form,
+    ImageForm,
+    JsonForm,
+    LineWriter,
+    RowLines,
+    lines_of,
+    origin_values,
+)
+
+
+class Made(Protocol):
+    """A result per changed row: the event of each, and its number within the event, int64 arrays."""
+
+    @property
+    def events(self) -> Any: ...
+    @property
+    def numbers(self) -> Any: ...
+
+    def taken(self, rows: Any) -> Self:
+        """The given rows."""
+        ...
+
+
+_Made = TypeVar("_Made", bound=Made)
+_T = TypeVar("_T")
+
+#: Text takes several times the memory of values, so fewer rows are processed at a time.
+_MAX_ROWS = 1 << 14
+
+#: The names of changes, and the index of each by the kind of its first image.
+CHANGE_NAMES = list(CHANGES.values())
+_DELETED = CHANGE_NAMES.index(CHANGES[DELETE])
+_NUMBERS = np.array(
+    [CHANGE_NAMES.index(CHANGES.get(kind, CHANGE_NAMES[0])) for kind in range(4)], dtype=np.int32
+)
+
+_JSON, _IMAGES = JsonForm(), (ImageForm(is_after=False), ImageForm(is_after=True))
+
+
+class Objects(NamedTuple):
+    """Changed rows as columns, in log order.
+
+    Attributes
+    ----------
+    events : int64 array
+        Index of each row's event in the page's images.
+    numbers : int64 array
+        Number of each row within its event.
+    changes : int32 array
+        Index of each change in :data:`CHANGE_NAMES`.
+    before, after : Arrow arrays of text
+        JSON objects; null if the change has no such image.
+    """
+
+    events: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    changes: NDArray[np.int32]
+    before: Any
+    after: Any
+
+    @property
+    def is_given(self) -> NDArray[np.bool_]:
+        """Whether the row exists after each change."""
+        return np.not_equal(self.changes, _DELETED)
+
+    def taken(self, rows: Any) -> Objects:
+        """The given rows."""
+        return Objects(*(one[rows] if isinstance(one, np.ndarray) else one.take(rows) for one in self))
+
+    @classmethod
+    def joined(cls, parts: list[Objects]) -> Objects:
+        """Concatenate several."""
+        return cls(*map(_concatenated, zip(*parts, strict=True)))
+
+
+class RowChoice(Protocol):
+    """Selects rows by their values, after the filters."""
+
+    def of_found(self, table: Table, found: LocatedRows) -> LocatedRows:
+        """Selected rows among those walked by the kernels; raises CellError for an invalid value."""
+        ...
+
+    def of_rows(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
+        """Selected rows among those from the event reader."""
+        ...
+
+
+class Failure(NamedTuple):
+    """An event of `Images` (its number) whose rows cannot be decoded, and the error."""
+
+    event: int
+    error: BinlogError
+
+
+def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects]:
+    """The rows of a page as objects; without images, these are null, and no values are decoded.
+
+    Raises
+    ------
+    BinlogError
+        After the rows of all events before the damage.
+    """
+    with page.block.held():
+        yield from in_order(page, _table_objects if has_images else _table_changes, Objects.joined)
+
+
+def in_order(
+    page: RowsPage,
+    of_table: Callable[[RowsPage, Table, Any, list[Failure]], Iterator[_Made]],
+    join: Callable[[list[_Made]], _Made],
+) -> Iterator[_Made]:
+    """Build results for the rows of each table and merge them in log order; raises like `page_objects`."""
+    numbers = page.images.table_of[page.chosen]
+    failures: list[Failure] = []
+    parts: list[Iterator[_Made]] = []
+    for number in distinct_values(numbers).tolist():
+        events = page.chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if isinstance(table, Table):
+            parts.append(of_table(page, table, events, failures))
+        else:
+            failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
+    if len(parts) == 1 and not failures:
+        yield from parts[0]
+    elif found := [one for part in parts for one in part]:
+        whole = join(found)
+        stop = min((failure.event for failure in failures), default=len(page.images))
+        order = np.lexsort((whole.numbers, whole.events))
+        yield whole.taken(order[whole.events[order] < stop])
+    if failures:
+        raise min(failures, key=lambda failure: failure.event).error
+
+
+def _concatenated(arrays: Any) -> Any:
+    return np.concatenate(arrays) if isinstance(arrays[0], np.ndarray) else pa.concat_arrays(arrays)
+
+
+def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
+    """The rows of one table, up to the first invalid event."""
+
+    writers = [LineWriter(page, table, events, form) for form in _IMAGES]
+
+    def make(found: LocatedRows) -> Objects:
+        is_there = (found.changes != INSERT).any(), (found.changes != DELETE).any()
+        images = (writer.lines(found) if has else None for writer, has in zip(writers, is_there, strict=True))
+        return _objects(found, *images)
+
+    return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
+
+
+def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
+    """Like `_table_objects`, without images."""
+
+    def make(found: LocatedRows) -> Objects:
+        return _objects(found)
+
+    return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
+
+
+def made_of_table(
+    page: RowsPage,
+    table: Table,
+    events: Any,
+    failures: list[Failure],
+    make: Callable[[LocatedRows], _Made],
+    by_reader: Callable[[int], Iterable[_Made]],
+    choice: RowChoice | None = None,
+) -> Iterator[_Made]:
+    """Results for the rows of one table (or of one event by the event reader), up to an invalid event."""
+
+    def by_kernels(chosen: Any) -> Iterator[_Made]:
+        for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
+            yield from _made(make, choice, table, walked)
+
+    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
+
+
+def by_kernels_or_reader(
+    page: RowsPage,
+    events: Any,
+    failures: list[Failure],
+    by_kernels: Callable[[Any], Iterator[_T]],
+    by_reader: Callable[[int], Iterable[_T]],
+) -> Iterator[_T]:
+    """Results for events of one table, up to an invalid one: by kernels if possible, else by the reader."""
+    for chosen, is_walked in page.images.divided(events):
+        while len(chosen):
+            index = int(chosen[0])
+            try:
+                if is_walked:
+                    yield from by_kernels(chosen)
+                    break
+            except MismatchError as mismatch:
+                index = mismatch.index
+            try:
+                yield from by_reader(index)
+            except BinlogError as error:
+                failures.append(Failure(index, page.event(index).locate(error)))
+                return
+            chosen = chosen[chosen > index]
+
+
+def _made(
+    make: Callable[[LocatedRows], _Made], choice: RowChoice | None, table: Table, found: LocatedRows
+) -> Iterator[_Made]:
+    """Results for the selected rows, up to an event with a value that cannot be decoded."""
+    wrong = None
+    if choice is not None:
+        found, wrong = _chosen(choice, table, found)
+    while len(found.events):
+        try:
+            yield make(found)
+            break
+        except CellError as error:
+            # Columns are made in turn, so another column may be invalid in an earlier event.
+            wrong, found = int(found.events[error.row]), found.before(error.row)
+    if wrong is not None:
+        raise MismatchError(wrong)
+
+
+def _chosen(choice: RowChoice, table: Table, found: LocatedRows) -> tuple[LocatedRows, int | None]:
+    """The selected rows, up to an event with a value that the choice cannot decode, and that event."""
+    try:
+        return choice.of_found(table, found), None
+    except CellError:
+        # The error's row number is relative to the rows tested, so each event is tried separately.
+        for index in distinct_values(found.events).tolist():
+            begin, end = np.searchsorted(found.events, [index, index + 1]).tolist()
+            try:
+                choice.of_found(table, found.part(begin, end))
+            except CellError:
+                return choice.of_found(table, found.part(0, begin)), index
+        raise
+
+
+def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
+    rows = list(row_objects(page.event(index), table.schema))
+    if not rows:
+        return
+
+    def texts(key: str) -> Any:
+        values = [row[key] for row in rows]
+        made = [None if one is None else plain(to_json(one)) for one in values]
+        return pa.array(made, pa.string())
+
+    events = np.full(len(rows), index, dtype=np.int64)
+    numbers = np.array([row["row"] for row in rows], dtype=np.int64)
+    changes = np.array([CHANGE_NAMES.index(row["change"]) for row in rows], dtype=np.int32)
+    yield Objects(events, numbers, changes, texts("before"), texts("after"))
+
+
+def _objects(found: LocatedRows, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
+    is_change = found.changes != AFTER
+    kinds = found.changes[is_change]
+    return Objects(
+        found.events[is_change],
+        found.numbers[is_change],
+        _NUMBERS[kinds],
+        _texts(before, kinds != INSERT),
+        _texts(after, kinds != DELETE),
+    )
+
+
+def _texts(lines: RowLines | None, valid: Any) -> Any:
+    """Lines as a text array; null where they are not valid."""
+    count, nulls = len(valid), len(valid) - int(np.count_nonzero(valid))
+    if lines is None or nulls == count:
+        return pa.nulls(count, pa.string())
+    bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    offsets[1:] = lines.ends
+    buffers = [bits, pa.py_buffer(offsets), pa.py_buffer(lines.data)]
+    return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
+
+
+def write_rows(
+    source: SourceLike | Iterable[SourceLike],
+    filters: Filters | None = None,
+    *,
+    form: Form | None = None,
+    ddl: str | None = None,
+    origins: Iterable[str] = (),
+    choice: RowChoice | None = None,
+    ends: list[End] | None = None,
+    progress: Callable[[Source, int], object] = lambda source, position: None,
+    threads: int | None = None,
+) -> Iterator[Any]:
+    """The lines of changed rows, many at a time, as buffers of bytes.
+
+    Parameters
+    ----------
+    form
+        Their format; ``rows --format json`` by default.
+    origins
+        Additional columns on the origin of rows, see `binlog_kaitai.rows.event_metadata`.
+    choice
+        Selects rows, after the filters; all by default.
+    threads
+        Number of threads that write lines, see `default_threads`.
+
+    Raises
+    ------
+    BinlogError
+        Like the event reader, after the lines of all preceding events.
+    """
+    chosen = filters or Filters()
+    pages = RowsPages(
+        source,
+        chosen,
+        ddl=ddl,
+        origins=origins,
+        progress=progress,
+        threads=default_threads(threads),
+        ends=ends,
+    )
+    yield from pages.each(partial(page_lines, choice=choice, form=form))
+
+
+def page_lines(page: RowsPage, choice: RowChoice | None = None, form: Form | None = None) -> Iterator[Any]:
+    """The lines of a page, for :func:`write_rows`."""
+    of_table = partial(_table_lines, form=form or _JSON, choice=choice)
+    with page.block.held():
+        for lines in in_order(page, of_table, RowLines.joined):
+            yield from filled(memoryview(lines.data), page.block)
+
+
+def _table_lines(
+    page: RowsPage,
+    table: Table,
+    events: Any,
+    failures: list[Failure],
+    *,
+    form: Form,
+    choice: RowChoice | None,
+) -> Iterator[RowLines]:
+    writer = LineWriter(page, table, events, form)
+
+    def by_reader(index: int) -> Iterator[RowLines]:
+        first, event = int(page.first_numbers[index]), page.event(index)
+        origins = origin_values(page, int(page.images.rows[index]))
+        rows = rows_of(event, table.schema)
+        chosen = rows if choice is None else choice.of_rows(table, list(rows))
+        objects = [
+            (index, row.index, _with_origins({**row_object(event, row), "row": first + row.index}, origins))
+            for row in chosen
+        ]
+        yield lines_of(objects, form)
+
+    return made_of_table(page, table, events, failures, writer.lines, by_reader, choice)
+
+
+def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:
+    """The object of a row, with its origins in the same order as in the kernels' lines."""
+    found: dict[str, Any] = {}
+    for key, value in row.items():
+        found[key] = value
+        if key == "server_id":
+            found |= origins
+    return found
