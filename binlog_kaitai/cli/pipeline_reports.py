@@ -25,10 +25,7 @@ if TYPE_CHECKING:
 def spool_of(paths: Sequence[str], spool: str | None, target: Path, rules: Rules) -> str | None:
     """Where to keep the logs of a server; None for the default outside the lake.
 
-    Raises
-    ------
-    UsageError
-        The spool would be in a lake with masks, and has all values.
+    Raises `UsageError`: the spool would be in a lake with masks, and has all values.
     """
     if not any(map(is_server, paths)):
         return spool
@@ -72,10 +69,7 @@ class Reports:
 def show_preview(job: Job) -> None:
     """Print what a run would load.
 
-    Raises
-    ------
-    BinlogError
-        The logs cannot be read, or the rules do not fit a table.
+    Raises `BinlogError`: the logs cannot be read, or the rules do not fit a table.
     """
     following = job.following
     if following.server is not None:

@@ -51,10 +51,7 @@ class DefinitionMismatch:
 def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition | str:
     """The definition with the hidden columns of the table map, or the mismatch.
 
-    Parameters
-    ----------
-    table_map
-        Body of a table map event.
+    `table_map`: body of a table map event.
     """
     kinds = [
         getattr(kind, "name", str(kind))
@@ -155,10 +152,7 @@ def _agrees_on_signs(table: TableDefinition, table_map: TableMapEvent) -> bool:
 def unknown_signs(schema: Schema, table_map: TableMapEvent) -> str:
     """Which integers may be unsigned although the log has signs, as a sentence; empty if none.
 
-    Parameters
-    ----------
-    schema
-        The columns by the table map and a definition, if there is one.
+    `schema`: the columns by the table map and a definition, if there is one.
     """
     columns = [
         column.name
