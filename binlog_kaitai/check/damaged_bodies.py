@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import ColumnType, EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
@@ -31,7 +31,7 @@ from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES
+from binlog_kaitai.values.column_kinds import CHOICES, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
 
 #: A type with at most this many events in a block is rare.
@@ -140,22 +140,20 @@ class Bodies:
 #: Rows decoded at a time, few enough for their values to fit into the processor's cache.
 _MAX_ROWS = 1 << 14
 
-#: Types for which any bytes are valid, once the walk has found their length.
+#: Kinds for which any bytes are valid, once the walk has found their length.
 _ANY_BYTES = frozenset(
     (
-        ColumnType.null,
-        *INTEGER_TYPES,
-        ColumnType.float,
-        ColumnType.double,
-        ColumnType.bit,
-        ColumnType.year,
-        ColumnType.date,
-        ColumnType.newdate,
-        *STRING_TYPES,
-        ColumnType.geometry,
+        Kind.NULL,
+        Kind.INTEGER,
+        Kind.FLOAT,
+        Kind.DOUBLE,
+        Kind.BIT,
+        Kind.YEAR,
+        Kind.DATE,
+        *STRINGS,
+        Kind.GEOMETRY,
     )
 )
-_CHOICES = frozenset((ColumnType.enum, ColumnType.set))
 
 
 class RowImages:
@@ -204,7 +202,7 @@ def _suspects(
 
 
 def _is_checked(column: Column) -> bool:
-    return column.type not in _ANY_BYTES and (column.type not in _CHOICES or column.members is not None)
+    return column.kind not in _ANY_BYTES and (column.kind not in CHOICES or column.members is not None)
 
 
 def _undecoded(

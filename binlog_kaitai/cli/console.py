@@ -78,12 +78,8 @@ def progress_over(source: Source) -> Iterator[Callable[[int], object]]:
 def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterator[Advance]:
     """A bar for reading several logs, each from its start; yields a function that takes log and offset.
 
-    Parameters
-    ----------
-    task
-        The name of the operation, if there are several.
-    beside_output
-        Lines are written to stdout meanwhile: no bar if that is a terminal, too.
+    `task`: the name of the operation, if there are several.
+    `beside_output`: lines are written to stdout meanwhile: no bar if that is a terminal, too.
     """
     if not _may_show(beside_output):
         yield lambda source, position: None

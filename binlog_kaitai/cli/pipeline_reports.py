@@ -39,10 +39,7 @@ def work_of(lake: str) -> str:
 def spool_of(paths: Sequence[str], spool: str | None, lake: str, rules: Rules) -> str | None:
     """Where to keep the logs of a server; None for the default outside the lake.
 
-    Raises
-    ------
-    UsageError
-        The spool would be in a lake with masks, and has all values.
+    Raises `UsageError`: the spool would be in a lake with masks, and has all values.
     """
     if not any(map(is_server, paths)):
         return spool
@@ -94,10 +91,7 @@ class Reports:
 def show_preview(job: Job) -> None:
     """Print what a run would load.
 
-    Raises
-    ------
-    BinlogError
-        The logs cannot be read, or the rules do not fit a table.
+    Raises `BinlogError`: the logs cannot be read, or the rules do not fit a table.
     """
     following = job.following
     if following.server is not None:

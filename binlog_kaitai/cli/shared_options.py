@@ -282,10 +282,7 @@ def _refuse_empty_span(start: str | None, stop: str | None) -> None:
 def refuse_position(source: Source, position: int | None) -> None:
     """Reject a position inside an event; the error names the nearest event boundaries.
 
-    Raises
-    ------
-    UsageError
-        No event begins at the position.
+    Raises `UsageError`: no event begins at the position.
     """
     from binlog_kaitai.core.framing import not_at_an_event
 
@@ -330,12 +327,8 @@ def print_lines(
 ) -> None:
     """Print the lines of several logs with a progress bar, then how the logs ended.
 
-    Parameters
-    ----------
-    lines
-        Gets `ends`, a list for the ends of the logs, and `progress`; yields lines as `write` takes them.
-    beside_output
-        See `progress_over_all`.
+    `lines`: gets `ends`, a list for the ends of the logs, and `progress`; yields lines as `write` takes them.
+    `beside_output`: see `progress_over_all`.
     """
     ends: list[End] = []
     try:

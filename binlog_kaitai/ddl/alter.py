@@ -337,10 +337,7 @@ class Alteration:
 def new_name_in(clause: Sequence[Token]) -> tuple[str, ...] | None:
     """The new name that a clause of ALTER TABLE gives to the table; None if it does not rename it.
 
-    Raises
-    ------
-    UnreadableError
-        There is no name.
+    Raises `UnreadableError`: there is no name.
     """
     cursor = TokenCursor(clause)
     return _new_name(cursor) if cursor.skip("RENAME") else None

@@ -30,12 +30,8 @@ _QUERIES = frozenset(("SELECT", "WITH", "VALUES", "TABLE"))
 def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
     """The tables that a statement may change rows of, each once.
 
-    Parameters
-    ----------
-    query
-        The statement. Bytes that are not valid UTF-8 become surrogates in the names.
-    sql_mode
-        Returns the mode of the session; called only if the names depend on it.
+    `query`: the statement. Bytes that are not valid UTF-8 become surrogates in the names.
+    `sql_mode`: returns the mode of the session; called only if the names depend on it.
     """
     if not may_change_rows(query):
         return []

@@ -66,12 +66,8 @@ def with_options(current: Charset, options: Sequence[Charset], above: Charset) -
     Servers differ in what DEFAULT means: in MariaDB 10.11, COLLATE DEFAULT keeps the character set; in MySQL
     5.7 and MariaDB 10.2, either DEFAULT restores the charset of the level above. MySQL 8.0 has neither.
 
-    Parameters
-    ----------
-    current
-        The charset without the options.
-    above
-        The charset of the table's database, or of the server.
+    `current`: the charset without the options.
+    `above`: the charset of the table's database, or of the server.
     """
     recent = older = current
     for option in options:
@@ -226,13 +222,9 @@ _BINARY = re.compile(r"0b([01]+)|[bB] '([01]+)'")
 def members_of(literals: Sequence[str], charset: str | None) -> tuple[str, ...] | None:
     """The members of an ENUM or SET column as the server stores them; None if they are not certain.
 
-    Parameters
-    ----------
-    literals
-        Strings in quotes, without escapes; or digits (``0x61``, ``x '61'``, ``b '01100001'``).
-    charset
-        Of the column, or None if it is unknown. It determines what bytes mean, and whether trailing blanks
-        belong to a member.
+    `literals`: strings in quotes, without escapes; or digits (``0x61``, ``x '61'``, ``b '01100001'``).
+    `charset`: of the column, or None if it is unknown. It determines what bytes mean, and whether trailing
+    blanks belong to a member.
     """
     members = [_member(literal, charset) for literal in literals]
     known = tuple(member for member in members if member is not None)

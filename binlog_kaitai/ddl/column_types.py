@@ -1,65 +1,11 @@
-"""SQL column types: their names, and the table map types they may be logged as."""
+"""Names of SQL column types: synonyms, and what they mean in a mode of the server."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from binlog_kaitai.core.grammar import masks
+from binlog_kaitai.values.column_kinds import SQL_TYPES, SqlType
 
-
-class SqlType(NamedTuple):
-    """One SQL type: the types it may have in table maps, by the grammar's names, and its kind.
-
-    `stored` is None for an unknown type.
-    """
-
-    stored: frozenset[str] | None
-    is_number: bool = False
-    is_text: bool = False
-
-
-def _type(stored: str, *, is_number: bool = False, is_text: bool = False) -> SqlType:
-    return SqlType(frozenset(stored.split()), is_number, is_text)
-
-
-#: Strings that are too long become TEXT or BLOB if `sql_mode` is not strict.
-_STRING = "string var_string varchar varchar_compressed blob"
-_BLOB = "blob tiny_blob medium_blob long_blob blob_compressed"
-
-_TYPES = {
-    "tinyint": _type("tiny", is_number=True),
-    "smallint": _type("short", is_number=True),
-    "mediumint": _type("int24", is_number=True),
-    "int": _type("long", is_number=True),
-    "bigint": _type("longlong", is_number=True),
-    "decimal": _type("decimal newdecimal", is_number=True),
-    "float": _type("float double", is_number=True),
-    "double": _type("double float", is_number=True),
-    "bit": _type("bit tiny"),
-    "year": _type("year"),
-    "date": _type("date newdate"),
-    "time": _type("time time2"),
-    "datetime": _type("datetime datetime2"),
-    "timestamp": _type("timestamp timestamp2"),
-    "char": _type(_STRING, is_text=True),
-    "varchar": _type(_STRING, is_text=True),
-    "binary": _type(_STRING),
-    "varbinary": _type(_STRING),
-    "enum": _type("enum", is_text=True),
-    "set": _type("set", is_text=True),
-    "json": _type(f"json {_BLOB}"),
-    "vector": _type(f"vector {_STRING} {_BLOB}"),
-    "uuid": _type("string"),
-    "inet6": _type("string"),
-    "inet4": _type("string"),
-    "xmltype": _type(_BLOB, is_text=True),
-}
-_TYPES |= {size + "text": _type(_BLOB, is_text=True) for size in ("", "tiny", "medium", "long")}
-_TYPES |= {size + "blob": _type(_BLOB) for size in ("", "tiny", "medium", "long")}
-_SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection"
-_TYPES |= {shape: _type("geometry") for shape in _SHAPES.split()}
-
-_UNKNOWN = SqlType(None)
+_UNKNOWN = SqlType()
 
 #: Synonyms of types, with their full names.
 SYNONYMS = {
@@ -103,12 +49,12 @@ _MOST_FLOAT_DIGITS = 24
 
 def sql_type(base: str) -> SqlType:
     """The entry for a type, by its full name."""
-    return _TYPES.get(base, _UNKNOWN)
+    return SQL_TYPES.get(base, _UNKNOWN)
 
 
 def is_type(base: str) -> bool:
     """Whether a server has a type of this full name."""
-    return base in _TYPES or base in BOOLEANS or base == SERIAL
+    return base in SQL_TYPES or base in BOOLEANS or base == SERIAL
 
 
 def mode_of_qualifier(qualifier: str, sql_mode: int) -> int | None:

@@ -184,10 +184,7 @@ def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None
 def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
     """The old and the new name of the column that a clause of ALTER TABLE renames.
 
-    Raises
-    ------
-    UnreadableError
-        There is no name.
+    Raises `UnreadableError`: there is no name.
     """
     cursor = TokenCursor(clause)
     is_change = cursor.skip("CHANGE")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.column_kinds import Kind, type_name
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition, hidden_column
 
 if TYPE_CHECKING:
@@ -51,31 +51,25 @@ class DefinitionMismatch:
 def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition | str:
     """The definition with the hidden columns of the table map, or the mismatch.
 
-    Parameters
-    ----------
-    table_map
-        Body of a table map event.
+    `table_map`: body of a table map event.
     """
-    kinds = [
-        getattr(kind, "name", str(kind))
-        for kind in (
-            table_map.column_types
-            if table_map.columns is None
-            else [column.real_type for column in table_map.columns]
-        )
-    ]
-    columns = _with_hidden(table, kinds)
-    if len(kinds) != len(columns):
-        counts = f"the log has {len(kinds)} columns, the definition has {len(table.columns)}"
+    types = (
+        table_map.column_types
+        if table_map.columns is None
+        else [column.real_type for column in table_map.columns]
+    )
+    columns = _with_hidden(table, types)
+    if len(types) != len(columns):
+        counts = f"the log has {len(types)} columns, the definition has {len(table.columns)}"
         return f"{counts} (was the table altered since?)"
     if columns is not table.columns:
         table = replace(table, columns=columns)
-    details: Sequence[TableMapEvent.Column | None] = table_map.columns or [None] * len(kinds)
-    for number, (column, kind, detail) in enumerate(zip(table.columns, kinds, details, strict=True), 1):
-        stored = sql_type(column.base_type).stored
+    details: Sequence[TableMapEvent.Column | None] = table_map.columns or [None] * len(types)
+    for number, (column, logged, detail) in enumerate(zip(table.columns, types, details, strict=True), 1):
+        known = sql_type(column.base_type).logged
         defined = f"column {number}, {column.name}, is {column.type_name} in the definition, in the log it"
-        if stored is not None and kind not in stored:
-            return f"{defined} is {kind}"
+        if known and logged not in known:
+            return f"{defined} is {type_name(logged)}"
         if detail is not None and (reason := _difference(column, detail)):
             return f"{defined} has {reason}"
     if not _agrees_on_signs(table, table_map):
@@ -83,16 +77,17 @@ def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition 
     return table
 
 
-def _with_hidden(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
+def _with_hidden(table: TableDefinition, types: Sequence[int]) -> tuple[ColumnDefinition, ...]:
     """The columns with those that the server may have added on its own, if that explains the difference."""
-    more = kinds[len(table.columns) :]
+    more = types[len(table.columns) :]
+    is_added = bool(more) and set(more).issubset(sql_type("bigint").logged)
     if more and len(more) == len(table.hidden_columns):
         is_placed = all(hidden.is_placed for hidden in table.hidden_columns)
-        return table.all_columns if is_placed else _arranged(table, kinds)
-    if 0 < len(more) <= table.unique_keys and set(more) == {"longlong"}:
+        return table.all_columns if is_placed else _arranged(table, types)
+    if is_added and len(more) <= table.unique_keys:
         hashes = (hidden_column(f"DB_ROW_HASH_{number}") for number in range(1, len(more) + 1))
         return (*table.columns, *hashes)
-    if more == ["longlong"] and all(column.is_primary_key is False for column in table.columns):
+    if is_added and len(more) == 1 and all(column.is_primary_key is False for column in table.columns):
         return (*table.columns, hidden_column(IMPLICIT_KEY))
     return table.columns
 
@@ -104,24 +99,24 @@ def with_unplaced(table: TableDefinition) -> TableDefinition:
     )
 
 
-def _arranged(table: TableDefinition, kinds: Sequence[str]) -> tuple[ColumnDefinition, ...]:
+def _arranged(table: TableDefinition, types: Sequence[int]) -> tuple[ColumnDefinition, ...]:
     """The columns with the hidden ones, if the types leave only one arrangement; else without."""
-    stored = [sql_type(column.base_type).stored for column in table.columns]
-    first = _first_matching(stored, kinds)
-    last = [len(kinds) - 1 - number for number in reversed(_first_matching(stored[::-1], kinds[::-1]))]
+    known = [sql_type(column.base_type).logged for column in table.columns]
+    first = _first_matching(known, types)
+    last = [len(types) - 1 - number for number in reversed(_first_matching(known[::-1], types[::-1]))]
     if first != last:
         return table.columns
     columns = dict(zip(first, table.columns, strict=True))
     hidden = iter(table.hidden_columns)
-    return tuple(columns.get(number) or next(hidden).definition for number in range(len(kinds)))
+    return tuple(columns.get(number) or next(hidden).definition for number in range(len(types)))
 
 
-def _first_matching(stored: Sequence[frozenset[str] | None], kinds: Sequence[str]) -> list[int]:
+def _first_matching(known: Sequence[tuple[int, ...]], types: Sequence[int]) -> list[int]:
     """For each column, the first type in the log that may be its type, after that of the column before."""
     numbers: list[int] = []
     number = 0
-    for types in stored:
-        while number < len(kinds) and types is not None and kinds[number] not in types:
+    for possible in known:
+        while number < len(types) and possible and types[number] not in possible:
             number += 1
         numbers.append(number)
         number += 1
@@ -155,15 +150,10 @@ def _agrees_on_signs(table: TableDefinition, table_map: TableMapEvent) -> bool:
 def unknown_signs(schema: Schema, table_map: TableMapEvent) -> str:
     """Which integers may be unsigned although the log has signs, as a sentence; empty if none.
 
-    Parameters
-    ----------
-    schema
-        The columns by the table map and a definition, if there is one.
+    `schema`: the columns by the table map and a definition, if there is one.
     """
     columns = [
-        column.name
-        for column in schema.columns
-        if column.type in INTEGER_TYPES and column.is_unsigned is None
+        column.name for column in schema.columns if column.kind == Kind.INTEGER and column.is_unsigned is None
     ]
     if not (columns and table_map.has_signedness):
         return ""

@@ -57,10 +57,7 @@ class Definitions:
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
         """Follow one statement; returns whether it may have changed a definition.
 
-        Parameters
-        ----------
-        schema_name
-            Default database.
+        `schema_name`: default database.
         """
         if not may_matter(sql):
             return False
@@ -117,10 +114,7 @@ class Definitions:
     def load(self, text: str, schema_name: str = "") -> None:
         """Load a file of definitions, such as mysqldump writes.
 
-        Parameters
-        ----------
-        schema_name
-            Database of tables defined before any USE.
+        `schema_name`: database of tables defined before any USE.
         """
         from binlog_kaitai.ddl.lexer import statements_of
 
@@ -272,10 +266,7 @@ def _of_store(store: Store) -> list[Any]:
 def restore(text: str, ddl: str | None = None) -> Definitions:
     """Restore definitions from `save`, on top of those of a file (the argument of `Definitions.load`).
 
-    Raises
-    ------
-    UsageError
-        The text was not written by `save`.
+    Raises `UsageError`: the text was not written by `save`.
     """
     definitions = Definitions()
     if ddl is not None:

@@ -124,10 +124,7 @@ class _Attributes:
 def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
     """Parse a column, and whether it has a unique key; stops before FIRST or AFTER.
 
-    Raises
-    ------
-    UnreadableError
-        The column has no name, or no type that a server has.
+    Raises `UnreadableError`: the column has no name, or no type that a server has.
     """
     name = cursor.dotted_name()[-1]
     attributes = _Attributes()
@@ -346,12 +343,8 @@ def parted(
 ) -> tuple[list[ColumnDefinition], tuple[HiddenColumn, ...]]:
     """Separate the hidden columns of an altered table from the others.
 
-    Parameters
-    ----------
-    before
-        The hidden columns among `columns`, by the name they have there; a dropped key has no name.
-    added
-        Those of new keys, which come after all others.
+    `before`: the hidden columns among `columns`, by the name they have there; a dropped key has no name.
+    `added`: those of new keys, which come after all others.
     """
     kept: list[ColumnDefinition] = []
     hidden: list[HiddenColumn] = []

@@ -92,17 +92,10 @@ def tokens_of(
 ) -> Iterator[Token]:
     """The tokens of a statement, without comments.
 
-    Parameters
-    ----------
-    is_single_byte
-        The client's character set has one byte for each character; its no-break space separates words.
-    is_mysql
-        MariaDB's conditional comments are plain ones.
-
-    Raises
-    ------
-    UnreadableError
-        A string or comment is not terminated.
+    `is_single_byte`: the client's character set has one byte for each character; its no-break space separates
+    words.
+    `is_mysql`: MariaDB's conditional comments are plain ones.
+    Raises `UnreadableError`: a string or comment is not terminated.
     """
     offset, depth = 0, 0
     pattern = _token(is_single_byte, is_mysql)

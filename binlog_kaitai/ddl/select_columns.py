@@ -23,17 +23,9 @@ Find = Callable[[tuple[str, ...]], TableDefinition | None]
 def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
     """The columns of a query's result set.
 
-    Parameters
-    ----------
-    query
-        The statement, starting with the part before SELECT.
-    find
-        Returns the definition of a table by its name.
-
-    Raises
-    ------
-    UnreadableError
-        The column names cannot be determined with certainty.
+    `query`: the statement, starting with the part before SELECT.
+    `find`: returns the definition of a table by its name.
+    Raises `UnreadableError`: the column names cannot be determined with certainty.
     """
     try:
         import sqlglot

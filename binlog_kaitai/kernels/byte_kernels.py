@@ -46,18 +46,11 @@ def read_u8(data: Bytes, offset: Any) -> Any:
 def crc32s_of_runs(table: Array, starts: Ints, sizes: Ints, limits: Ints, crc32s: Array) -> int:
     """Divide ranges into runs, and add up (by exclusive or) a number of a table for each range of a run.
 
-    Parameters
-    ----------
-    table : uint32 array
-        The entry of a range that ends `n` bytes before the end of the run is `table[n]`.
-    starts, sizes : int64 arrays
-        The ranges. Those of a run are consecutive and end within the length of the table.
-    limits, crc32s
-        Output: first range of each run and the total number of ranges; XOR of the entries of each run.
-
-    Returns
-    -------
-    Number of runs.
+    `table`: the entry of a range that ends `n` bytes before the end of the run is `table[n]`.
+    `starts`, `sizes`: the ranges. Those of a run are consecutive and end within the length of the table.
+    `limits`, `crc32s`: output: first range of each run and the total number of ranges; XOR of the entries of
+    each run.
+    Returns number of runs.
     """
     count = 0
     first = before = np.int64(0)
@@ -123,12 +116,8 @@ def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
 def divide_by_type(types: Bytes, counts: Ints, order: Ints) -> None:
     """Divide events by their type.
 
-    Parameters
-    ----------
-    types : uint8 array
-        Type of each event.
-    counts, order : int64 arrays
-        Output: number of events of each type (256 entries), and event numbers grouped by type.
+    `types`: type of each event.
+    `counts`, `order`: output: number of events of each type (256 entries), and event numbers grouped by type.
     """
     counts[:] = 0
     for event in range(types.shape[0]):

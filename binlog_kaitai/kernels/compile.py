@@ -78,10 +78,7 @@ class Kernel(Generic[_Result]):
     def compiled(self) -> Callable[..., _Result]:
         """The machine code; `plain`, with a warning, if there is none.
 
-        Raises
-        ------
-        UsageError
-            There is no machine code, and the environment variable requires it.
+        Raises `UsageError`: there is no machine code, and the environment variable requires it.
         """
         if self._compiled is None:
             self._compiled = self.plain if MODE is Mode.PYTHON else _find(self.plain) or self.plain

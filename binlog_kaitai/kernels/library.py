@@ -78,15 +78,12 @@ class KernelRow(NamedTuple):
 class Library:
     """A shared library of kernels.
 
+    Raises `OSError`: the file does not exist, or is for another platform.
+
     Parameters
     ----------
     path
         The file.
-
-    Raises
-    ------
-    OSError
-        The file does not exist, or is for another platform.
     """
 
     def __init__(self, path: Path) -> None:
@@ -120,12 +117,8 @@ def library(path: Path) -> Library | OSError:
 class MachineCode:
     """A compiled kernel, called like the function it was compiled from.
 
-    Raises
-    ------
-    TypeError
-        On a call: an argument has a type that the kernel is not compiled for.
-    OverflowError
-        On a call: an integer is too large for its type.
+    Raises `TypeError`: on a call: an argument has a type that the kernel is not compiled for;
+    `OverflowError`: on a call: an integer is too large for its type.
     """
 
     def __init__(self, row: KernelRow, entry: Any) -> None:

@@ -77,19 +77,10 @@ class Address:
     ) -> list[Address]:
         """The servers in a URL, with options from option files and the environment.
 
-        Parameters
-        ----------
-        url
-            ``mysql://[user[:password]@]host[:port][,host[:port]…][/][?ssl-mode=…&ssl-ca=…&socket=…]``.
-        defaults_file
-            The only option file to read.
-
-        Raises
-        ------
-        UsageError
-            The URL is invalid, or one of its values.
-        SourceError
-            The option file cannot be read.
+        `url`: ``mysql://[user[:password]@]host[:port][,host[:port]…][/][?ssl-mode=…&ssl-ca=…&socket=…]``.
+        `defaults_file`: the only option file to read.
+        Raises `UsageError`: the URL is invalid, or one of its values; `SourceError`: the option file cannot
+        be read.
         """
         variables = os.environ if environment is None else environment
         options = {name: variables[key] for name, key in _ENVIRONMENT.items() if variables.get(key)}

@@ -64,6 +64,8 @@ SERVER_IDS = 1 << 31, (1 << 32) - 1
 class Archive:
     """A directory that is open for writing, and locked.
 
+    Raises `SourceError`: the directory is not an archive, is in use, or lacks bytes that were safe.
+
     Attributes
     ----------
     place : SafePosition or None
@@ -76,11 +78,6 @@ class Archive:
         The GTIDs of earlier eras, see `archive_eras`.
     written : int
         Number of bytes written since it was opened.
-
-    Raises
-    ------
-    SourceError
-        The directory is not an archive, is in use, or lacks bytes that were safe.
     """
 
     def __init__(self, folder: Path, *, server_id: int | None = None) -> None:
@@ -141,10 +138,7 @@ class Archive:
     def begin(self, name: str) -> None:
         """Start a log.
 
-        Raises
-        ------
-        ServerError
-            The archive already has a log of this name.
+        Raises `ServerError`: the archive already has a log of this name.
         """
         if self.place is None or (self.place.name, self.place.position) != (name, 0):
             refuse_existing(self.folder, name)
@@ -169,10 +163,7 @@ class Archive:
     def check_description(self, raw: bytes) -> None:
         """Compare the format description that a server sends in mid-log with the log's own.
 
-        Raises
-        ------
-        ServerError
-            They differ, or the log has none yet.
+        Raises `ServerError`: they differ, or the log has none yet.
         """
         assert self._file is not None
         mine = os.pread(self._file, len(raw), len(MAGIC))
@@ -185,12 +176,7 @@ class Archive:
     def write(self, block: Block) -> None:
         """Write the next events of the log; events that the archive already has are compared.
 
-        Raises
-        ------
-        ServerError
-            They differ from those in the archive.
-        SourceError
-            They cannot be written.
+        Raises `ServerError`: they differ from those in the archive; `SourceError`: they cannot be written.
         """
         begin, end = int(block.positions[0]), int(block.end_positions[-1])
         data = view_of(block.data)[int(block.starts[0]) :][: end - begin]
@@ -416,10 +402,7 @@ def _whole_transactions(
 
     Each with whether the log is closed at the last of them. Ends without an error where the bytes end.
 
-    Raises
-    ------
-    BinlogError
-        They end within an event, or the rest is not one.
+    Raises `BinlogError`: they end within an event, or the rest is not one.
     """
     with reading(str(path)), path.open("rb") as stream:
         if stream.read(len(MAGIC)) != MAGIC:

@@ -59,19 +59,11 @@ def choose(
 
     A single address is returned as it is.
 
-    Parameters
-    ----------
-    continue_at
-        Makes the archive continue at another server, or raises `ServerError`.
-    may_move
-        Use another server if the known one cannot be reached; it is always used if all can be reached.
-
-    Raises
-    ------
-    ConnectionLostError
-        The server cannot be reached, and no other one can take its place, or not yet.
-    ServerError
-        All servers were reached, and refuse.
+    `continue_at`: makes the archive continue at another server, or raises `ServerError`.
+    `may_move`: use another server if the known one cannot be reached; it is always used if all can be
+    reached.
+    Raises `ConnectionLostError`: the server cannot be reached, and no other one can take its place, or not
+    yet; `ServerError`: all servers were reached, and refuse.
     """
     if len(addresses) == 1:
         return addresses[0]
@@ -114,10 +106,7 @@ def log_to_continue_with(session: ServerSession, read: GtidSet) -> str:
 
     The session is of no use afterwards.
 
-    Raises
-    ------
-    ServerError
-        The server lacks transactions that were read, or has purged others.
+    Raises `ServerError`: the server lacks transactions that were read, or has purged others.
     """
     if not read:
         raise ServerError("without GTIDs nothing shows where another server's logs continue")
@@ -133,16 +122,9 @@ def log_to_continue_with(session: ServerSession, read: GtidSet) -> str:
 def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log: str) -> Path:
     """Begin an era, with a log of another server.
 
-    Parameters
-    ----------
-    folder
-        The archive's directory.
-    archive
-        Its last era.
-
-    Returns
-    -------
-    The era's directory; until it is opened, it has nothing but its state.
+    `folder`: the archive's directory.
+    `archive`: its last era.
+    Returns the era's directory; until it is opened, it has nothing but its state.
     """
     era = Path(eras.folder_of(str(folder), len(all_eras(folder))))
     era.mkdir(exist_ok=True)
@@ -153,14 +135,9 @@ def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log
 def remove_before(folder: Path, archive: Archive, log: str) -> None:
     """Remove the logs before one of them.
 
-    Parameters
-    ----------
-    folder
-        The archive's directory.
-    archive
-        Its last era, which is open.
-    log
-        Its path in the archive's directory.
+    `folder`: the archive's directory.
+    `archive`: its last era, which is open.
+    `log`: its path in the archive's directory.
     """
     number, name = eras.number_of(log), Path(log).name
     for era_number, era in enumerate(all_eras(folder)):
@@ -194,10 +171,7 @@ def _executed(session: ServerSession, read: GtidSet) -> GtidSet:
 def log_to_start_with(address: Address, connect: Callable[[Address], ServerSession], start: str) -> str:
     """The first log to request of a server, by what users give as a start; ``""`` for its oldest log.
 
-    Raises
-    ------
-    ServerError
-        The server refuses, or does not have it.
+    Raises `ServerError`: the server refuses, or does not have it.
     """
     if start == EARLIEST:
         return ""

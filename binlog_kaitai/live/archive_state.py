@@ -30,12 +30,7 @@ class InUseError(SourceError):
 def lock(folder: Path) -> int:
     """Lock an archive for this process; returns the descriptor of its directory, which holds the lock.
 
-    Raises
-    ------
-    InUseError
-        Another process has locked it.
-    SourceError
-        The file system cannot lock it.
+    Raises `InUseError`: another process has locked it; `SourceError`: the file system cannot lock it.
     """
     with writing_to(str(folder)):
         descriptor = os.open(folder, os.O_RDONLY)
@@ -181,10 +176,7 @@ def read_names(folder: Path) -> list[str]:
 def remove_logs(folder: Path, names: list[str], kept: list[str]) -> None:
     """Remove all logs but some; the index no longer lists them when they go.
 
-    Parameters
-    ----------
-    names
-        Those that the index may list.
+    `names`: those that the index may list.
     """
     for index in folder.glob("*.index") if kept != names else ():
         replace_file(index, "".join(f"./{name}\n" for name in kept))

@@ -96,10 +96,7 @@ _CAUSES = (
 def refusal(code: int, message: str, *, what: str = "") -> ServerError:
     """The exception for a server's error; a `ConnectionLostError` if trying again may help.
 
-    Parameters
-    ----------
-    what
-        The request that failed, if it adds information.
+    `what`: the request that failed, if it adds information.
     """
     says = message[:_LONGEST]
     if code not in _LOST:

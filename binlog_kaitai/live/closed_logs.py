@@ -60,6 +60,9 @@ _SECONDS, _STOP_SECONDS = 0.5, 10.0
 class ClosedLogs:
     """The closed logs of an archive that is being fetched.
 
+    Raises `SourceError`: the archive's logs are in another store, or the store is new and cannot be reached;
+    `UsageError`: the directory is a spool.
+
     Parameters
     ----------
     folder
@@ -72,13 +75,6 @@ class ClosedLogs:
         How many of the logs in the store stay in the directory; None for all.
     report
         Called with what was stored, and with failures.
-
-    Raises
-    ------
-    SourceError
-        The archive's logs are in another store, or the store is new and cannot be reached.
-    UsageError
-        The directory is a spool.
     """
 
     def __init__(
@@ -114,15 +110,9 @@ class ClosedLogs:
     def add(self, archive: Archive) -> None:
         """Begin with the logs that are closed and not yet under way.
 
-        Parameters
-        ----------
-        archive
-            The last era.
-
-        Raises
-        ------
-        SourceError
-            As :meth:`tend`; or by its name, a log would be listed before older ones in the store.
+        `archive`: the last era.
+        Raises `SourceError`: as :meth:`tend`; or by its name, a log would be listed before older ones in the
+        store.
         """
         if not self._compresses and self._store is None:
             return
@@ -148,10 +138,7 @@ class ClosedLogs:
     def tend(self, archive: Archive) -> None:
         """Report what has been done, and remove local copies.
 
-        Raises
-        ------
-        SourceError
-            A log cannot be compressed, or something else is in the store.
+        Raises `SourceError`: a log cannot be compressed, or something else is in the store.
         """
         self._check()
         place = archive.place
@@ -169,10 +156,7 @@ class ClosedLogs:
     def finish(self, archive: Archive) -> None:
         """Wait until all is done.
 
-        Raises
-        ------
-        SourceError
-            As :meth:`tend`; or the store cannot be reached after several attempts.
+        Raises `SourceError`: as :meth:`tend`; or the store cannot be reached after several attempts.
         """
         self._waiting.put(None)
         while self._thread.is_alive():
@@ -347,14 +331,8 @@ class _Store:
     def put(self, log: str) -> str:
         """Upload a log and record it; returns its URL.
 
-        Raises
-        ------
-        OSError
-            The store cannot be reached; another try may help.
-        SourceError
-            Something else is in the store.
-        StoppedError
-            The upload was stopped.
+        Raises `OSError`: the store cannot be reached; another try may help; `SourceError`: something else is
+        in the store; `StoppedError`: the upload was stopped.
         """
         path = self._folder / log
         local = path.with_name(path.name + _COMPRESSED)

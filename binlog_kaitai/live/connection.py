@@ -78,10 +78,7 @@ class _Sha2(_Method):
     def _send_password(self, key: bytes = b"") -> _Packet:
         """Send the password, in clear text only over a secure connection; returns the server's answer.
 
-        Parameters
-        ----------
-        key
-            The RSA key, if the server has sent it unasked.
+        `key`: the RSA key, if the server has sent it unasked.
         """
         connection = self._connection
         if connection.is_secure or not connection.password:
@@ -160,10 +157,7 @@ class Parsec(_Method):
     def authenticate(self, packet: _Packet) -> _Packet:
         """Log in; returns the server's last packet.
 
-        Parameters
-        ----------
-        packet
-            The request to use the method, read up to the scramble.
+        `packet`: the request to use the method, read up to the scramble.
         """
         scramble = packet.read_all()[:_SCRAMBLE]
         salt = self._exchange(b"").get_all_data().removeprefix(_MORE_DATA)
@@ -174,12 +168,8 @@ class Parsec(_Method):
 def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
     """Parsec's signature of a message under the key of a password and an extended salt.
 
-    Raises
-    ------
-    ServerError
-        The salt is not in parsec's format, or demands too many iterations.
-    UsageError
-        The package `cryptography` is missing.
+    Raises `ServerError`: the salt is not in parsec's format, or demands too many iterations; `UsageError`:
+    the package `cryptography` is missing.
     """
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -225,6 +215,9 @@ _BUFFERED = 8192
 class Connection(pymysql.connections.Connection):
     """A connection that has logged in.
 
+    Raises `ServerError`: the server asks for the password in a way that is not safe, or sends too much;
+    `Exception`: whatever PyMySQL raises for an answer that is malformed.
+
     Parameters
     ----------
     gets_public_key
@@ -233,13 +226,6 @@ class Connection(pymysql.connections.Connection):
         Send the password in clear text over TLS or a Unix socket, if the server asks for it.
     read_timeout
         Seconds without a byte after which the connection is considered lost.
-
-    Raises
-    ------
-    ServerError
-        The server asks for the password in a way that is not safe, or sends too much.
-    Exception
-        Whatever PyMySQL raises for an answer that is malformed.
     """
 
     # Attributes of PyMySQL that its type stubs lack.

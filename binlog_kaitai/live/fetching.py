@@ -471,10 +471,7 @@ def _check_received(block: Block, *, has_exact_positions: bool) -> Header | None
 
     Rejects events that were damaged or lost on the network or on the server.
 
-    Raises
-    ------
-    ChecksumError, FramingError
-        An event is damaged; events before the last one are missing.
+    Raises `ChecksumError`, `FramingError`: an event is damaged; events before the last one are missing.
     """
     states = check(block)
     if (states == BAD).any():

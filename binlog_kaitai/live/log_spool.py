@@ -92,6 +92,8 @@ def default_folder(url: str) -> Path:
 class LogSpool:
     """One process's view of a spool.
 
+    Raises `UsageError`, `SourceError`: the URL is invalid, or the directory is neither new nor an archive.
+
     Parameters
     ----------
     url
@@ -101,11 +103,6 @@ class LogSpool:
         nothing is removed from it.
     start
         Where its reader begins, and so does a new spool.
-
-    Raises
-    ------
-    UsageError, SourceError
-        The URL is invalid, or the directory is neither new nor an archive.
     """
 
     def __init__(self, url: str, folder: Path, start: Start = EARLIEST) -> None:
@@ -151,23 +148,11 @@ class LogSpool:
     def begin(self, start: Start, reader: str, *, is_bounded: bool = False) -> Start:
         """Have the logs here from where a new reader begins, and keep them up to date.
 
-        Parameters
-        ----------
-        reader
-            Its name; ``""`` if it needs nothing kept.
-        is_bounded
-            Have all here that the server has now, and leave it at that.
-
-        Returns
-        -------
-        Where the reader begins in the logs that are here.
-
-        Raises
-        ------
-        ServerError, SourceError
-            The server cannot be reached or refuses, or the directory cannot be written.
-        UsageError
-            The spool was trimmed, and the server still has older logs.
+        `reader`: its name; ``""`` if it needs nothing kept.
+        `is_bounded`: have all here that the server has now, and leave it at that.
+        Returns where the reader begins in the logs that are here.
+        Raises `ServerError`, `SourceError`: the server cannot be reached or refuses, or the directory cannot
+        be written; `UsageError`: the spool was trimmed, and the server still has older logs.
         """
         self._check_start()
         self.note(reader)
@@ -328,11 +313,8 @@ class LogSpool:
     def note(self, reader: str, file: str = "", log_id: int = 0) -> None:
         """Note which log a reader needs: older ones may go once no other reader needs them.
 
-        Parameters
-        ----------
-        file, log_id
-            As in the reader's checkpoint. Without them, and if that is in another server's log, the reader
-            needs all logs.
+        `file`, `log_id`: as in the reader's checkpoint. Without them, and if that is in another server's log,
+        the reader needs all logs.
         """
         name = eras.log_of(file)
         if not name or not self._is_here(name, log_id):
@@ -405,6 +387,8 @@ class TemporarySpool:
 
     The directory holds what the reader has yet to read, and the log in use.
 
+    Raises `ServerError`: the server cannot be reached, or refuses.
+
     Parameters
     ----------
     url
@@ -420,11 +404,6 @@ class TemporarySpool:
         The directory with the logs.
     start : str or mapping
         Where to begin in it, as the parameter.
-
-    Raises
-    ------
-    ServerError
-        The server cannot be reached, or refuses.
     """
 
     def __init__(self, url: str, start: Start = EARLIEST, *, is_bounded: bool = False) -> None:

@@ -39,17 +39,14 @@ _METRICS = {
 class MetricsFile:
     """A file of metrics.
 
+    Raises `UsageError`: the package `prometheus_client` is missing.
+
     Parameters
     ----------
     prefix
         What their names begin with in the file.
     metrics
         The kind (gauge or counter) and the meaning of each metric.
-
-    Raises
-    ------
-    UsageError
-        The package `prometheus_client` is missing.
     """
 
     def __init__(self, path: Path, prefix: str, metrics: Mapping[str, tuple[str, str]]) -> None:
@@ -66,10 +63,7 @@ class MetricsFile:
     def write(self, values: Mapping[str, float | Mapping[str, float]]) -> None:
         """Replace the file.
 
-        Parameters
-        ----------
-        values
-            By metric; of some, by table.
+        `values`: by metric; of some, by table.
         """
         self._values = values
         replace_file(self._path, self._text_of(self).decode())

@@ -165,10 +165,7 @@ class DumpStream(io.RawIOBase):
     def wait(self, seconds: float | None = None) -> bool:
         """In the state IDLE, wait for more bytes; False if none arrive in time.
 
-        Raises
-        ------
-        ConnectionLostError
-            Nothing has arrived within the timeout, not even a heartbeat.
+        Raises `ConnectionLostError`: nothing has arrived within the timeout, not even a heartbeat.
         """
         if not self._wire.wait(seconds):
             return False
@@ -351,10 +348,7 @@ class DumpStream(io.RawIOBase):
 def checked_name(name: str) -> str:
     """The name of a log from a server, validated as a file name.
 
-    Raises
-    ------
-    ServerError
-        It would be outside the archive, or is not a log name.
+    Raises `ServerError`: it would be outside the archive, or is not a log name.
     """
     stem, dot, number = name.rpartition(".")
     if not (stem and dot and number.isascii() and number.isdigit()) or stem.startswith("."):
@@ -421,10 +415,7 @@ class Wire:
     def wait(self, seconds: float | None = None) -> bool:
         """Wait until bytes are available; False if none arrive in time.
 
-        Raises
-        ------
-        ConnectionLostError
-            Nothing has arrived within the timeout, not even a heartbeat.
+        Raises `ConnectionLostError`: nothing has arrived within the timeout, not even a heartbeat.
         """
         left = max(0.0, self._heard + self._timeout - time.monotonic())
         patience = left if seconds is None else min(seconds, left)

@@ -39,12 +39,8 @@ def resolve(url: str) -> list[Source]:
 
     Of several servers, those of the first that can be reached.
 
-    Raises
-    ------
-    ServerError
-        The server refuses, or cannot be reached.
-    UsageError
-        The URL is invalid, or the log does not exist.
+    Raises `ServerError`: the server refuses, or cannot be reached; `UsageError`: the URL is invalid, or the
+    log does not exist.
     """
     first, rest = _without_from(url)
     address, names = _first_reached(Address.parse(rest))
@@ -88,16 +84,9 @@ def anyone() -> Replica:
 def open_log(address: Address, name: str, following: str | None = None) -> BinaryIO:
     """A stream of one log of a server, at its first byte.
 
-    Parameters
-    ----------
-    following
-        The server's next log; ``""`` if there is none, None if unknown.
-
-    Raises
-    ------
-    ServerError
-        The server refuses, or has no such log. While reading: the log ends within an event, and the next one
-        does not continue it.
+    `following`: the server's next log; ``""`` if there is none, None if unknown.
+    Raises `ServerError`: the server refuses, or has no such log. While reading: the log ends within an event,
+    and the next one does not continue it.
     """
     return _open(address, name, following, partial(_pass_torn_log, address, name, following))
 

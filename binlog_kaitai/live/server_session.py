@@ -70,18 +70,14 @@ class Server:
 class ServerSession:
     """A connection to a server.
 
+    Raises `ServerError`: the server rejects the login; `ConnectionLostError` if it cannot be reached;
+    `UsageError`: PyMySQL is missing.
+
     Parameters
     ----------
     heartbeat
         Interval of the server's heartbeats in seconds; the connection is lost after twice the time without
         any.
-
-    Raises
-    ------
-    ServerError
-        The server rejects the login; `ConnectionLostError` if it cannot be reached.
-    UsageError
-        PyMySQL is missing.
     """
 
     def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
@@ -132,17 +128,9 @@ class ServerSession:
     def ask(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> list[tuple[Any, ...]]:
         """The rows of a query.
 
-        Parameters
-        ----------
-        kinds
-            The types of a row's first values. More of them are ignored: newer servers add columns.
-        what
-            What is asked for, and the privilege that it takes.
-
-        Raises
-        ------
-        ServerError
-            The server rejects it, or answers something else.
+        `kinds`: the types of a row's first values. More of them are ignored: newer servers add columns.
+        `what`: what is asked for, and the privilege that it takes.
+        Raises `ServerError`: the server rejects it, or answers something else.
         """
         with self._reported(what):
             with self._connection.cursor() as cursor:
@@ -267,10 +255,7 @@ class ServerSession:
     def logs(self) -> list[tuple[str, int]]:
         """The server's logs with their sizes, oldest first.
 
-        Raises
-        ------
-        ServerError
-            The server refuses, or what it lists cannot be a series of logs.
+        Raises `ServerError`: the server refuses, or what it lists cannot be a series of logs.
         """
         what = "the list of logs (REPLICATION CLIENT, or BINLOG MONITOR)"
         logs = [(name, size) for name, size, *_ in self.ask("SHOW BINARY LOGS", str, int, what=what)]
@@ -308,14 +293,9 @@ class ServerSession:
     ) -> DumpStream:
         """The stream of a log from a position on, and of the following logs.
 
-        Parameters
-        ----------
-        file_name
-            ``""`` for the oldest log.
-        waits
-            Wait for more after the newest event.
-        semi_sync
-            Make the server wait for acknowledgements.
+        `file_name`: ``""`` for the oldest log.
+        `waits`: wait for more after the newest event.
+        `semi_sync`: make the server wait for acknowledgements.
         """
         self._introduce(semi_sync=semi_sync)
         flags = 0 if waits else requests.NON_BLOCKING

@@ -40,10 +40,8 @@ def torn(why: str) -> ServerError:
 def log_after(session: ServerSession, name: str) -> str:
     """The name of the server's log after another one, which may not exist.
 
-    Raises
-    ------
-    ServerError
-        The log is the server's newest; `ConnectionLostError` if the server cannot be reached.
+    Raises `ServerError`: the log is the server's newest; `ConnectionLostError` if the server cannot be
+    reached.
     """
     try:
         names = [log for log, _ in session.logs()]
@@ -60,19 +58,10 @@ def log_after(session: ServerSession, name: str) -> str:
 def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
     """Check that no transaction is missing between a torn log and the next one, and that none is unknown.
 
-    Parameters
-    ----------
-    log
-        The torn log, up to its last whole event.
-    following
-        The next log.
-    name
-        Its name.
-
-    Raises
-    ------
-    ServerError
-        The next log does not continue the torn one, or has no GTIDs that show it.
+    `log`: the torn log, up to its last whole event.
+    `following`: the next log.
+    `name`: its name.
+    Raises `ServerError`: the next log does not continue the torn one, or has no GTIDs that show it.
     """
     mine = gtids_at_end(log)
     header = header_of(following, name)

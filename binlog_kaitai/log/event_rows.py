@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.values.column_kinds import Value, json_form, value_of
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
+from binlog_kaitai.values.representations import Value, json_form, value_of
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Array, Bools
-from binlog_kaitai.values.column_kinds import kind_of
+from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column
 
 _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
@@ -25,7 +25,7 @@ def arrow_type(column: Column, zero_dates: str = "null") -> pa.DataType:
         With ``"text"``, types with a date become strings.
     """
     try:
-        found = _type(kind_of(column).arrow(column))
+        found = _type(representation_of(column).arrow(column))
     except GrammarError:
         return pa.null()  # decoding a row raises the error, with its position
     is_date = pa.types.is_date(found) or pa.types.is_timestamp(found)

@@ -10,7 +10,6 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.adapter import digit_groups
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows import read_kernels as ways
@@ -20,7 +19,8 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod, read_together
 from binlog_kaitai.rows.read_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.rows.string_columns import documents
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES, Value, text_form
+from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, Kind
+from binlog_kaitai.values.representations import Value, text_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
 
@@ -74,7 +74,7 @@ def _kind(cells: Cells, zero_dates: str) -> pa.DataType:
 
 
 def _builder(cells: Cells, kind: pa.DataType) -> Builder:
-    builder = _BUILDERS.get(cells.column.type, _BY_READER)
+    builder = _BUILDERS.get(cells.column.kind, _BY_READER)
     is_other = pa.types.is_null(kind) or (builder.make is _times and pa.types.is_string(kind))
     return _BY_READER if is_other else builder
 
@@ -191,34 +191,23 @@ def _times(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: st
     return pa.Array.from_buffers(kind, len(cells), [bits, found.buffers()[1]])
 
 
-_NUMBER = Builder(_integer, _as_it_is)
-
 _BY_READER = Builder(None, lambda cells, kind, values, zero_dates: by_reader(cells, kind, zero_dates))
 
-_HOW_TIMES: dict[ColumnType | int, Callable[[Cells, pa.DataType], ReadMethod]] = {
-    ColumnType.date: _time(ways.DATES, 4),
-    ColumnType.newdate: _time(ways.DATES, 4),
-    ColumnType.time: _time(ways.TIMES),
-    ColumnType.datetime: _time(ways.DATETIMES),
-    ColumnType.timestamp: _time(ways.TIMESTAMPS),
-    ColumnType.time2: _time(ways.TIMES2),
-    ColumnType.datetime2: _time(ways.DATETIMES2),
-    ColumnType.timestamp2: _time(ways.TIMESTAMPS2),
-}
-
-_DOCUMENTS = Builder(None, lambda cells, kind, values, zero_dates: documents(cells, kind))
-
-_BUILDERS: dict[ColumnType | int, Builder] = {
-    **dict.fromkeys(INTEGER_TYPES, _NUMBER),
-    ColumnType.float: Builder(_number, _as_it_is),
-    ColumnType.double: Builder(_number, _as_it_is),
-    ColumnType.newdecimal: Builder(_decimal, _decimals),
-    ColumnType.year: Builder(lambda cells, kind: ReadMethod(ways.YEARS, 2), _as_it_is),
-    ColumnType.bit: Builder(lambda cells, kind: ReadMethod(ways.BIG, 8), _as_it_is),
-    ColumnType.enum: Builder(_choice, _choices),
-    ColumnType.set: Builder(_choice, _choices),
-    **{kind: Builder(way, _times) for kind, way in _HOW_TIMES.items()},
+_BUILDERS: dict[Kind, Builder] = {
+    Kind.INTEGER: Builder(_integer, _as_it_is),
+    Kind.FLOAT: Builder(_number, _as_it_is),
+    Kind.DOUBLE: Builder(_number, _as_it_is),
+    Kind.DECIMAL: Builder(_decimal, _decimals),
+    Kind.YEAR: Builder(lambda cells, kind: ReadMethod(ways.YEARS, 2), _as_it_is),
+    Kind.BIT: Builder(lambda cells, kind: ReadMethod(ways.BIG, 8), _as_it_is),
+    **dict.fromkeys(CHOICES, Builder(_choice, _choices)),
+    Kind.DATE: Builder(_time(ways.DATES, 4), _times),
+    Kind.DATETIME: Builder(_time(ways.DATETIMES), _times),
+    Kind.TIMESTAMP: Builder(_time(ways.TIMESTAMPS), _times),
+    Kind.TIME: Builder(_time(ways.TIMES), _times),
+    Kind.OLD_DATETIME: Builder(_time(ways.OLD_DATETIMES), _times),
+    Kind.OLD_TIMESTAMP: Builder(_time(ways.OLD_TIMESTAMPS), _times),
+    Kind.OLD_TIME: Builder(_time(ways.OLD_TIMES), _times),
     **{kind: Builder(*both) for kind, both in strings.BUILDERS.items()},
-    ColumnType.json: _DOCUMENTS,
-    ColumnType.typed_array: _DOCUMENTS,
+    **dict.fromkeys(DOCUMENTS, Builder(None, lambda cells, kind, values, zero_dates: documents(cells, kind))),
 }

@@ -13,7 +13,7 @@ from binlog_kaitai.kernels.arrays import Bools, view_of
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.string_kernels import measure
 from binlog_kaitai.rows.table_maps import Table, Width
-from binlog_kaitai.values.column_kinds import Value, value_of
+from binlog_kaitai.values.representations import Value, value_of
 from binlog_kaitai.values.schema import Column
 
 if TYPE_CHECKING:

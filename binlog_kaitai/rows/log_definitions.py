@@ -39,7 +39,8 @@ from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.rows.table_maps import LIMITS, WORDS, Table, Tables, ends_with
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.values.schema import OLD_TIMES, NameSource, Schema
+from binlog_kaitai.values.column_kinds import OLD_TIMES
+from binlog_kaitai.values.schema import NameSource, Schema
 
 #: What an event means for definitions, see `keep_defining`.
 _NOTHING, _MAP, _STATEMENT, _MAY_DEFINE, _PIECE = range(5)
@@ -311,7 +312,7 @@ class LateDefinitions(Definitions):
     def _is_complete(self, table_map: TableMapEvent) -> bool:
         columns = (schema := Schema.of(table_map)).columns
         if self._is_mariadb:
-            return not self._needs_names and all(one.type not in OLD_TIMES for one in columns)
+            return not self._needs_names and all(one.kind not in OLD_TIMES for one in columns)
         is_clear = all(one.charset is not None or one.collation_id is None for one in columns)
         is_clear = is_clear and not unknown_signs(schema, table_map)
         return not self._needs_names or (schema.names_from is NameSource.LOG and is_clear)

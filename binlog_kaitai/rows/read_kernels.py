@@ -18,7 +18,6 @@ from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
     date,
     datetime,
-    datetime2,
     decimal_sign,
     digits_value,
     enum,
@@ -26,10 +25,11 @@ from binlog_kaitai.log.decoders import (
     int_3,
     int_4,
     int_8,
+    old_datetime,
+    old_time,
+    old_timestamp,
     time,
-    time2,
     timestamp,
-    timestamp2,
     year,
 )
 from binlog_kaitai.rows.string_kernels import copy_values, measure
@@ -293,7 +293,7 @@ def read_dates(data: Bytes, starts: Array, out: Array, states: Array) -> int:
 
 
 @kernel
-def read_datetimes2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
+def read_datetimes(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
     """DATETIME since 5.6.4, `size` bytes, as microseconds since 1970-01-01 without time zone."""
     last = data.shape[0] - size
     invalid = 0
@@ -303,7 +303,7 @@ def read_datetimes2(data: Bytes, starts: Array, size: int, digits: int, out: Int
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        _, year, month, day, hour, minute, second, microsecond = datetime2(data, start, digits)
+        _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
         days = days_of(year, month, day)
         if microsecond >= _SECOND:
             states[index] = WRONG
@@ -317,7 +317,7 @@ def read_datetimes2(data: Bytes, starts: Array, size: int, digits: int, out: Int
 
 
 @kernel
-def read_timestamps2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
+def read_timestamps(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
     """TIMESTAMP since 5.6.4, `size` bytes, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - size
     invalid = 0
@@ -327,7 +327,7 @@ def read_timestamps2(data: Bytes, starts: Array, size: int, digits: int, out: In
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        seconds, microsecond = timestamp2(data, start, digits)
+        seconds, microsecond = timestamp(data, start, digits)
         if microsecond >= _SECOND:
             states[index] = WRONG
             invalid += 1
@@ -340,7 +340,7 @@ def read_timestamps2(data: Bytes, starts: Array, size: int, digits: int, out: In
 
 
 @kernel
-def read_times2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
+def read_times(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
     """TIME since 5.6.4, `size` bytes, as microseconds."""
     last = data.shape[0] - size
     invalid = 0
@@ -350,7 +350,7 @@ def read_times2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, s
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        _, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
+        _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
         if microsecond >= _SECOND or minute > 59 or second > 59:
             states[index] = WRONG
             invalid += 1
@@ -361,7 +361,7 @@ def read_times2(data: Bytes, starts: Array, size: int, digits: int, out: Ints, s
 
 
 @kernel
-def read_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
+def read_old_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
     """TIME before 5.6.4, as microseconds."""
     last = data.shape[0] - 3
     invalid = 0
@@ -371,7 +371,7 @@ def read_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
         start = starts[index]
         if start < 0 or start > last:
             continue
-        is_negative, hour, minute, second = time(data, start)
+        is_negative, hour, minute, second = old_time(data, start)
         if minute > 59 or second > 59:
             states[index] = WRONG
             invalid += 1
@@ -382,7 +382,7 @@ def read_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
 
 
 @kernel
-def read_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
+def read_old_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
     """DATETIME before 5.6.4, as microseconds since 1970-01-01 without time zone."""
     last = data.shape[0] - 8
     invalid = 0
@@ -392,7 +392,7 @@ def read_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
         start = starts[index]
         if start < 0 or start > last:
             continue
-        year, month, day, hour, minute, second = datetime(data, start)
+        year, month, day, hour, minute, second = old_datetime(data, start)
         days = days_of(year, month, day)
         if days < -1_000_000 or hour > 23 or minute > 59 or second > 59:
             states[index] = ZERO
@@ -403,7 +403,7 @@ def read_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
 
 
 @kernel
-def read_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
+def read_old_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
     """TIMESTAMP before 5.6.4, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - 4
     invalid = 0
@@ -413,7 +413,7 @@ def read_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        seconds = timestamp(data, start)
+        seconds = old_timestamp(data, start)
         if seconds == 0:
             states[index] = ZERO
             invalid += 1
@@ -432,12 +432,12 @@ def read_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int
     BIG,
     YEARS,
     DATES,
-    TIMES,
+    OLD_TIMES,
+    OLD_DATETIMES,
+    OLD_TIMESTAMPS,
+    TIMES,  # fractional digits; likewise for the next two
     DATETIMES,
     TIMESTAMPS,
-    TIMES2,  # fractional digits; likewise for the next two
-    DATETIMES2,
-    TIMESTAMPS2,
     DECIMALS,
     LONG_DECIMALS,
     MEMBERS,
@@ -449,7 +449,7 @@ def read_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int
 #: (in units of values), of its validity bits, and of its time states.
 HOW, SIZE, NUMBER, MORE, MORE_END, STARTS, VALUES, BITS, STATES, LINE = range(10)
 
-TIMES_OF_ALL_KINDS = (DATES, TIMES, DATETIMES, TIMESTAMPS, TIMES2, DATETIMES2, TIMESTAMPS2)
+TIMES_OF_ALL_KINDS = (DATES, OLD_TIMES, OLD_DATETIMES, OLD_TIMESTAMPS, TIMES, DATETIMES, TIMESTAMPS)
 
 #: The results of a column: number of missing values, number of invalid values, total length of all strings.
 NULLS, INVALID, TOTAL, RESULTS = range(4)
@@ -541,18 +541,18 @@ def read_columns(
                 read_years(data, cells, out2[first:last])
             elif how == DATES:
                 invalid = read_dates(data, cells, signed4[first:last], states)
+            elif how == OLD_TIMES:
+                invalid = read_old_times(data, cells, signed8[first:last], states)
+            elif how == OLD_DATETIMES:
+                invalid = read_old_datetimes(data, cells, signed8[first:last], states)
+            elif how == OLD_TIMESTAMPS:
+                invalid = read_old_timestamps(data, cells, signed8[first:last], states)
             elif how == TIMES:
-                invalid = read_times(data, cells, signed8[first:last], states)
+                invalid = read_times(data, cells, size, number, signed8[first:last], states)
             elif how == DATETIMES:
-                invalid = read_datetimes(data, cells, signed8[first:last], states)
+                invalid = read_datetimes(data, cells, size, number, signed8[first:last], states)
             elif how == TIMESTAMPS:
-                invalid = read_timestamps(data, cells, signed8[first:last], states)
-            elif how == TIMES2:
-                invalid = read_times2(data, cells, size, number, signed8[first:last], states)
-            elif how == DATETIMES2:
-                invalid = read_datetimes2(data, cells, size, number, signed8[first:last], states)
-            elif how == TIMESTAMPS2:
-                invalid = read_timestamps2(data, cells, size, number, signed8[first:last], states)
+                invalid = read_timestamps(data, cells, size, number, signed8[first:last], states)
             elif how == DECIMALS:
                 invalid = read_decimals(data, cells, groups, out8[2 * first : 2 * last])
             elif how == LONG_DECIMALS:

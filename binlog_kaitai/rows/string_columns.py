@@ -10,18 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
-from binlog_kaitai.rows.read_kernels import STRINGS
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
-from binlog_kaitai.values.column_kinds import STRING_TYPES, TEXTUAL, Value
+from binlog_kaitai.values.column_kinds import STRINGS, Kind
+from binlog_kaitai.values.representations import TEXTUAL, Value
 from binlog_kaitai.values.schema import Column
 
 #: Character sets whose text is valid UTF-8; None stands for an unknown one.
@@ -46,16 +45,16 @@ def _way(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
     column = cells.column
     if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
         return None
-    return ReadMethod(STRINGS, 4)
+    return ReadMethod(ways.STRINGS, 4)
 
 
 def is_textual(column: Column) -> bool:
     """Whether byte strings of the column are shown as text, for MariaDB's UUID, INET4 and INET6."""
-    return column.type == ColumnType.string and (column.type_name or "").lower() in TEXTUAL
+    return column.kind == Kind.CHAR and (column.type_name or "").lower() in TEXTUAL
 
 
 def _is_padded(column: Column) -> bool:
-    return column.type == ColumnType.string and column.length > 0
+    return column.kind == Kind.CHAR and column.length > 0
 
 
 def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> pa.Array:
@@ -199,10 +198,10 @@ def _by_reader(cells: Cells, kind: pa.DataType) -> pa.Array:
 
 
 #: Read methods and array constructors of string types: see `builders`.
-BUILDERS: dict[ColumnType | int, Any] = {
-    **dict.fromkeys(STRING_TYPES, (_way, texts)),
-    ColumnType.geometry: (_way, geometries),
-    ColumnType.vector: (_way, vectors),
+BUILDERS: dict[Kind, Any] = {
+    **dict.fromkeys(STRINGS, (_way, texts)),
+    Kind.GEOMETRY: (_way, geometries),
+    Kind.VECTOR: (_way, vectors),
 }
 
 

@@ -16,7 +16,6 @@ import numpy as np
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
-    ColumnType,
     EventType,
     TableMapEvent,
     YearBits,
@@ -35,7 +34,8 @@ from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.line_arrays import Pool, TextColumn
-from binlog_kaitai.values.column_kinds import kind_of
+from binlog_kaitai.values.column_kinds import Kind
+from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column as TableColumn
 from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 
@@ -62,7 +62,7 @@ def widths_of(table_map: TableMapEvent, columns: Sequence[TableColumn]) -> list[
 
 def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:
     try:
-        kind_of(column)
+        representation_of(column)
     except GrammarError:
         return None
     widths = plain_decoders.WIDTHS
@@ -224,7 +224,7 @@ class Table:
         is_known = schema.is_readable and len(known) == len(widths) and not schema.old_fractions
         self.widths = known if is_known else None
         self.memory: dict[Any, Any] = {}
-        self.json_columns = [column.index for column in schema.columns if column.type == ColumnType.json]
+        self.json_columns = [column.index for column in schema.columns if column.kind == Kind.JSON]
 
     @property
     def key(self) -> tuple[str, str]:

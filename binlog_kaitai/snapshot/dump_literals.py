@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import replace
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.snapshot.snapshot_values import value_of_text
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES, TEXTUAL
+from binlog_kaitai.values.column_kinds import STRINGS, Kind
+from binlog_kaitai.values.representations import TEXTUAL
 from binlog_kaitai.values.schema import Column
 
 _NULL, _INTRODUCER, _CONVERT = b"NULL", b"_binary", b"CONVERT("
@@ -34,7 +34,6 @@ _Conversion = Callable[[Sequence[bytes], pa.DataType], pa.Array]
 _DATE = 10
 
 #: The types whose literals are bytes or text in a character set.
-_STRINGS = (ColumnType.string, ColumnType.varchar, ColumnType.blob)
 
 
 def data_of(literal: bytes) -> bytes | None:
@@ -98,9 +97,9 @@ class Converter:
         self._column = column
         self._zero_dates = zero_dates
         self._charset = charset
-        is_converted = column.type in _STRINGS and BINARY not in (column.charset, charset)
+        is_converted = column.kind in STRINGS and BINARY not in (column.charset, charset)
         self._as_dumped = replace(column, charset=charset) if is_converted else column
-        self._convert = _CONVERTERS.get(column.type, _text)
+        self._convert = _CONVERTERS.get(column.kind, _text)
         self._at_once = self._conversion_at_once()
 
     def array(self, literals: Sequence[bytes]) -> pa.Array:
@@ -119,17 +118,17 @@ class Converter:
     def _conversion_at_once(self) -> _Conversion | None:
         """A conversion of many literals at once; None if each value needs its own."""
         column, kind = self._as_dumped, self.kind
-        if column.type in INTEGER_TYPES and pa.types.is_integer(kind):
+        if column.kind == Kind.INTEGER and pa.types.is_integer(kind):
             return _integers
-        if column.type in (ColumnType.float, ColumnType.double):
+        if column.kind in (Kind.FLOAT, Kind.DOUBLE):
             return _floats
-        if column.type == ColumnType.newdecimal:
+        if column.kind == Kind.DECIMAL:
             return _decimals
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
             return _times
-        if column.type in _STRINGS and pa.types.is_binary(kind):
+        if column.kind in STRINGS and pa.types.is_binary(kind):
             return _byte_strings
-        is_utf8 = column.type in _STRINGS and column.charset in _UTF8 and pa.types.is_string(kind)
+        is_utf8 = column.kind in STRINGS and column.charset in _UTF8 and pa.types.is_string(kind)
         return _strings if is_utf8 else None
 
     def _value(self, literal: bytes) -> object:
@@ -225,12 +224,12 @@ def _number_of(text: str, column: Column) -> int:
     return 0
 
 
-_CONVERTERS: dict[ColumnType | int, Callable[[bytes, Column, str, bytes], bytes | str | int]] = {
-    **dict.fromkeys(_STRINGS, _as_it_is),
-    ColumnType.geometry: _as_it_is,
-    ColumnType.bit: _bits,
-    ColumnType.enum: _enum,
-    ColumnType.set: _set,
-    ColumnType.vector: lambda data, column, charset, literal: data.hex(),
-    ColumnType.json: lambda data, column, charset, literal: data.decode("utf-8"),
+_CONVERTERS: dict[Kind, Callable[[bytes, Column, str, bytes], bytes | str | int]] = {
+    **dict.fromkeys(STRINGS, _as_it_is),
+    Kind.GEOMETRY: _as_it_is,
+    Kind.BIT: _bits,
+    Kind.ENUM: _enum,
+    Kind.SET: _set,
+    Kind.VECTOR: lambda data, column, charset, literal: data.hex(),
+    Kind.JSON: lambda data, column, charset, literal: data.decode("utf-8"),
 }

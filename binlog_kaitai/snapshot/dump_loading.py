@@ -11,7 +11,6 @@ from pathlib import Path
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import TableSet
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError
@@ -23,6 +22,7 @@ from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
 from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
 from binlog_kaitai.sources.packed import PackedStream, open_file
 from binlog_kaitai.values.charsets import decode
+from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.schema import Column, Schema
 
 #: Seconds between two lines.
@@ -333,8 +333,8 @@ class Loading:
         return tuple(indexes)
 
     def _check_session(self, script: DumpScript, schema: Schema, columns: tuple[int, ...]) -> None:
-        kinds = {schema.columns[index].type for index in columns}
-        if ColumnType.timestamp2 in kinds and self._time_zone != _UTC:
+        kinds = {schema.columns[index].kind for index in columns}
+        if Kind.TIMESTAMP in kinds and self._time_zone != _UTC:
             reason = f"the TIMESTAMP columns of {schema.full_name} are not in UTC: the dump does not set "
             raise script.error(reason + "TIME_ZONE='+00:00'; dump with --tz-utc")
         if not self._charset:
@@ -384,7 +384,7 @@ class Loading:
             warnings.warn(f"{name}: the dump lacks {', '.join(lacking)}: NULL in its rows", stacklevel=2)
         if schema.primary_key or not table.rows:
             return
-        floats = [column.name for column in schema.columns if column.type == ColumnType.float]
+        floats = [column.name for column in schema.columns if column.kind == Kind.FLOAT]
         if lacking or floats:
             reason = "it has no primary key, and a dump " + (
                 f"lacks {', '.join(lacking)}" if lacking else f"rounds FLOAT ({', '.join(floats)})"

@@ -23,7 +23,7 @@ from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles, rows_by_path
 from binlog_kaitai.snapshot.snapshot_values import quoted, selected
 from binlog_kaitai.sources.disk import replace_file, sync
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.change_schemas import own_columns
 
@@ -110,7 +110,7 @@ class ServerTable:
     def integer_key(self) -> Column | None:
         """The column that alone is the primary key, if it is an integer."""
         key = [self.schema.columns[index] for index in self.schema.primary_key]
-        return key[0] if len(key) == 1 and key[0].type in INTEGER_TYPES else None
+        return key[0] if len(key) == 1 and key[0].kind == Kind.INTEGER else None
 
 
 @dataclass(frozen=True)

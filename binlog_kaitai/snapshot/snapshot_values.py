@@ -13,44 +13,29 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.definition_match import decimal_digits
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import TEXTUAL, Value
+from binlog_kaitai.values.column_kinds import STRINGS, TIMES, Kind, of_type
+from binlog_kaitai.values.representations import TEXTUAL, Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 from binlog_kaitai.values.strings import enum_of, set_of
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.temporal import ZeroDate
 
-#: The type of a column in the log, by its SQL type.
-_LOGGED = {
-    "tinyint": ColumnType.tiny, "smallint": ColumnType.short, "mediumint": ColumnType.int24,
-    "int": ColumnType.long, "bigint": ColumnType.longlong, "decimal": ColumnType.newdecimal,
-    "float": ColumnType.float, "double": ColumnType.double, "bit": ColumnType.bit, "year": ColumnType.year,
-    "date": ColumnType.date, "time": ColumnType.time2, "datetime": ColumnType.datetime2,
-    "timestamp": ColumnType.timestamp2, "enum": ColumnType.enum, "set": ColumnType.set,
-    "char": ColumnType.string, "binary": ColumnType.string, "uuid": ColumnType.string,
-    "inet4": ColumnType.string, "inet6": ColumnType.string, "varchar": ColumnType.varchar,
-    "varbinary": ColumnType.varchar, "json": ColumnType.json, "vector": ColumnType.vector,
-}  # fmt: skip
-_LOGGED |= {
-    size + kind: ColumnType.blob for size in ("", "tiny", "medium", "long") for kind in ("text", "blob")
-}
-_SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection"
-_LOGGED |= dict.fromkeys(_SHAPES.split(), ColumnType.geometry)
+#: Types that a snapshot cannot read.
+_UNREADABLE = ("xmltype",)
 
-#: What to select of a column, by its type in the log; the column itself for all other types.
+#: What to select of a column, by the kind of its values; the column itself for all other kinds.
 _SELECTED = {
-    ColumnType.float: "{} * 1e0",
-    ColumnType.double: "{} * 1e0",
-    ColumnType.year: "{} + 0",
-    ColumnType.enum: "CAST({} AS UNSIGNED)",
-    ColumnType.set: "CAST({} AS UNSIGNED)",
-    ColumnType.string: "CAST({} AS BINARY)",
-    ColumnType.varchar: "CAST({} AS BINARY)",
-    ColumnType.blob: "CAST({} AS BINARY)",
-    ColumnType.vector: "HEX({})",
+    Kind.FLOAT: "{} * 1e0",
+    Kind.DOUBLE: "{} * 1e0",
+    Kind.YEAR: "{} + 0",
+    Kind.ENUM: "CAST({} AS UNSIGNED)",
+    Kind.SET: "CAST({} AS UNSIGNED)",
+    **dict.fromkeys(STRINGS, "CAST({} AS BINARY)"),
+    Kind.VECTOR: "HEX({})",
 }
 
 #: Character sets with characters beyond the BMP. SHOW CREATE TABLE and information_schema of all servers show
@@ -76,21 +61,22 @@ def schema_of(table: TableDefinition, *, is_mariadb: bool) -> Schema:
 
 def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
     known = table.columns[index]
-    kind = _LOGGED.get(known.base_type)
-    if kind is None:
+    base = known.base_type
+    # MariaDB logs a VECTOR as a VARBINARY.
+    logged = sql_type("varbinary" if is_mariadb and base == "vector" else base).logged
+    if not logged or base in _UNREADABLE:
         name = f"{table.schema_name}.{table.table_name}.{known.name}"
         raise ServerError(f"{name} has the type {known.type_name}, which a snapshot cannot read")
-    if is_mariadb and kind == ColumnType.vector:
-        kind = ColumnType.varchar
-    precision, scale = decimal_digits(known.arguments) if kind == ColumnType.newdecimal else (None, None)
-    has_length = kind in (ColumnType.string, ColumnType.bit) and known.arguments
-    has_fraction = kind in (ColumnType.time2, ColumnType.datetime2, ColumnType.timestamp2) and known.arguments
-    is_bytes = kind in (ColumnType.string, ColumnType.varchar, ColumnType.blob) and known.charset is None
+    kind = of_type(logged[0]).kind
+    precision, scale = decimal_digits(known.arguments) if kind == Kind.DECIMAL else (None, None)
+    has_length = kind in (Kind.CHAR, Kind.BIT) and known.arguments
+    has_fraction = kind in TIMES and known.arguments
+    is_bytes = kind in STRINGS and known.charset is None
     return Column(
         index=index,
         name=known.name,
         is_named=True,
-        type=kind,
+        type=logged[0],
         length=int(known.arguments[0]) if has_length else 0,
         length_size=0,
         max_length=None,
@@ -152,9 +138,7 @@ def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_double
 
 def documents_in(schema: Schema, withheld: frozenset[str]) -> list[Column]:
     """The columns of MySQL's documents that are read."""
-    return [
-        column for column in schema.columns if column.type == ColumnType.json and column.name not in withheld
-    ]
+    return [column for column in schema.columns if column.kind == Kind.JSON and column.name not in withheld]
 
 
 def selected(column: Column) -> str:
@@ -162,7 +146,7 @@ def selected(column: Column) -> str:
     name = quoted(column.name)
     if _is_textual(column):
         return f"CAST({name} AS CHAR)"
-    return _SELECTED.get(ColumnType(column.type), "{}").format(name)
+    return _SELECTED.get(column.kind, "{}").format(name)
 
 
 def quoted(*names: str) -> str:
@@ -178,32 +162,32 @@ def value_of_text(text: Any, column: Column) -> Value:
     """The value that the event reader returns, from the text or the bytes that the server sent."""
     if text is None or _is_textual(column):
         return text  # type: ignore[no-any-return]
-    match column.type:
-        case ColumnType.newdecimal:
+    match column.kind:
+        case Kind.DECIMAL:
             return Decimal(text)
-        case ColumnType.float | ColumnType.double:
+        case Kind.FLOAT | Kind.DOUBLE:
             return float(text)
-        case ColumnType.bit:
+        case Kind.BIT:
             return int.from_bytes(text, "big")
-        case ColumnType.date:
+        case Kind.DATE:
             return _date(text)
-        case ColumnType.datetime2:
+        case Kind.DATETIME:
             return _moment(text)
-        case ColumnType.timestamp2:
+        case Kind.TIMESTAMP:
             moment = _moment(text)
             return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
-        case ColumnType.time2:
+        case Kind.TIME:
             return _time(text)
-        case ColumnType.string | ColumnType.varchar | ColumnType.blob:
+        case Kind.CHAR | Kind.VARCHAR | Kind.BLOB:
             return decode(text, column.charset)
-        case ColumnType.enum:
+        case Kind.ENUM:
             return enum_of(int(text), column)
-        case ColumnType.set:
+        case Kind.SET:
             return set_of(int(text), column)
-        case ColumnType.vector:
+        case Kind.VECTOR:
             data = bytes.fromhex(text)
             return list(struct.unpack(f"<{len(data) // _FLOAT_SIZE}f", data))
-        case ColumnType.json | ColumnType.geometry:
+        case Kind.JSON | Kind.GEOMETRY:
             return text  # type: ignore[no-any-return]
     return int(text)
 

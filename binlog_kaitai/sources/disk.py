@@ -32,10 +32,7 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 def exchange(one: Path, other: Path) -> None:
     """Exchange two files or folders of a file system atomically: no process ever finds one of them missing.
 
-    Raises
-    ------
-    OSError
-        The system or the file system cannot do that, or one of them does not exist.
+    Raises `OSError`: the system or the file system cannot do that, or one of them does not exist.
     """
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
@@ -59,9 +56,7 @@ def replace_file(path: Path, text: str) -> None:
 def try_lock(path: Path) -> int | None:
     """Lock a file, which is created if necessary, unless another holder has locked it.
 
-    Returns
-    -------
-    A file descriptor, whose closing releases the lock; None if the file is locked.
+    Returns a file descriptor, whose closing releases the lock; None if the file is locked.
     """
     number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     is_locked = False
@@ -96,17 +91,9 @@ def locked(path: Path, *, is_shared: bool) -> Iterator[None]:
 def refuse_inputs(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str] | None]) -> None:
     """Refuse to write to a file that is read, under this name, another one, or a link.
 
-    Parameters
-    ----------
-    target
-        The path to write to, which need not exist.
-    inputs
-        The paths to read; None (a stream) and URLs are not local files.
-
-    Raises
-    ------
-    UsageError
-        The target is one of the inputs.
+    `target`: the path to write to, which need not exist.
+    `inputs`: the paths to read; None (a stream) and URLs are not local files.
+    Raises `UsageError`: the target is one of the inputs.
     """
     for path in inputs:
         with suppress(OSError):

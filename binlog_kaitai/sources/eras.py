@@ -35,10 +35,7 @@ def folder_of(archive: str, number: int) -> str:
 def folders(archive: str) -> list[str]:
     """The directories of the later eras, oldest first.
 
-    Raises
-    ------
-    SourceError
-        The store that has them cannot be reached, or invents them.
+    Raises `SourceError`: the store that has them cannot be reached, or invents them.
     """
     found: list[str] = []
     while _exists(joined(era := folder_of(archive, len(found) + 1), STATE)):
@@ -51,10 +48,7 @@ def folders(archive: str) -> list[str]:
 def read_state(folder: str) -> dict[str, Any] | None:
     """The state of an archive or era, as JSON; None if there is none.
 
-    Raises
-    ------
-    SourceError
-        The file cannot be read.
+    Raises `SourceError`: the file cannot be read.
     """
     path = joined(folder, STATE)
     name, read = path, Path(path).read_bytes
@@ -80,10 +74,7 @@ def reading_state(folder: str) -> Iterator[None]:
 def read_before(era: str) -> GtidSet:
     """The transactions that an archive had when an era began.
 
-    Raises
-    ------
-    SourceError
-        The era's state cannot be read.
+    Raises `SourceError`: the era's state cannot be read.
     """
     with reading_state(era):
         return GtidSet.parse((read_state(era) or {}).get("read_before", ""))

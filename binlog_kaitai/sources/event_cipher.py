@@ -45,14 +45,8 @@ _BYTE, _SHIFT = np.int64(255), 8
 def find_events(data: Bytes, starts: Ints) -> int:
     """Find the whole events at the start of bytes, by their lengths.
 
-    Parameters
-    ----------
-    starts
-        Room for the offsets of the events, and for the end of the last one.
-
-    Returns
-    -------
-    Number of events.
+    `starts`: room for the offsets of the events, and for the end of the last one.
+    Returns number of events.
     """
     count, at, end = 0, 0, data.shape[0]
     starts[0] = 0
@@ -86,16 +80,10 @@ def collect_blocks(
 ) -> int:
     """Collect the whole blocks of events, and make the events' initialization vectors.
 
-    Parameters
-    ----------
-    data
-        Bytes of the file, `base` bytes into it. The gap in each ciphertext is closed; `put_blocks` opens it.
-    blocks, vectors
-        Room for the blocks, and for a vector for each event.
-
-    Returns
-    -------
-    Bytes of blocks; -1 where an event lies outside, or the room does not suffice.
+    `data`: bytes of the file, `base` bytes into it. The gap in each ciphertext is closed; `put_blocks` opens
+    it.
+    `blocks`, `vectors`: room for the blocks, and for a vector for each event.
+    Returns bytes of blocks; -1 where an event lies outside, or the room does not suffice.
     """
     at = 0
     for event in range(starts.shape[0]):
@@ -126,14 +114,9 @@ def put_blocks(
 ) -> None:
     """Put the blocks of events in their place, decrypted.
 
-    Parameters
-    ----------
-    data, starts, sizes, vectors
-        Those that `collect_blocks` was given and filled.
-    sealed, plain
-        Its blocks, and what the cipher makes of each alone.
-    masks
-        For each event, what its bytes after the last whole block are XORed with.
+    `data`, `starts`, `sizes`, `vectors`: those that `collect_blocks` was given and filled.
+    `sealed`, `plain`: its blocks, and what the cipher makes of each alone.
+    `masks`: for each event, what its bytes after the last whole block are XORed with.
     """
     at = 0
     for event in range(starts.shape[0]):
@@ -218,12 +201,8 @@ class EventCipher:
     def decrypt(self, data: Bytes, base: int, starts: Ints, sizes: Ints) -> None:
         """Decrypt complete events in place.
 
-        Parameters
-        ----------
-        data
-            Bytes of the file (uint8) from offset `base` on, followed by a spare block; see `with_room`.
-        starts, sizes
-            Start and size of the events in `data`, in bytes (int64).
+        `data`: bytes of the file (uint8) from offset `base` on, followed by a spare block; see `with_room`.
+        `starts`, `sizes`: start and size of the events in `data`, in bytes (int64).
         """
         blocks = np.empty(int(((sizes - TYPE) // BLOCK).sum()) * BLOCK, dtype=np.uint8)
         made = np.empty(len(starts) * BLOCK, dtype=np.uint8)
@@ -251,10 +230,7 @@ class EventCipher:
     def find_header(self, data: bytes, count: int, base: int, end: int) -> int | None:
         """The first of `count` offsets in bytes of a file where the header of an event stands.
 
-        Parameters
-        ----------
-        base, end
-            Offset of the bytes in the file, and its size.
+        `base`, `end`: offset of the bytes in the file, and its size.
         """
         array = np.frombuffer(data, dtype=np.uint8)
         offsets = np.arange(max(min(len(array) - HEAD + 1, count), 0))

@@ -61,17 +61,10 @@ _NO_RECORDS = b"\0"
 def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
     """The log of version 4.
 
-    Parameters
-    ----------
-    raw
-        The file, after `start`; a file that is slow to seek, or not seekable, is copied to a temporary file.
-    beside
-        Opens the files of other numbers in the series.
-
-    Raises
-    ------
-    BinlogError
-        The header is damaged.
+    `raw`: the file, after `start`; a file that is slow to seek, or not seekable, is copied to a temporary
+    file.
+    `beside`: opens the files of other numbers in the series.
+    Raises `BinlogError`: the header is damaged.
     """
     if isinstance(raw, Layer) or not raw.seekable() or raw.tell() != len(start):
         raw = copied(raw, start)
@@ -235,17 +228,9 @@ def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple
 
     The first piece of each group comes with the offset of the record, others with None.
 
-    Parameters
-    ----------
-    cursor
-        Where to begin in the file; afterwards, where the damage is.
-    may_go_on
-        A record that began before may go on here; it is left out.
-
-    Raises
-    ------
-    DamagedError
-        A page or a record is damaged, or a record that a group needs is missing.
+    `cursor`: where to begin in the file; afterwards, where the damage is.
+    `may_go_on`: a record that began before may go on here; it is left out.
+    Raises `DamagedError`: a page or a record is damaged, or a record that a group needs is missing.
     """
     while (chunk := cursor.next()) is not None:
         is_whole = chunk.is_last and not chunk.is_continuation
@@ -318,19 +303,10 @@ class _Node(NamedTuple):
 def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[bytes]:
     """The bytes of the out-of-band records of a group, in order.
 
-    Parameters
-    ----------
-    last
-        The root of the last tree.
-    count
-        Number of records.
-    what
-        The commit record, for error messages.
-
-    Raises
-    ------
-    DamagedError
-        A record is damaged or missing, or the records do not form the complete group.
+    `last`: the root of the last tree.
+    `count`: number of records.
+    `what`: the commit record, for error messages.
+    Raises `DamagedError`: a record is damaged or missing, or the records do not form the complete group.
     """
     # The stack: offsets, with a flag if reached through left children only, or nodes to return.
     stack: list[_Node | tuple[Place, bool, int]] = [(last, True, count)]

@@ -75,15 +75,12 @@ class Chunk(NamedTuple):
 class LogFile:
     """A file of a series.
 
+    Raises `DamagedError`: the header is damaged.
+
     Parameters
     ----------
     raw
         A seekable stream.
-
-    Raises
-    ------
-    DamagedError
-        The header is damaged.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -99,10 +96,7 @@ class LogFile:
     def page(self, number: int) -> bytes | None:
         """A verified page; None after the last one.
 
-        Raises
-        ------
-        DamagedError
-            The page is damaged or truncated.
+        Raises `DamagedError`: the page is damaged or truncated.
         """
         first = number - number % _RUN
         if first in self._runs:
@@ -133,10 +127,7 @@ class LogFile:
     def check_empty_from(self, place: Place) -> None:
         """Check that nothing follows the end of the data.
 
-        Raises
-        ------
-        DamagedError
-            Data follows that would be lost.
+        Raises `DamagedError`: data follows that would be lost.
         """
         if self._zeros is not None and place.offset >= self._zeros:
             return
@@ -176,10 +167,7 @@ class LogFile:
 def read_header(data: bytes) -> InnodbLog.FileHeader:
     """The header of a file.
 
-    Raises
-    ------
-    DamagedError
-        It is damaged, or of another version.
+    Raises `DamagedError`: it is damaged, or of another version.
     """
     what = "the header of the log inside InnoDB"
     if len(data) < HEADER_SIZE:
@@ -217,10 +205,7 @@ class Series:
     def file(self, number: int) -> LogFile | None:
         """A file of the series; None if it does not exist.
 
-        Raises
-        ------
-        DamagedError
-            Its number differs from its name, or its header is damaged.
+        Raises `DamagedError`: its number differs from its name, or its header is damaged.
         """
         if number not in self._files:
             try:
@@ -256,10 +241,7 @@ class Cursor:
     def next(self) -> Chunk | None:
         """The next chunk of the file; None at the end of its data.
 
-        Raises
-        ------
-        DamagedError
-            A page, or the length of the chunk, is damaged.
+        Raises `DamagedError`: a page, or the length of the chunk, is damaged.
         """
         try:
             return self._next()
@@ -321,10 +303,7 @@ class Cursor:
 def record(cursor: Cursor, first: Chunk) -> Iterator[bytes]:
     """The bytes of a record, chunk by chunk, including those in the next file.
 
-    Raises
-    ------
-    DamagedError
-        The record is incomplete.
+    Raises `DamagedError`: the record is incomplete.
     """
     yield first.data
     chunk: Chunk | None = first

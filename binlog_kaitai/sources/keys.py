@@ -47,10 +47,7 @@ Entries = list[tuple[str, bytes]]
 def read_keyring(path: str) -> Entries:
     """The keys in a file of MySQL's component_keyring_file or of its plugin keyring_file.
 
-    Raises
-    ------
-    SourceError
-        The file cannot be read, or is not a keyring.
+    Raises `SourceError`: the file cannot be read, or is not a keyring.
     """
     with reading(path):
         data = Path(path).read_bytes()
@@ -81,20 +78,11 @@ def _deobfuscated(data: bytes) -> bytes:
 def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
     """The keys in a file of MariaDB's file_key_management.
 
-    Parameters
-    ----------
-    secret
-        The secret that the file is encrypted with, as for `file_key_management_filekey`: the text, or
-        ``FILE:`` and the path of a file that contains it.
-    rounds
-        Value of `file_key_management_use_pbkdf2`.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read, is not a key file, or the secret is wrong.
-    EncryptedError
-        The package required for decryption is not installed.
+    `secret`: the secret that the file is encrypted with, as for `file_key_management_filekey`: the text, or
+    ``FILE:`` and the path of a file that contains it.
+    `rounds`: value of `file_key_management_use_pbkdf2`.
+    Raises `SourceError`: the file cannot be read, is not a key file, or the secret is wrong;
+    `EncryptedError`: the package required for decryption is not installed.
     """
     with reading(path):
         data = Path(path).read_bytes()

@@ -64,10 +64,7 @@ def decrypted(raw: BinaryIO, start: bytes, keys: Keys | None) -> tuple[BinaryIO 
 
     Without a key, the event reader reports encrypted events.
 
-    Parameters
-    ----------
-    raw
-        A log, after `start`.
+    `raw`: a log, after `start`.
     """
     header, begin = _read_begin(raw, start)
     if begin is None:

@@ -36,10 +36,7 @@ _START = 64 << 10
 def decrypted(raw: BinaryIO, keys: Keys | None, start: bytes = b"") -> BinaryIO:
     """The plain log. Reading raises `EncryptedError` without the key, `GrammarError` of a damaged header.
 
-    Parameters
-    ----------
-    raw
-        The encrypted log, at its first byte, or after `start`.
+    `raw`: the encrypted log, at its first byte, or after `start`.
     """
     header = read_up_to(raw, HEADER_SIZE - len(start), start)
     try:

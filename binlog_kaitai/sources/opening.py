@@ -28,14 +28,9 @@ def plain(raw: BinaryIO, keys: Keys | None = None, beside: Beside | None = None)
     Reading raises errors in the start of the log: damage, or `EncryptedError` if a key is missing. For
     MariaDB's encrypted logs, the event reader raises it at the first encrypted event.
 
-    Parameters
-    ----------
-    raw
-        A stream at the first byte of the file.
-    keys
-        Where to find keys, besides the process and its environment.
-    beside
-        Opens other files of the same series, in which logs may continue.
+    `raw`: a stream at the first byte of the file.
+    `keys`: where to find keys, besides the process and its environment.
+    `beside`: opens other files of the same series, in which logs may continue.
     """
     try:
         return _opened(raw, keys, beside)

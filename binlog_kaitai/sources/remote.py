@@ -46,10 +46,7 @@ def is_url(path: str) -> bool:
 def open_url(url: str) -> BinaryIO:
     """A seekable stream of a file at its first byte.
 
-    Raises
-    ------
-    OSError
-        The file does not exist, or cannot be read.
+    Raises `OSError`: the file does not exist, or cannot be read.
     """
     with _as_source_error(url):
         place = _place(url)
@@ -61,10 +58,7 @@ def open_url(url: str) -> BinaryIO:
 def read_whole(url: str) -> bytes:
     """The content of a small file.
 
-    Raises
-    ------
-    OSError
-        The file does not exist, cannot be read, or is too large for what it should be.
+    Raises `OSError`: the file does not exist, cannot be read, or is too large for what it should be.
     """
     with open_url(url) as file:
         data = file.read(_MOST_WHOLE + 1)
@@ -84,10 +78,7 @@ def _check_unchanged(place: _Place, opened: Any) -> None:
 def state_of(url: str) -> State:
     """The size and modification time of a file.
 
-    Raises
-    ------
-    OSError
-        The file does not exist.
+    Raises `OSError`: the file does not exist.
     """
     with _as_source_error(url):
         place = _place(url)
@@ -100,10 +91,7 @@ def state_of(url: str) -> State:
 def find(url: str) -> list[str]:
     """The files of a URL: the file itself, those that match a pattern, or those in a folder.
 
-    Raises
-    ------
-    SourceError
-        No file was found.
+    Raises `SourceError`: no file was found.
     """
     with reading(url), _as_source_error(url):
         place = _place(url)
@@ -140,10 +128,7 @@ def without_options(url: str) -> str:
 def existing(urls: Sequence[str]) -> list[str]:
     """Those of some files that exist.
 
-    Raises
-    ------
-    OSError
-        The store cannot be reached, or refuses.
+    Raises `OSError`: the store cannot be reached, or refuses.
     """
     there = []
     for url in urls:
@@ -157,10 +142,7 @@ def existing(urls: Sequence[str]) -> list[str]:
 def changing(url: str) -> Iterator[tuple[Any, str]]:
     """The file system of a URL, and a file's path in it.
 
-    Raises
-    ------
-    OSError
-        The store cannot be reached, or refuses.
+    Raises `OSError`: the store cannot be reached, or refuses.
     """
     with _as_source_error(url):
         place = _place(url)

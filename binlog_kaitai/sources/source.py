@@ -139,20 +139,12 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
 def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
     """The logs of a caller's source, in reading order.
 
-    Parameters
-    ----------
-    source
-        A path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its binary
-        logs, by index file if there is exactly one, and those of later eras, see `eras`); a ``.index`` file;
-        a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an
-        open binary file; or several of these.
-    keys
-        Where to find the keys of encrypted logs, besides the environment.
-
-    Raises
-    ------
-    SourceError
-        No file was found, or none that is a binary log.
+    `source`: a path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
+    binary logs, by index file if there is exactly one, and those of later eras, see `eras`); a ``.index``
+    file; a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an
+    open binary file; or several of these.
+    `keys`: where to find the keys of encrypted logs, besides the environment.
+    Raises `SourceError`: no file was found, or none that is a binary log.
     """
     if isinstance(source, Source):
         return [source]
@@ -285,10 +277,7 @@ def _starts_like_a_log(path: str) -> bool:
 def state_of(path: str) -> State:
     """The size and modification time of a log.
 
-    Raises
-    ------
-    OSError
-        The file does not exist.
+    Raises `OSError`: the file does not exist.
     """
     file = _file_state(path)
     size = _plain_size(path, *file, unpacks=False)
@@ -298,12 +287,8 @@ def state_of(path: str) -> State:
 def with_state(log: Source) -> Source:
     """A log with its size and modification time now.
 
-    Raises
-    ------
-    UsageError
-        It is a stream, which another process cannot read.
-    SourceError
-        The file does not exist.
+    Raises `UsageError`: it is a stream, which another process cannot read; `SourceError`: the file does not
+    exist.
     """
     if log.path is None:
         raise UsageError(f"{log.name} is a stream; only files can be split")
@@ -314,12 +299,7 @@ def with_state(log: Source) -> Source:
 def length_of(path: str) -> int:
     """Size of a plain log in bytes, for which some compressed files are decompressed.
 
-    Raises
-    ------
-    OSError
-        The file does not exist.
-    BinlogError
-        The file cannot be decompressed.
+    Raises `OSError`: the file does not exist; `BinlogError`: the file cannot be decompressed.
     """
     size = _plain_size(path, *_file_state(path), unpacks=True)
     assert size is not None

@@ -31,25 +31,11 @@ class StoppedError(Exception):
 def upload(source: Path | bytes, url: str, *, same: tuple[str, ...] = (), stop: threading.Event) -> str:
     """Copy a file to a URL and read it back, unless the same log is there.
 
-    Parameters
-    ----------
-    source
-        The file, or its content.
-    same
-        Other URLs at which the log may be, compressed or not.
-
-    Returns
-    -------
-    The URL at which it is.
-
-    Raises
-    ------
-    SourceError
-        Something else is there.
-    OSError
-        The store cannot be reached, or does not return what was written; nothing was left there.
-    StoppedError
-        `stop` was set.
+    `source`: the file, or its content.
+    `same`: other URLs at which the log may be, compressed or not.
+    Returns the URL at which it is.
+    Raises `SourceError`: something else is there; `OSError`: the store cannot be reached, or does not return
+    what was written; nothing was left there; `StoppedError`: `stop` was set.
     """
     for there in remote.existing((url, *same)):
         with _opened(source) as mine, remote.open_url(there) as theirs:

@@ -63,12 +63,8 @@ _OF_LOGS = frozenset(
 def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, bytes]:
     """The log that a write set becomes, or None if the file is something else; and the bytes read.
 
-    Parameters
-    ----------
-    raw
-        The file, after `start`.
-    begin
-        Offset of `start`, if the file is seekable.
+    `raw`: the file, after `start`.
+    `begin`: offset of `start`, if the file is seekable.
     """
     data = read_up_to(raw, _PEEK - len(start), start)
     start_and_size = _start_of(data)
@@ -81,10 +77,7 @@ def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, by
 def added_size(raw: BinaryIO, start: bytes) -> int:
     """Number of bytes by which a write set gets longer; 0 for any other file.
 
-    Parameters
-    ----------
-    raw
-        The file, after `start`.
+    `raw`: the file, after `start`.
     """
     log_start, end = _start_of(read_up_to(raw, _PEEK - len(start), start)) or (b"", 0)
     return len(log_start) - end

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from binlog_kaitai.core.grammar import ColumnType, JsonBinary, JsonOpaque, StringValues
+from binlog_kaitai.core.grammar import JsonBinary, JsonOpaque, StringValues
 from binlog_kaitai.core.grammar import JsonDiff as _Change
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.values.column_kinds import OPAQUE_DATE, OPAQUE_TEXT
 from binlog_kaitai.values.numbers import decimal, double_text
 from binlog_kaitai.values.temporal import fraction_text
 
@@ -200,13 +201,13 @@ def opaque_text(content: JsonBinary.Opaque) -> str:
         case JsonOpaque.Decimal() as value:
             return f"{decimal(value.number):f}"
         case JsonOpaque.Datetime() as value:
-            clock = "" if content.type == ColumnType.date else f" {_clock(value)}"
+            clock = "" if content.type == OPAQUE_DATE else f" {_clock(value)}"
             return f'"{value.year:04}-{value.month:02}-{value.day:02}{clock}"'
         case JsonOpaque.Time() as value:
             return f'"{"-" if value.is_negative else ""}{_clock(value)}"'
         case JsonOpaque.Other() as value:
             data = value.data
-    if content.type == ColumnType.var_string:
+    if content.type == OPAQUE_TEXT:
         return quote(data.decode("utf-8", "surrogateescape"))
     encoded = base64.b64encode(data).decode("ascii")
     lines = "\n".join(encoded[start : start + _LINE] for start in range(0, len(encoded), _LINE))

@@ -15,22 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent, TableMapField
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode_member
+from binlog_kaitai.values.column_kinds import CHOICES, OLD_TIMES, Kind, of_type
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapMetadata
-
-_CHARACTER_TYPES = frozenset(
-    (
-        ColumnType.string,
-        ColumnType.var_string,
-        ColumnType.varchar,
-        ColumnType.blob,
-        ColumnType.vector,
-        ColumnType.varchar_compressed,
-        ColumnType.blob_compressed,
-    )
-)
 
 #: The first column of a table whose primary key MySQL generated.
 _GENERATED_KEY = "my_row_id"
@@ -52,6 +41,11 @@ class ColumnFacts:
     is_visible: bool | None = None
     geometry_type: int | None = None
     vector_dimensions: int | None = None
+
+    @property
+    def kind(self) -> Kind:
+        """What the values are."""
+        return of_type(self.type).kind
 
 
 class TableFacts(NamedTuple):
@@ -95,14 +89,17 @@ class _Reader:
     def __init__(self, columns: list[ColumnFacts], is_mariadb: bool) -> None:
         self.columns = columns
         self.primary_key: tuple[int, ...] = ()
-        text_types = _CHARACTER_TYPES | {ColumnType.geometry} if is_mariadb else _CHARACTER_TYPES
-        self.texts = [column for column in columns if column.type in text_types]
-        self.enums = self._of(ColumnType.enum)
-        self.sets = self._of(ColumnType.set)
-        self.choices = self._of(ColumnType.enum, ColumnType.set)
+        self.texts = [
+            column
+            for column in columns
+            if of_type(column.type).has_collation or (is_mariadb and column.kind == Kind.GEOMETRY)
+        ]
+        self.enums = self.of_kinds(Kind.ENUM)
+        self.sets = self.of_kinds(Kind.SET)
+        self.choices = self.of_kinds(*CHOICES)
 
-    def _of(self, *types: ColumnType) -> list[ColumnFacts]:
-        return [column for column in self.columns if column.type in types]
+    def of_kinds(self, *kinds: Kind) -> list[ColumnFacts]:
+        return [column for column in self.columns if column.kind in kinds]
 
     def take_default_collation(
         self, columns: list[ColumnFacts], value: TableMapMetadata.DefaultCollation
@@ -145,7 +142,7 @@ _FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
     TableMapField.set_str_value: lambda reader, value: _set(reader.sets, "members", _members(value)),
     TableMapField.enum_str_value: lambda reader, value: _set(reader.enums, "members", _members(value)),
     TableMapField.geometry_type: lambda reader, value: _set(
-        reader._of(ColumnType.geometry), "geometry_type", _numbers(value)
+        reader.of_kinds(Kind.GEOMETRY), "geometry_type", _numbers(value)
     ),
     TableMapField.simple_primary_key: lambda reader, value: reader.take_key(_numbers(value)),
     TableMapField.primary_key_with_prefix: lambda reader, value: reader.take_key(
@@ -158,7 +155,7 @@ _FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
         reader.choices, "collation_id", _numbers(value)
     ),
     TableMapField.vector_dimensionality: lambda reader, value: _set(
-        reader._of(ColumnType.vector), "vector_dimensions", _numbers(value)
+        reader.of_kinds(Kind.VECTOR), "vector_dimensions", _numbers(value)
     ),
 }
 
@@ -166,10 +163,8 @@ _FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
 _T = TypeVar("_T")
 
 #: Their `pack_length` is the size of the value itself.
-_FLOATS = frozenset((ColumnType.float, ColumnType.double))
+_FLOATS = (Kind.FLOAT, Kind.DOUBLE)
 
-#: MariaDB's old formats of these types can have fractions too; only a definition shows it.
-OLD_TIMES = frozenset((ColumnType.time, ColumnType.datetime, ColumnType.timestamp))
 _DIGITS = re.compile(r"\(([0-9])\)")
 #: Byte string types by SQL name. MariaDB logs a VECTOR as a VARBINARY.
 _BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)
@@ -250,6 +245,11 @@ class Column:
     is_generated: bool | None = None
     is_row_period: bool | None = None
 
+    @property
+    def kind(self) -> Kind:
+        """What the values are, whatever their bytes."""
+        return of_type(self.type).kind
+
     def __repr__(self) -> str:
         known = ((field.name, getattr(self, field.name)) for field in fields(self))
         return f"Column({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
@@ -290,7 +290,7 @@ class Schema:
     @property
     def old_fractions(self) -> dict[int, int]:
         """Fractional digits that the log does not record, by column index."""
-        columns = (column for column in self.columns if column.type in OLD_TIMES)
+        columns = (column for column in self.columns if column.kind in OLD_TIMES)
         return {column.index: column.fractional_digits for column in columns if column.fractional_digits}
 
     @classmethod
@@ -366,7 +366,7 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
         is_named=name is not None,
         type=logged.type,
         length=metadata.len_bytes or metadata.length if metadata else 0,
-        length_size=metadata.len_length if metadata and logged.type not in _FLOATS else 0,
+        length_size=metadata.len_length if metadata and logged.kind not in _FLOATS else 0,
         max_length=metadata.max_length if metadata else None,
         precision=metadata.precision if metadata else None,
         scale=metadata.scale if metadata else None,
@@ -393,7 +393,7 @@ def _defined_charset(known: ColumnDefinition) -> str | None:
 
 
 def _fractional_digits(logged: ColumnFacts, known: ColumnDefinition | None) -> int:
-    if logged.type in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
+    if logged.kind in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
         return min(int(digits[1]), _MOST_DIGITS)
     return (logged.metadata.fractional_digits or 0) if logged.metadata else 0
 

@@ -24,11 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import ColumnType, JsonBinary, JsonOpaque
+from binlog_kaitai.core.grammar import JsonBinary, JsonOpaque
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.values.charsets import BINARY, encoder_of
+from binlog_kaitai.values.column_kinds import OPAQUE_BYTES, Kind, of_type
 from binlog_kaitai.values.json_documents import (
     ARRAYS,
     OBJECTS,
@@ -142,12 +143,12 @@ def choice_sql(value: str | int, column: Column, dialect: SqlDialect) -> str:
     if isinstance(value, int):
         return str(value)
     members = column.members or ()
-    is_wrong = value == "" and column.type == ColumnType.enum
+    is_wrong = value == "" and column.kind == Kind.ENUM
     if is_wrong and "" not in members:
         return "0"
     if is_wrong or not is_utf8(value):
         numbers = [index for index, member in enumerate(members) if member in value.split(",")]
-        is_enum = column.type == ColumnType.enum
+        is_enum = column.kind == Kind.ENUM
         return str(members.index(value) + 1 if is_enum else sum(1 << index for index in numbers))
     return literal(value, dialect.utf8)
 
@@ -205,17 +206,6 @@ _Type = JsonBinary.ValueType
 _Keys = tuple[str | int, ...]
 
 _AS_BINARY = " AS BINARY)"
-
-#: SQL types of values without a JSON equivalent, other than DECIMAL.
-CASTS: dict[ColumnType | int, str] = {
-    ColumnType.date: "DATE",
-    ColumnType.time: "TIME(6)",
-    ColumnType.datetime: "DATETIME(6)",
-    ColumnType.timestamp: "DATETIME(6)",
-}
-
-#: Types of byte strings, by their origin; which of them a BINARY gets depends on the server's version.
-BYTE_STRINGS = (ColumnType.varchar, ColumnType.blob, ColumnType.var_string, ColumnType.string)
 
 #: Every JSON parser reads a double exactly if one multiplication or division by a power of ten yields it.
 _EXACT_DIGITS, _EXACT_POWER = 15, 22
@@ -350,7 +340,7 @@ def _cast(content: JsonBinary.Opaque) -> str | None:
         number = value.number
         precision = min(number.precision, MOST_DIGITS)
         return f"CAST('{text}' AS DECIMAL({precision},{number.scale}))"
-    if isinstance(value, JsonOpaque.Other) and content.type in BYTE_STRINGS:
-        return f"CAST({hexed(value.data)}{_AS_BINARY}"
-    name = CASTS.get(content.type)
-    return None if name is None else f"CAST('{text.strip(chr(34))}' AS {name})"
+    name = of_type(content.type).document_type
+    if isinstance(value, JsonOpaque.Other):
+        return f"CAST({hexed(value.data)}{_AS_BINARY}" if content.type in OPAQUE_BYTES else None
+    return f"CAST('{text.strip(chr(34))}' AS {name})"

@@ -7,9 +7,10 @@ import uuid
 import zlib
 from collections.abc import Callable
 
-from binlog_kaitai.core.grammar import ColumnType, StringValues
+from binlog_kaitai.core.grammar import StringValues
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.schema import Column
 
 #: Deflate compresses by a factor of about a thousand at most.
@@ -18,13 +19,15 @@ _MOST_RATIO = 1032
 
 def text_of(cell: StringValues.Text, column: Column) -> str | bytes:
     """A string as text; a byte string, or invalid UTF-8 in an unknown character set, as bytes."""
-    if column.type == ColumnType.string:
-        padded = cell.data.ljust(column.length, b"\0")  # the log omits trailing zero bytes of BINARY
-        if (special := _special(column)) is not None:
-            return special(padded)
-        if column.charset == BINARY:
-            return padded
     return decode(cell.data, column.charset)
+
+
+def padded_text_of(cell: StringValues.Text, column: Column) -> str | bytes:
+    """CHAR; BINARY, with the trailing zero bytes that the log omits; UUID, INET4 and INET6 as text."""
+    padded = cell.data.ljust(column.length, b"\0")
+    if (special := _special(column)) is not None:
+        return special(padded)
+    return padded if column.charset == BINARY else decode(cell.data, column.charset)
 
 
 def compressed_text_of(cell: StringValues.CompressedText, column: Column) -> str | bytes:
@@ -52,7 +55,7 @@ def set_of(bits: int, column: Column) -> str | int:
 
 def has_own_text(column: Column) -> bool:
     """Whether the type defines its own text form for bytes: MariaDB's UUID, INET4, INET6."""
-    return column.type == ColumnType.string and _special(column) is not None
+    return column.kind == Kind.CHAR and _special(column) is not None
 
 
 def _special(column: Column) -> Callable[[bytes], str | bytes] | None:

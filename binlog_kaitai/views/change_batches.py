@@ -34,7 +34,7 @@ from binlog_kaitai.rows.image_walk import (
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.values.column_kinds import Value
+from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_schemas import (
     ABSENT_FIELD,

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.rows.builders import build_all
@@ -29,8 +28,9 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import SourceLike, resolve
-from binlog_kaitai.values.column_kinds import Value
+from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
 from binlog_kaitai.values.json_documents import JsonText
+from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.row_texts import Failure, in_order, made_of_table
 
@@ -241,8 +241,8 @@ def _converted(array: Any, column: Column) -> list[Any]:
     if not array.null_count and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return list(array.to_numpy().tolist())
     values = array.to_pylist()
-    if column.type in (ColumnType.json, ColumnType.typed_array):
+    if column.kind in DOCUMENTS:
         return [None if one is None else JsonText(one) for one in values]
-    if pa.types.is_decimal(kind) and column.type != ColumnType.newdecimal:
+    if pa.types.is_decimal(kind) and column.kind != Kind.DECIMAL:
         return [None if one is None else int(one) for one in values]
     return list(values)

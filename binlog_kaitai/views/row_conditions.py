@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.arrow import pa
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 
 #: A column for row numbers; a table cannot have a column of this name.
@@ -37,7 +38,10 @@ class Where(NamedTuple):
         UsageError
             It is not an Arrow expression over these columns.
         """
-        if (reason := _refused(expression, schema)) is not None:
+        reason = _refused(expression, schema)
+        if reason is not None and not _refused(exact := _with_decimals(expression), schema):
+            expression, reason = exact, None
+        if reason is not None:
             names = ", ".join(schema.names)
             raise UsageError(f"where is not a valid condition on columns {names}: {reason.splitlines()[0]}")
         # Arrow does not list the columns of an expression, but rejects an expression if one is missing.
@@ -64,6 +68,23 @@ def _refused(expression: Any, schema: pa.Schema) -> str | None:
     except (pa.ArrowException, TypeError) as error:
         return str(error) or type(error).__name__
     return None
+
+
+def _with_decimals(expression: Any) -> Any:
+    """The condition with its integers as decimals, as Arrow compares no DECIMAL column with an integer."""
+    if not isinstance(expression, pc.Expression):
+        return expression
+    # An expression is pickled as a record batch, which has a column for each literal.
+    load, (buffer,) = expression.__reduce__()
+    literals = pa.ipc.open_file(buffer).get_batch(0)
+    for number, literal in enumerate(literals.columns):
+        if pa.types.is_integer(literal.type) and literal.null_count == 0:
+            exact = pa.array([Decimal(value) for value in literal.to_pylist()])
+            literals = literals.set_column(number, literals.schema.field(number).with_type(exact.type), exact)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_file(sink, literals.schema) as file:
+        file.write_batch(literals)
+    return load(sink.getvalue())
 
 
 def chosen_columns(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:

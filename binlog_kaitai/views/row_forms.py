@@ -32,7 +32,8 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     put_row_lines,
 )
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import STRING_TYPES, json_form
+from binlog_kaitai.values.column_kinds import STRINGS
+from binlog_kaitai.values.representations import json_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.row_programs import (
     JSON,
@@ -69,7 +70,7 @@ def left_values(plan: LinePlan, found: LocatedRows, rows: Any, left: Any, longes
 
 def _charset_of_pieces(column: Column) -> str | None:
     """The character set of a string column whose values can be decoded in pieces; None for another column."""
-    if column.type not in STRING_TYPES or is_textual(column):
+    if column.kind not in STRINGS or is_textual(column):
         return None
     if column.charset in UTF8:
         return "utf8mb4"
@@ -101,7 +102,7 @@ def left_texts(cells: Cells, rows: Any) -> list[bytes]:
     def text(value: Any) -> bytes:
         return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
 
-    if column.type not in STRING_TYPES or is_textual(column):
+    if column.kind not in STRINGS or is_textual(column):
         return cells.by_reader(rows, text)
     known: dict[bytes | None, bytes] = {}
     found = cells.raw(rows)

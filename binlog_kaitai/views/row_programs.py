@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, is_textual, single_bytes
@@ -18,7 +17,7 @@ from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES
+from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
 
 #: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
@@ -29,25 +28,6 @@ NO_LIMIT = 1 << 40
 
 #: Initial estimate of the size of a line, in bytes.
 _LINE_SIZE = 256
-
-_KINDS: dict[ColumnType | int, int] = {
-    ColumnType.bit: kinds.BITS,
-    ColumnType.year: kinds.YEAR,
-    ColumnType.double: kinds.DOUBLE,
-    ColumnType.float: kinds.FLOAT,
-    ColumnType.newdecimal: kinds.DECIMAL,
-    ColumnType.date: kinds.DATE,
-    ColumnType.newdate: kinds.DATE,
-    ColumnType.datetime2: kinds.DATETIME2,
-    ColumnType.timestamp2: kinds.TIMESTAMP2,
-    ColumnType.time2: kinds.TIME2,
-    ColumnType.datetime: kinds.DATETIME,
-    ColumnType.timestamp: kinds.TIMESTAMP,
-    ColumnType.time: kinds.TIME,
-    ColumnType.geometry: kinds.BYTES,
-    ColumnType.json: kinds.DOCUMENT,
-    ColumnType.typed_array: kinds.DOCUMENT,
-}
 
 
 class ValueStyle(NamedTuple):
@@ -99,15 +79,19 @@ def cell_of(table: Table, column: Column, dialect: ValueStyle) -> Cell:
     """How the values of a column are written."""
     assert table.widths is not None
     size, prefix = table.widths[column.index]
-    kind, detail = _KINDS.get(column.type, kinds.OTHER), column.fractional_digits
+    kind, detail = column.kind.value, column.fractional_digits
     words: Sequence[bytes] | None = ()
-    if column.type in INTEGER_TYPES:
+    if column.kind == Kind.INTEGER:
         kind = kinds.UNSIGNED if column.is_unsigned else kinds.SIGNED
-    elif kind == kinds.DECIMAL:
+    elif column.kind == Kind.DECIMAL:
         detail = (column.precision or 0) << 8 | (column.scale or 0)
-    elif column.type in STRING_TYPES:
+    elif column.kind == Kind.GEOMETRY:
+        kind = kinds.BYTES
+    elif column.kind in DOCUMENTS:
+        kind = kinds.DOCUMENT
+    elif column.kind in STRINGS:
         kind, detail, words = _string(column, dialect)
-    elif column.type in (ColumnType.enum, ColumnType.set):
+    elif column.kind in CHOICES:
         kind, words = _choice(column, size, dialect)
     if words is None:
         kind, words = kinds.OTHER, ()
@@ -118,7 +102,7 @@ def _string(column: Column, dialect: ValueStyle) -> tuple[int, int, Sequence[byt
     if is_textual(column):
         return kinds.OTHER, 0, ()
     if column.charset == BINARY:
-        return kinds.BYTES, column.length if column.type == ColumnType.string else 0, ()
+        return kinds.BYTES, column.length if column.kind == Kind.CHAR else 0, ()
     if column.charset in UTF8:
         return kinds.UTF8, 0, ()
     is_ascii = extends_ascii(column.charset)
@@ -133,7 +117,7 @@ def _string(column: Column, dialect: ValueStyle) -> tuple[int, int, Sequence[byt
 def _choice(column: Column, size: int, dialect: ValueStyle) -> tuple[int, Sequence[bytes] | None]:
     if column.members is None:
         return kinds.UNSIGNED, ()
-    if column.type == ColumnType.enum:
+    if column.kind == Kind.ENUM:
         return kinds.MEMBER, _words(["", *column.members], dialect)
     is_usual = size in _SET_SIZES and len(column.members) <= _MOST_MEMBERS
     return kinds.MEMBERS, _words(column.members, dialect) if is_usual else None

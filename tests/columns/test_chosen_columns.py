@@ -104,6 +104,20 @@ def test_events() -> None:
     assert found.to_pylist() == expected.select(["position", "info"]).to_pylist()
 
 
+def test_a_decimal_is_compared_with_whole_numbers() -> None:
+    log = case("mysql-5.6", "types_v1_rows").logs[0]
+    everything = bk.read_changes(log, table="t.decs").read_all()
+    decimals = [field.name for field in everything.schema if pa.types.is_decimal(field.type)]
+    assert decimals
+    for name in decimals:
+        condition = (pc.field(name) > 0) & (pc.field("_row") < 10**6)
+        chosen = bk.read_changes(log, table="t.decs", where=condition).read_all()
+        expected = [row for row in everything.to_pylist() if row[name] is not None and row[name] > 0]
+        assert chosen.to_pylist() == expected
+        zero = bk.read_changes(log, table="t.decs", where=pc.field(name) == 0).read_all()
+        assert zero.to_pylist() == [row for row in everything.to_pylist() if row[name] == 0]
+
+
 def test_what_is_not_there_is_refused_at_once() -> None:
     log = case("mysql-9.7", "mixed").logs[0]
     with pytest.raises(bk.UsageError, match=r"column 'nope' not found; available: .*_change_type.*, id"):

@@ -90,7 +90,7 @@ REASONS = {
     "values/strings.py: _unpack": "lengths of COMPRESSED values",
     "values/strings.py: _uuid": "MariaDB's UUID",
     "values/temporal.py": "MariaDB's old times with a fraction",
-    "values/column_kinds.py": "BIT",
+    "values/representations.py": "BIT",
 }
 
 _BITS = (ast.LShift, ast.RShift, ast.BitAnd)

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.column_kinds import text_form
 from binlog_kaitai.values.json_documents import JsonText
+from binlog_kaitai.values.representations import text_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate, date_text
 

@@ -14,7 +14,7 @@ from typing import Any
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row, has_rows, rows_of
-from binlog_kaitai.values.column_kinds import text_form
+from binlog_kaitai.values.representations import text_form
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb
 
 _JSON_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|(-?\d+)\.0(?![0-9])')

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from binlog_kaitai.core.grammar import ColumnType, parse_cell
-from binlog_kaitai.values.column_kinds import json_form, text_form, value_of
+from binlog_kaitai.values.representations import json_form, text_form, value_of
 from binlog_kaitai.values.schema import Column, Schema, set_old_fractions
 from tests.grammar.row_bytes import field, table_map
 

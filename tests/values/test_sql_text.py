@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.column_kinds import sql_form
+from binlog_kaitai.values.representations import sql_form
 from binlog_kaitai.values.sql_text import SqlDialect, geometry_sql, identifier, literal
 from tests.values.cells import Cell, ColumnType, Defined
 from tests.values.literals import LITERAL, value_of

@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.core.adapter import decimal_text
-from binlog_kaitai.core.grammar import ColumnType, TableMapEvent, TableMapField
+from binlog_kaitai.core.grammar import TableMapEvent, TableMapField
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.log.mapped_memory import pieces
 from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_bytes
 from binlog_kaitai.rows.text.printed_values import AS_NUMBER
 from binlog_kaitai.values.charsets import charset_of, collation_name, max_bytes_of
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES
+from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, Kind, of_type
 from binlog_kaitai.values.json_documents import diff_of, json_of
 from binlog_kaitai.values.schema import ColumnFacts, TableFacts, facts_of
 from binlog_kaitai.values.temporal import fraction_text
@@ -102,7 +102,6 @@ _MYSQL_TEXTS, _MARIADB_TEXTS = (
     for escapes in (_MYSQL_ESCAPES, _MARIADB_ESCAPES)
 )
 _BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
-_COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
 _YEAR_0 = 1900
 
 
@@ -168,69 +167,62 @@ def metadata_number(column: MapColumn) -> int:
 
 def type_text(column: MapColumn, dimensions: int) -> bytes:
     """The type name for `-vv`, including the dimension of a VECTOR; empty for unknown types."""
-    metadata, kind = column.metadata, column.real_type
-    name = _TYPE_NAMES.get(kind)
-    if name is not None:
-        return name
+    metadata = column.metadata
+    kind, size, *_ = of_type(column.real_type)
+    if kind in _TYPE_NAMES:
+        return _TYPE_NAMES[kind]
     match kind:
-        case ColumnType.newdecimal:
+        case Kind.INTEGER:
+            return _INTEGER_NAMES[size]
+        case Kind.DECIMAL:
             return b"DECIMAL(%d,%d)" % (metadata.precision, metadata.scale)
-        case ColumnType.bit:
+        case Kind.BIT:
             return b"BIT(%d)" % (metadata.bytes * 8 + metadata.bits)
-        case ColumnType.timestamp2:
+        case Kind.TIMESTAMP:
             return b"TIMESTAMP(%d)" % metadata.fractional_digits
-        case ColumnType.datetime2:
+        case Kind.DATETIME:
             return b"DATETIME(%d)" % metadata.fractional_digits
-        case ColumnType.time2:
+        case Kind.TIME:
             return b"TIME(%d)" % metadata.fractional_digits
-        case ColumnType.enum:
+        case Kind.ENUM:
             return b"ENUM(1 byte)" if metadata.length == 1 else b"ENUM(2 bytes)"
-        case ColumnType.set:
+        case Kind.SET:
             return b"SET(%d bytes)" % metadata.length
-        case ColumnType.string:
+        case Kind.CHAR:
             return b"STRING(%d)" % metadata.length
-        case ColumnType.varchar | ColumnType.varchar_compressed:
+        case Kind.VARCHAR | Kind.COMPRESSED_VARCHAR:
             return b"VARSTRING(%d)" % metadata.max_length + _compressed_mark(kind)
-        case ColumnType.blob | ColumnType.blob_compressed:
+        case Kind.BLOB | Kind.COMPRESSED_BLOB:
             return _BLOBS.get(metadata.len_pack, b"") + _compressed_mark(kind)
-        case ColumnType.vector:
+        case Kind.VECTOR:
             return b"VECTOR(%d)" % dimensions
     return b""
 
 
-def _compressed_mark(kind: ColumnType | int) -> bytes:
-    return b" COMPRESSED" if kind in _COMPRESSED else b""
+def _compressed_mark(kind: Kind) -> bytes:
+    return b" COMPRESSED" if kind in COMPRESSED else b""
 
 
+_INTEGER_NAMES = {1: b"TINYINT", 2: b"SHORTINT", 3: b"MEDIUMINT", 4: b"INT", 8: b"LONGINT"}
 _TYPE_NAMES = {
-    ColumnType.tiny: b"TINYINT",
-    ColumnType.short: b"SHORTINT",
-    ColumnType.int24: b"MEDIUMINT",
-    ColumnType.long: b"INT",
-    ColumnType.longlong: b"LONGINT",
-    ColumnType.float: b"FLOAT",
-    ColumnType.double: b"DOUBLE",
-    ColumnType.timestamp: b"TIMESTAMP",
-    ColumnType.datetime: b"DATETIME",
-    ColumnType.time: b"TIME",
-    ColumnType.date: b"DATE",
-    ColumnType.newdate: b"DATE",
-    ColumnType.year: b"YEAR",
-    ColumnType.json: b"JSON",
-    ColumnType.geometry: b"GEOMETRY",
+    Kind.FLOAT: b"FLOAT",
+    Kind.DOUBLE: b"DOUBLE",
+    Kind.OLD_TIMESTAMP: b"TIMESTAMP",
+    Kind.OLD_DATETIME: b"DATETIME",
+    Kind.OLD_TIME: b"TIME",
+    Kind.DATE: b"DATE",
+    Kind.YEAR: b"YEAR",
+    Kind.JSON: b"JSON",
+    Kind.GEOMETRY: b"GEOMETRY",
 }
 
 
-def _integer(size: int) -> CellText:
-    bits = 8 * size
-
-    def text(cell: Cell, _: MapColumn) -> bytes:
-        # The clients ignore whether the column is unsigned.
-        number = int(cell.value) % (1 << bits)
-        signed = number - (1 << bits) if number >> (bits - 1) else number
-        return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number)
-
-    return text
+def _integer(cell: Cell, column: MapColumn) -> bytes:
+    # The clients ignore whether the column is unsigned.
+    bits = 8 * of_type(column.real_type).size
+    number = int(cell.value) % (1 << bits)
+    signed = number - (1 << bits) if number >> (bits - 1) else number
+    return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number)
 
 
 def _bits(data: bytes, count: int) -> bytes:
@@ -315,7 +307,7 @@ def _json_argument(value: str) -> bytes:
     return encode(value)
 
 
-def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[ColumnType | int, CellText]:
+def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[Kind, CellText]:
     def string(cell: Cell, _: MapColumn) -> bytes:
         return quoted(cell.data)
 
@@ -323,70 +315,53 @@ def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[ColumnType | int, Cell
         return quoted(cell._raw_content)
 
     return {
-        ColumnType.tiny: _integer(1),
-        ColumnType.short: _integer(2),
-        ColumnType.int24: _integer(3),
-        ColumnType.long: _integer(4),
-        ColumnType.longlong: _integer(8),
-        ColumnType.float: lambda cell, _: b"%-20g" % cell.value,
-        ColumnType.double: lambda cell, _: b"%.20g" % cell.value,
-        ColumnType.newdecimal: lambda cell, _: decimal_text(cell.digits, cell.precision, cell.scale).encode(),
-        ColumnType.bit: lambda cell, column: _bits(
-            cell.bits, column.metadata.bytes * 8 + column.metadata.bits
-        ),
-        ColumnType.year: lambda cell, _: b"%04d" % (cell.years + _YEAR_0),
-        ColumnType.enum: lambda cell, _: b"%d" % cell.value,
-        ColumnType.set: _set,
-        ColumnType.date: _date,
-        ColumnType.newdate: _date,
-        ColumnType.time: _time,
-        ColumnType.time2: _time,
-        ColumnType.datetime: _datetime,
-        ColumnType.datetime2: _datetime,
-        ColumnType.timestamp: lambda cell, _: b"%d" % cell.seconds,
-        ColumnType.timestamp2: _timestamp,
-        ColumnType.string: string,
-        ColumnType.varchar: string,
-        ColumnType.blob: string,
-        ColumnType.varchar_compressed: compressed,
-        ColumnType.blob_compressed: compressed,
-        ColumnType.json: lambda cell, _: json_cell(json_of(cell)),
-        ColumnType.vector: lambda cell, _: (
+        Kind.INTEGER: _integer,
+        Kind.FLOAT: lambda cell, _: b"%-20g" % cell.value,
+        Kind.DOUBLE: lambda cell, _: b"%.20g" % cell.value,
+        Kind.DECIMAL: lambda cell, _: decimal_text(cell.digits, cell.precision, cell.scale).encode(),
+        Kind.BIT: lambda cell, column: _bits(cell.bits, column.metadata.bytes * 8 + column.metadata.bits),
+        Kind.YEAR: lambda cell, _: b"%04d" % (cell.years + _YEAR_0),
+        Kind.ENUM: lambda cell, _: b"%d" % cell.value,
+        Kind.SET: _set,
+        Kind.DATE: _date,
+        Kind.OLD_TIME: _time,
+        Kind.TIME: _time,
+        Kind.OLD_DATETIME: _datetime,
+        Kind.DATETIME: _datetime,
+        Kind.OLD_TIMESTAMP: lambda cell, _: b"%d" % cell.seconds,
+        Kind.TIMESTAMP: _timestamp,
+        Kind.CHAR: string,
+        Kind.VARCHAR: string,
+        Kind.BLOB: string,
+        Kind.COMPRESSED_VARCHAR: compressed,
+        Kind.COMPRESSED_BLOB: compressed,
+        Kind.JSON: lambda cell, _: json_cell(json_of(cell)),
+        Kind.VECTOR: lambda cell, _: (
             b"[" + b",".join(b"%.5e" % number for number in cell.content.elements) + b"]"
         ),
-        ColumnType.geometry: lambda cell, _: quoted(cell._raw_content),
+        Kind.GEOMETRY: lambda cell, _: quoted(cell._raw_content),
     }
 
 
 MYSQL_CELLS = _cell_texts(mysql_quoted)
 #: `mysqlbinlog` does not support this type, and prints no more of the event.
-del MYSQL_CELLS[ColumnType.geometry]
+del MYSQL_CELLS[Kind.GEOMETRY]
 MARIADB_CELLS = _cell_texts(mariadb_quoted)
 
 
 _BINARY = 63
-_CHOICES = (ColumnType.enum, ColumnType.set)
-_NUMERIC = (*INTEGER_TYPES, ColumnType.newdecimal, ColumnType.float, ColumnType.double)
-_PLAIN: dict[int, bytes] = {
-    ColumnType.tiny: b"TINYINT",
-    ColumnType.short: b"SMALLINT",
-    ColumnType.int24: b"MEDIUMINT",
-    ColumnType.long: b"INT",
-    ColumnType.longlong: b"BIGINT",
-    ColumnType.float: b"FLOAT",
-    ColumnType.double: b"DOUBLE",
-    ColumnType.newdate: b"DATE",
-    ColumnType.date: b"DATE",
-    ColumnType.year: b"YEAR",
-    ColumnType.enum: b"ENUM",
-    ColumnType.set: b"SET",
-    ColumnType.json: b"JSON",
+_NUMERIC = (Kind.INTEGER, Kind.DECIMAL, Kind.FLOAT, Kind.DOUBLE)
+_INTEGERS = {**_INTEGER_NAMES, 2: b"SMALLINT", 8: b"BIGINT"}
+_PLAIN = {
+    Kind.FLOAT: b"FLOAT",
+    Kind.DOUBLE: b"DOUBLE",
+    Kind.DATE: b"DATE",
+    Kind.YEAR: b"YEAR",
+    Kind.ENUM: b"ENUM",
+    Kind.SET: b"SET",
+    Kind.JSON: b"JSON",
 }
-_TIMES: dict[int, bytes] = {
-    ColumnType.timestamp2: b"TIMESTAMP",
-    ColumnType.datetime2: b"DATETIME",
-    ColumnType.time2: b"TIME",
-}
+_TIMES = {Kind.TIMESTAMP: b"TIMESTAMP", Kind.DATETIME: b"DATETIME", Kind.TIME: b"TIME"}
 _SIZES = {1: b"TINY", 2: b"", 3: b"MEDIUM", 4: b"LONG"}
 _SHAPES = (
     b"GEOMETRY",
@@ -431,15 +406,15 @@ def metadata_lines(table_map: TableMapEvent, *, is_mariadb: bool, old_names: boo
 
 
 def _properties(column: ColumnFacts, is_mariadb: bool, old_names: bool) -> bytes:
-    text = b" UNSIGNED" if column.type in _NUMERIC and column.is_unsigned else b""
+    text = b" UNSIGNED" if column.kind in _NUMERIC and column.is_unsigned else b""
     if not column.is_nullable:
         text += b" NOT NULL"
-    if column.type in _CHOICES and column.members is not None:
+    if column.kind in CHOICES and column.members is not None:
         text += b"(" + (b"," if is_mariadb else b", ").join(map(pretty, column.members)) + b")"
     if column.is_visible is False:
         text += b" INVISIBLE"
     number = column.collation_id
-    if number is not None and (column.type in _CHOICES or number != _BINARY):
+    if number is not None and (column.kind in CHOICES or number != _BINARY):
         charset, name = charset_of(number) or "", collation_name(number, is_mariadb=is_mariadb) or ""
         if old_names:
             charset, name = charset.replace("utf8mb3", "utf8"), name.replace("utf8mb3", "utf8")
@@ -448,7 +423,9 @@ def _properties(column: ColumnFacts, is_mariadb: bool, old_names: bool) -> bytes
 
 
 def _type_name(column: ColumnFacts, is_mariadb: bool) -> bytes:
-    kind, metadata = column.type, column.metadata
+    kind, metadata = column.kind, column.metadata
+    if kind == Kind.INTEGER:
+        return _INTEGERS[of_type(column.type).size]
     if kind in _PLAIN:
         return _PLAIN[kind]
     if kind in _TIMES:
@@ -457,21 +434,21 @@ def _type_name(column: ColumnFacts, is_mariadb: bool) -> bytes:
     charset = charset_of(column.collation_id) if column.collation_id not in (None, _BINARY) else None
     most = max_bytes_of(charset) if charset else 1
     match kind:
-        case ColumnType.newdecimal:
+        case Kind.DECIMAL:
             return b"DECIMAL(%d,%d)" % (metadata.precision, metadata.scale)
-        case ColumnType.bit:
+        case Kind.BIT:
             return b"BIT(%d)" % (metadata.bytes * 8 + metadata.bits)
-        case ColumnType.blob:
+        case Kind.BLOB:
             name = b"TEXT" if charset else b"BLOB"
             size = _SIZES.get(metadata.len_pack)
             return b"INVALID_%s(%d)" % (name, metadata.len_pack) if size is None else size + name
-        case ColumnType.varchar:
+        case Kind.VARCHAR:
             return b"%s(%d)" % (b"VARCHAR" if charset else b"VARBINARY", metadata.max_length // most)
-        case ColumnType.string:
+        case Kind.CHAR:
             return b"%s(%d)" % (b"CHAR" if charset else b"BINARY", metadata.length // most)
-        case ColumnType.vector:
+        case Kind.VECTOR:
             return b"VECTOR(%d)" % (column.vector_dimensions or 0)
-        case ColumnType.geometry:
+        case Kind.GEOMETRY:
             number = column.geometry_type or 0
             if number == len(_SHAPES) - 1 and not is_mariadb:
                 return b"GEOMCOLLECTION"

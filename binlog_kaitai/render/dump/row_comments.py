@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from binlog_kaitai.core.framing import Frame, resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ColumnType, Format, RowImage, TableMapEvent
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, Format, RowImage, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Array, Ints
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -29,11 +29,11 @@ from binlog_kaitai.render.dump.client_values import (
 )
 from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.rows.text import dump_kernels as kernels
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES
-from binlog_kaitai.values.schema import OLD_TIMES, Column, Schema, facts_of, is_mariadb
+from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES, STRINGS, Kind, of_type
+from binlog_kaitai.values.schema import Column, Schema, facts_of, is_mariadb
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
-UNMEASURED = frozenset((ColumnType.geometry, ColumnType.blob_compressed, ColumnType.varchar_compressed))
+UNMEASURED = COMPRESSED | {Kind.GEOMETRY}
 
 
 class RowsText(NamedTuple):
@@ -49,14 +49,14 @@ class RowStyle(NamedTuple):
     Attributes
     ----------
     texts : mapping
-        Formatters of values, by column type.
+        Formatters of values, by kind of column.
     verbose : int
         2 to include column types.
     unknown : bytes
         Placeholder for a value of an unknown type; a template for type and metadata.
     """
 
-    texts: Mapping[ColumnType | int, CellText]
+    texts: Mapping[Kind, CellText]
     verbose: int
     unknown: bytes
 
@@ -92,7 +92,7 @@ def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
     """The error for rows that cannot be read: not damage if only a definition can tell their lengths."""
     field = table.decode("utf-8", "replace")
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
-    if is_mariadb(event.layout) and any(column.type in OLD_TIMES for column in schema_of(event).columns):
+    if is_mariadb(event.layout) and any(column.kind in OLD_TIMES for column in schema_of(event).columns):
         # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
         hint = "TIME, DATETIME or TIMESTAMP may have fractional seconds; `rows` can tell from the log's DDL"
         return BinlogError(f"{reason}; {hint}", field=field)
@@ -122,7 +122,7 @@ def counted_rows(event: ParsedEvent) -> int:
 
 
 def _is_unmeasured(cell: RowImage.Cell) -> bool:
-    return cell.has_value and cell.column.real_type in UNMEASURED
+    return cell.has_value and of_type(cell.column.real_type).kind in UNMEASURED
 
 
 def _has_images(body: Any) -> bool:
@@ -182,7 +182,7 @@ def image_text(
         index = cell.index
         column = columns[index]
         suffix, null = suffixes[index]
-        text = style.texts.get(column.real_type)
+        text = style.texts.get(of_type(column.real_type).kind)
         if text is None:
             number = metadata_number(column)
             unknown = style.unknown % (int(column.column_type), number, number)
@@ -226,32 +226,21 @@ _KEY = 10
 #: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
 _LONGEST_HEADER = 128 << 10
 
-_STRINGS = frozenset(
-    (
-        ColumnType.string,
-        ColumnType.varchar,
-        ColumnType.blob,
-        ColumnType.varchar_compressed,
-        ColumnType.blob_compressed,
-        ColumnType.geometry,
-    )
-)
-_KINDS: dict[ColumnType | int, int] = {
-    **dict.fromkeys(INTEGER_TYPES, kernels.INTEGER),
-    ColumnType.double: kernels.DOUBLE,
-    ColumnType.float: kernels.FLOAT,
-    ColumnType.newdecimal: kernels.DECIMAL,
-    ColumnType.date: kernels.DATE,
-    ColumnType.newdate: kernels.DATE,
-    ColumnType.datetime2: kernels.DATETIME,
-    ColumnType.time2: kernels.TIME,
-    ColumnType.timestamp2: kernels.TIMESTAMP,
-    ColumnType.year: kernels.YEAR,
-    ColumnType.enum: kernels.ENUM,
-    ColumnType.set: kernels.BITS,
-    ColumnType.bit: kernels.BITS,
-    ColumnType.json: kernels.JSON,
-    **dict.fromkeys(_STRINGS, kernels.STRING),
+_KINDS: dict[Kind, int] = {
+    Kind.INTEGER: kernels.INTEGER,
+    Kind.DOUBLE: kernels.DOUBLE,
+    Kind.FLOAT: kernels.FLOAT,
+    Kind.DECIMAL: kernels.DECIMAL,
+    Kind.DATE: kernels.DATE,
+    Kind.DATETIME: kernels.DATETIME,
+    Kind.TIME: kernels.TIME,
+    Kind.TIMESTAMP: kernels.TIMESTAMP,
+    Kind.YEAR: kernels.YEAR,
+    Kind.ENUM: kernels.ENUM,
+    Kind.SET: kernels.BITS,
+    Kind.BIT: kernels.BITS,
+    Kind.JSON: kernels.JSON,
+    **dict.fromkeys((*STRINGS, *COMPRESSED, Kind.GEOMETRY), kernels.STRING),
 }
 
 
@@ -444,7 +433,10 @@ class RowPrograms:
             pool,
             np.array(texts, dtype=np.int64).reshape(-1, 4),
             limits,
-            any(table_map.columns[column].real_type in UNMEASURED for column, *_ in before + after),
+            any(
+                of_type(table_map.columns[column].real_type).kind in UNMEASURED
+                for column, *_ in before + after
+            ),
         )
 
     def _steps(self, body: Any, table_map: TableMapEvent) -> tuple[list[_Step], list[_Step]] | None:
@@ -469,9 +461,9 @@ class RowPrograms:
         return cast("tuple[list[_Step], list[_Step]]", (first, second))
 
     def _step(self, column: Column, width: Width | None) -> _Step | None:
-        if width is None or column.type not in self.style.texts:
+        if width is None or column.kind not in self.style.texts:
             return None
-        kind = _KINDS.get(column.type, kernels.OTHER)
+        kind = _KINDS.get(column.kind, kernels.OTHER)
         detail = _detail(kind, column)
         # The kernel trusts these numbers; values that servers never write take the slow path.
         if kind == kernels.BITS:
@@ -488,7 +480,7 @@ def _detail(kind: int, column: Column) -> int:
     if kind == kernels.DECIMAL:
         return (column.precision or 0) << 8 | (column.scale or 0)
     if kind == kernels.BITS:
-        return (column.bits or 0) if column.type == ColumnType.bit else 8 * column.length
+        return (column.bits or 0) if column.kind == Kind.BIT else 8 * column.length
     return column.fractional_digits
 
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import ColumnType, TableMapEvent, parse_cell
+from binlog_kaitai.core.grammar import TableMapEvent, parse_cell
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.decoders import length_prefix
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -39,6 +39,7 @@ from binlog_kaitai.rows.text.base64_kernel import PAIRS
 from binlog_kaitai.rows.text.dump_kernels import COUNT, FULL, ROWS, STOPPED, STRING
 from binlog_kaitai.rows.text.float_texts import NO_ROOM, SCRATCH
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.values.column_kinds import Kind, of_type
 
 #: Initial size of the text buffer, in bytes; a larger one is released.
 _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
@@ -187,10 +188,11 @@ class TextJobs:
         """A value formatted by `client_values`; None if it cannot be decoded."""
         table_map = program.table_map
         column = table_map.columns[index]
-        text: CellText = self.programs.style.texts[column.real_type]
+        kind = of_type(column.real_type).kind
+        text: CellText = self.programs.style.texts[kind]
         try:
             value = None
-            if column.real_type == ColumnType.json:
+            if kind == Kind.JSON:
                 value = self._document(raw, prefix, len(raw))
             if value is None:
                 value = text(parse_cell(table_map, index, raw.tobytes()), column)

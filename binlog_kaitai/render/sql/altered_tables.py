@@ -154,9 +154,8 @@ def _others(names: Sequence[str], known: set[str]) -> dict[tuple[str, str], list
 
 def _matches(logged: Column, today: ColumnDefinition) -> bool:
     """Whether one column may be the other one renamed."""
-    stored = sql_type(today.base_type).stored
     is_same_sign = None in (logged.is_unsigned, today.is_unsigned) or logged.is_unsigned == today.is_unsigned
-    return is_same_sign and stored is not None and getattr(logged.type, "name", "") in stored
+    return is_same_sign and logged.type in sql_type(today.base_type).logged
 
 
 def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> Iterator[str]:

@@ -24,7 +24,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side
 from binlog_kaitai.render.sql.statement_text import prepared_lines
@@ -32,7 +31,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.sql_literals import sql_style
 from binlog_kaitai.rows.text.text_styles import TextStyle, floats, joined
 from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.column_kinds import STRING_TYPES
+from binlog_kaitai.values.column_kinds import COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import (
     UTF8,
@@ -50,9 +49,9 @@ _END = b";\n"
 #: Fails after a statement that changed no row; the server's message quotes the text.
 CHECK = b"SET sql_mode = IF(ROW_COUNT() = 1, @@sql_mode, 'the statement before found no row');\n"
 
-_TEXT = frozenset((*STRING_TYPES, ColumnType.varchar_compressed, ColumnType.blob_compressed))
+_TEXT = STRINGS | COMPRESSED
 #: Columns that may have ON UPDATE CURRENT_TIMESTAMP.
-_TIMES = frozenset((ColumnType.timestamp, ColumnType.timestamp2, ColumnType.datetime, ColumnType.datetime2))
+_UPDATED = frozenset((Kind.DATETIME, Kind.TIMESTAMP, Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP))
 
 
 class RefusedError(Exception):
@@ -162,7 +161,7 @@ class ChangeStatements:
 
     def _assignments(self, group: ChangeGroup, present: Sequence[Column], side: Side) -> pa.Array:
         every = np.ones(len(group), dtype=np.bool_)
-        masks = [every if one.type in _TIMES else group.changed(one) for one in present]
+        masks = [every if one.kind in _UPDATED else group.changed(one) for one in present]
         nothing = ~np.logical_or.reduce(masks)
         masks[0] = masks[0] | nothing
         chosen = [(one, mask) for one, mask in zip(present, masks, strict=True) if mask.any()]
@@ -219,16 +218,16 @@ def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes
         If the literal is text, it is UTF-8.
     """
     name = _name(column.name)
-    if column.type in _TEXT and column.charset != BINARY and not has_own_text(column):
+    if column.kind in _TEXT and column.charset != BINARY and not has_own_text(column):
         # Byte by byte: a collation would treat different texts as equal.
         as_bytes = b"CAST(%s AS BINARY)" % name
         is_same = is_utf8 and column.charset in UTF8
         if column.charset is None or is_same or not introducer(column.charset):
             return as_bytes, b"", b""
         return as_bytes, b"CONVERT(", b" USING %s)" % column.charset.encode()
-    if column.type == ColumnType.json and not dialect.is_mariadb:
+    if column.kind == Kind.JSON and not dialect.is_mariadb:
         return name, b"CAST(", b" AS JSON)"
-    if column.type == ColumnType.vector:
+    if column.kind == Kind.VECTOR:
         return b"CAST(%s AS BINARY)" % name, b"", b""
     return name, b"", b""
 
@@ -237,11 +236,11 @@ def _exact(style: TextStyle) -> TextStyle:
     """The style for comparisons: a FLOAT is compared as its exact DOUBLE value."""
 
     def value(number: Any, column: Column) -> bytes:
-        is_float = column.type == ColumnType.float
+        is_float = column.kind == Kind.FLOAT
         return double_sql(number).encode() if is_float else style.value(number, column)
 
     writers = dict(style.writers)
-    writers[ColumnType.float] = partial(floats, is_exact=True)
+    writers[Kind.FLOAT] = partial(floats, is_exact=True)
     return replace(style, writers=writers, value=value)
 
 

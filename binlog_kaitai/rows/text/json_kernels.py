@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
@@ -47,18 +46,22 @@ from binlog_kaitai.rows.text.printed_values import (
     put_unsigned,
 )
 from binlog_kaitai.rows.text.sql_kernels import put_literal
+from binlog_kaitai.values.column_kinds import (
+    OPAQUE_BYTES,
+    OPAQUE_DATE,
+    OPAQUE_DATETIME,
+    OPAQUE_DECIMAL,
+    OPAQUE_DOUBLE,
+    OPAQUE_TEXT,
+    OPAQUE_TIME,
+    OPAQUE_TIMESTAMP,
+    of_type,
+)
 from binlog_kaitai.values.sql_text import (
-    BYTE_STRINGS,
-    CASTS,
     MOST_DIGITS,
     introducer,
     is_long_double,
 )
-
-DECIMAL, DATE, TIME, STRING = (
-    int(kind) for kind in (ColumnType.newdecimal, ColumnType.date, ColumnType.time, ColumnType.var_string)
-)
-DATETIME, TIMESTAMP = int(ColumnType.datetime), int(ColumnType.timestamp)
 
 _DASH, _QUOTE = ord("-"), ord('"')
 _BASE64 = np.frombuffer(b'"base64:type', dtype=np.uint8)
@@ -75,13 +78,13 @@ def opaque_room(length: int) -> int:
 
 @kernel
 def put_opaque(data: Bytes, kind: int, start: int, length: int, out: Bytes, offset: int) -> int:
-    """Print the value of a column type other than STRING, in bounds; LEFT if it is invalid."""
+    """Print the value of a column type other than text, in bounds; LEFT if it is invalid."""
     end = start + length
-    if kind == DECIMAL:
+    if kind == OPAQUE_DECIMAL:
         return put_json_decimal(data, start, end, out, offset)
-    if kind in (DATE, DATETIME, TIMESTAMP):
-        offset = put_json_datetime(data, start, end, kind == DATE, out, offset)
-    elif kind == TIME:
+    if kind in (OPAQUE_DATE, OPAQUE_DATETIME, OPAQUE_TIMESTAMP):
+        offset = put_json_datetime(data, start, end, kind == OPAQUE_DATE, out, offset)
+    elif kind == OPAQUE_TIME:
         offset = put_json_time(data, start, end, out, offset)
     else:
         offset = put_json_bytes(data, kind, start, end, out, offset)
@@ -161,9 +164,6 @@ def put_json_bytes(data: Bytes, kind: int, start: int, end: int, out: Bytes, off
     return offset + 1
 
 
-DOUBLE = int(ColumnType.double)
-_BYTE_STRINGS = tuple(int(kind) for kind in BYTE_STRINGS)
-
 #: Maximum length of a cast in addition to the text of its value.
 CAST_ROOM = 64
 
@@ -175,20 +175,20 @@ def _text(text: str) -> Bytes:
 _CAST, _AS, _END = _text("CAST('"), _text("' AS "), _text(")")
 _EXPONENT, _ZERO = b"e0"
 _TO_DECIMAL, _COMMA = _text("DECIMAL("), ord(",")
-_TO_DATE, _TO_TIME = _text(CASTS[ColumnType.date]), _text(CASTS[ColumnType.time])
-_TO_DATETIME = _text(CASTS[ColumnType.datetime])
+_TO_DATE, _TO_TIME = _text(of_type(OPAQUE_DATE).document_type), _text(of_type(OPAQUE_TIME).document_type)
+_TO_DATETIME = _text(of_type(OPAQUE_DATETIME).document_type)
 
 
 @kernel
 def has_cast(kind: int) -> bool:
     """Whether JSON text does not express a value of a column type, but SQL does."""
-    return kind in (DECIMAL, DATE, TIME, DATETIME, TIMESTAMP)
+    return kind in (OPAQUE_DECIMAL, OPAQUE_DATE, OPAQUE_TIME, OPAQUE_DATETIME, OPAQUE_TIMESTAMP)
 
 
 @kernel
 def is_byte_string(kind: int) -> bool:
     """Whether a value has a column type of byte strings, whose casts the event reader writes."""
-    return kind in _BYTE_STRINGS
+    return kind in OPAQUE_BYTES
 
 
 @kernel
@@ -199,7 +199,7 @@ def put_cast(
 
     A DOUBLE needs no cast, but an exponent: without one, it would be a DECIMAL.
     """
-    if kind == DOUBLE:
+    if kind == OPAQUE_DOUBLE:
         has_exponent = False
         for position in range(begin, end):
             has_exponent |= text[position] == _EXPONENT
@@ -218,7 +218,7 @@ def put_cast(
     offset += end - begin
     copy(_AS, 0, _AS.shape[0], out, offset)
     offset += _AS.shape[0]
-    if kind == DECIMAL:
+    if kind == OPAQUE_DECIMAL:
         precision, scale, _ = json_decimal(data, start)
         copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, offset)
         offset = put_number(min(precision, MOST_DIGITS), out, offset + _TO_DECIMAL.shape[0])
@@ -227,7 +227,7 @@ def put_cast(
         copy(_END, 0, _END.shape[0], out, offset)
         offset += _END.shape[0]
     else:
-        name = _TO_DATE if kind == DATE else _TO_TIME if kind == TIME else _TO_DATETIME
+        name = _TO_DATE if kind == OPAQUE_DATE else _TO_TIME if kind == OPAQUE_TIME else _TO_DATETIME
         copy(name, 0, name.shape[0], out, offset)
         offset += name.shape[0]
     copy(_END, 0, _END.shape[0], out, offset)
@@ -488,7 +488,7 @@ def put_document(
             depth += 1
         else:
             if kind == 12 or kind == 15:
-                column_type: Any = STRING
+                column_type: Any = OPAQUE_TEXT
                 if kind == 15 and position < end:
                     column_type, position = json_opaque(data, position)
                 position, length = string_at(data, position, end)
@@ -496,7 +496,7 @@ def put_document(
                 if length < 0 or left < 0 or (kind == 15 and casts.shape[0] and is_byte_string(column_type)):
                     return LEFT, cast_at
                 begin = place
-                if column_type == STRING:
+                if column_type == OPAQUE_TEXT:
                     place = put_quoted(data, position, length, out, place)
                 elif place + opaque_room(length) > out.shape[0]:
                     return NO_ROOM, cast_at
@@ -513,7 +513,7 @@ def put_document(
                 place = put_scalar(data, kind, position, end, out, place)
                 if kind == 11 and casts.shape[0] and place >= 0 and is_long_double(out, begin, place):
                     cast_at = put_casting(
-                        data, DOUBLE, position, stack, depth, out, begin, place, casts, cast_at
+                        data, OPAQUE_DOUBLE, position, stack, depth, out, begin, place, casts, cast_at
                     )
                     if cast_at < 0:
                         return NO_ROOM, cast_at

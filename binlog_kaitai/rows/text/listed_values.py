@@ -16,15 +16,15 @@ from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import (
     date,
     datetime,
-    datetime2,
     enum,
     int_4,
     int_8,
     json_container,
+    old_datetime,
+    old_time,
+    old_timestamp,
     time,
-    time2,
     timestamp,
-    timestamp2,
     year,
 )
 from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, width_at
@@ -40,6 +40,7 @@ from binlog_kaitai.rows.text.printed_values import (
     put_signed,
     put_unsigned,
 )
+from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.json_documents import MARKER
 
 _MARKER = np.frombuffer(MARKER.encode(), dtype=np.uint8)
@@ -130,30 +131,25 @@ def put_json(
     return end
 
 
-#: Kinds of column values. Values of kind OTHER are left to the event reader.
+#: Kinds of values that `put_cell` writes, besides those of `Kind`. It leaves all others to the event reader.
 (
     OTHER,
     SIGNED,
     UNSIGNED,
-    BITS,
-    YEAR,
-    DOUBLE,
-    FLOAT,
-    DECIMAL,  # detail: scale plus 256 times the precision
-    DATE,
-    DATETIME2,  # detail: fractional digits; likewise for the next two
-    TIMESTAMP2,
-    TIME2,
-    DATETIME,
-    TIMESTAMP,
-    TIME,
     UTF8,
     CODED,  # single-byte character set: words are the characters. detail: 1 if it extends ASCII
     BYTES,  # detail: minimum length
     MEMBER,  # words are the members
     MEMBERS,  # words are the names of the bits
     DOCUMENT,
-) = range(21)
+) = range(64, 73)
+
+BIT, YEAR, FLOAT, DOUBLE = Kind.BIT.value, Kind.YEAR.value, Kind.FLOAT.value, Kind.DOUBLE.value
+DECIMAL = Kind.DECIMAL.value  # detail: scale plus 256 times the precision
+# Detail of times: fractional digits.
+DATE, OLD_DATETIME = Kind.DATE.value, Kind.OLD_DATETIME.value
+TIMESTAMP, OLD_TIMESTAMP = Kind.TIMESTAMP.value, Kind.OLD_TIMESTAMP.value
+TIME, OLD_TIME = Kind.TIME.value, Kind.OLD_TIME.value
 
 #: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
 WIDEST = 96
@@ -313,23 +309,23 @@ def put_members(
 def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end: int) -> int:
     """Write a date or time of any kind, without quotes."""
     microsecond = np.int64(0)
-    if kind in (TIMESTAMP, TIMESTAMP2):
-        if kind == TIMESTAMP:
-            seconds = timestamp(data, offset)
+    if kind in (OLD_TIMESTAMP, TIMESTAMP):
+        if kind == OLD_TIMESTAMP:
+            seconds = old_timestamp(data, offset)
         else:
-            seconds, microsecond = timestamp2(data, offset, digits)
+            seconds, microsecond = timestamp(data, offset, digits)
         if seconds == 0:
             end = put_calendar(0, 0, 0, 45, out, end)
         else:
             end = put_date(seconds // 86400, out, end)
         out[end] = 32
         end = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, end + 1)
-    elif kind in (TIME, TIME2):
+    elif kind in (OLD_TIME, TIME):
         has_spare_bit = False
-        if kind == TIME:
-            is_negative, hour, minute, second = time(data, offset)
+        if kind == OLD_TIME:
+            is_negative, hour, minute, second = old_time(data, offset)
         else:
-            has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, offset, digits)
+            has_spare_bit, is_negative, hour, minute, second, microsecond = time(data, offset, digits)
         if has_spare_bit or minute > 59 or second > 59:
             return LEFT
         if is_negative:
@@ -341,12 +337,10 @@ def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end
         return put_calendar(years, month, day, 45, out, end) if years <= 9999 else LEFT
     else:
         is_positive = True
-        if kind == DATETIME:
-            years, month, day, hour, minute, second = datetime(data, offset)
+        if kind == OLD_DATETIME:
+            years, month, day, hour, minute, second = old_datetime(data, offset)
         else:
-            is_positive, years, month, day, hour, minute, second, microsecond = datetime2(
-                data, offset, digits
-            )
+            is_positive, years, month, day, hour, minute, second, microsecond = datetime(data, offset, digits)
         if not is_positive or not 0 <= years <= 9999:
             return LEFT
         end = put_calendar(years, month, day, 45, out, end)
@@ -384,7 +378,7 @@ def put_cell(
     if kind == UNSIGNED:
         _, bits = integers(data, offset, length)
         return put_unsigned(bits, out, end)
-    if DATE <= kind <= TIME or kind == DECIMAL:
+    if DATE <= kind <= OLD_TIME or kind == DECIMAL:
         end = put_quote(quotes, out, end)
         if kind == DECIMAL:
             end = put_decimal(data, offset, detail >> 8, detail & 255, out, end)
@@ -415,7 +409,7 @@ def put_cell(
     if kind == YEAR:
         _, number = year(data, offset)
         return put_signed(number, out, end)
-    if kind == BITS:
+    if kind == BIT:
         bits = np.int64(0)
         for step in range(length):
             bits = (bits << 8) | np.int64(data[offset + step])

@@ -13,7 +13,7 @@ from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
     date,
-    datetime2,
+    datetime,
     decimal_groups,
     decimal_sign,
     digit_group,
@@ -23,8 +23,8 @@ from binlog_kaitai.log.decoders import (
     int_3,
     int_4,
     int_8,
-    time2,
-    timestamp2,
+    time,
+    timestamp,
 )
 from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
 from binlog_kaitai.rows.text.float_texts import put_general
@@ -279,7 +279,7 @@ def put_clock(hour: int, minute: int, second: int, out: Bytes, offset: int) -> i
 @kernel
 def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
     """Write a DATETIME in the format since 5.6.4; -1 if it is invalid."""
-    is_positive, year, month, day, hour, minute, second, microsecond = datetime2(data, start, digits)
+    is_positive, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
     if not is_positive or year > 9999:
         return -1
     out[offset] = 39
@@ -296,7 +296,7 @@ def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) 
 @kernel
 def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
     """Write a TIME in the format since 5.6.4; -1 if it is invalid."""
-    has_spare_bit, is_negative, hour, minute, second, microsecond = time2(data, start, digits)
+    has_spare_bit, is_negative, hour, minute, second, microsecond = time(data, start, digits)
     if has_spare_bit:
         return -1
     out[offset] = 39
@@ -316,7 +316,7 @@ def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> i
 @kernel
 def put_timestamp(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> Any:
     """Write a TIMESTAMP in the format since 5.6.4, in seconds; -1 if it is invalid."""
-    seconds, microsecond = timestamp2(data, start, digits)
+    seconds, microsecond = timestamp(data, start, digits)
     return put_micros(microsecond, digits, out, put_number(seconds, out, offset))
 
 

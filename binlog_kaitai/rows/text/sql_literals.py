@@ -9,7 +9,7 @@ from functools import cache, partial
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.grammar import ColumnType, parse_cell
+from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.rows.column_cells import Cells
@@ -20,7 +20,8 @@ from binlog_kaitai.rows.text.json_kernels import INTRODUCER
 from binlog_kaitai.rows.text.sql_kernels import put_literals, put_pieces
 from binlog_kaitai.rows.text.text_styles import HEX, TextStyle, by_value, joined, ranges, text_array, written
 from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.column_kinds import INTEGER_TYPES, STRING_TYPES, TIME_TYPES, Value, sql_form
+from binlog_kaitai.values.column_kinds import CHOICES, STRINGS, TIMES, Kind
+from binlog_kaitai.values.representations import Value, sql_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import PLAIN, UTF8, SqlDialect, document_sql, introducer, literal
 from binlog_kaitai.values.strings import has_own_text
@@ -67,7 +68,7 @@ def strings(utf8: str, style: TextStyle, cells: Cells) -> pa.Array:
     is_of_bytes = charset is None or charset == BINARY
     if has_own_text(column) or not (is_of_bytes or extends_ascii(charset)):
         return by_value(style, cells)
-    if charset == BINARY and column.type == ColumnType.string and column.length:
+    if charset == BINARY and column.kind == Kind.CHAR and column.length:
         return hexed(padded(cells, pa.binary()))
     data, offsets = contents(cells)
     raw = of_bytes(cells, pa.binary(), data, offsets)
@@ -186,18 +187,18 @@ def sql_style(dialect: SqlDialect, *, defers_long: bool = False) -> TextStyle:
     def value(one: Value, column: Column) -> bytes:
         return sql_form(one, column, dialect).encode()
 
-    own: dict[ColumnType | int, Callable[[TextStyle, Cells], pa.Array]] = dict.fromkeys(
-        STRING_TYPES, partial(deferred_strings if defers_long else strings, dialect.utf8)
+    own: dict[Kind, Callable[[TextStyle, Cells], pa.Array]] = dict.fromkeys(
+        STRINGS, partial(deferred_strings if defers_long else strings, dialect.utf8)
     )
-    return TextStyle({**_WRITERS, **own, ColumnType.geometry: partial(geometries, dialect)}, value)
+    return TextStyle({**_WRITERS, **own, Kind.GEOMETRY: partial(geometries, dialect)}, value)
 
 
-_WRITERS: dict[ColumnType | int, Callable[[TextStyle, Cells], pa.Array]] = {
-    **dict.fromkeys((*INTEGER_TYPES, ColumnType.year, ColumnType.bit), text_styles.numbers),
-    **dict.fromkeys((ColumnType.float, ColumnType.double), text_styles.floats),
-    ColumnType.newdecimal: text_styles.decimals,
-    **dict.fromkeys(TIME_TYPES, text_styles.moments),
-    **dict.fromkeys((ColumnType.enum, ColumnType.set), choices),
-    ColumnType.json: documents,
-    ColumnType.vector: vectors,
+_WRITERS: dict[Kind, Callable[[TextStyle, Cells], pa.Array]] = {
+    **dict.fromkeys((Kind.INTEGER, Kind.YEAR, Kind.BIT), text_styles.numbers),
+    **dict.fromkeys((Kind.FLOAT, Kind.DOUBLE), text_styles.floats),
+    Kind.DECIMAL: text_styles.decimals,
+    **dict.fromkeys(TIMES, text_styles.moments),
+    **dict.fromkeys(CHOICES, choices),
+    Kind.JSON: documents,
+    Kind.VECTOR: vectors,
 }

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.builders import build
@@ -33,7 +32,8 @@ from binlog_kaitai.rows.text.moment_texts import (
     number_texts,
     put_bytes,
 )
-from binlog_kaitai.values.column_kinds import Value
+from binlog_kaitai.values.column_kinds import Kind
+from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 
 
@@ -43,7 +43,7 @@ class TextStyle:
 
     Attributes
     ----------
-    writers : mapping from column type to callable
+    writers : mapping from kind of column to callable
         Takes the style and the cells of a column, and returns an Arrow array of bytes, with null for missing
         values and for values that `value` has to write.
     value : callable
@@ -52,7 +52,7 @@ class TextStyle:
         Text for NULL.
     """
 
-    writers: Mapping[ColumnType | int, Callable[[TextStyle, Cells], pa.Array]]
+    writers: Mapping[Kind, Callable[[TextStyle, Cells], pa.Array]]
     value: Callable[[Value, Column], bytes]
     null: bytes = b"NULL"
 
@@ -64,7 +64,7 @@ class TextStyle:
         CellError
             A value is invalid, or cannot be written in this style.
         """
-        writer = self.writers.get(cells.column.type)
+        writer = self.writers.get(cells.column.kind)
         found = by_value(self, cells) if writer is None else writer(self, cells)
         if writer is not None and found.null_count:
             found = replaced(self, cells, found, is_null(found) & cells.valid)
