@@ -58,6 +58,7 @@ def use_plain_kernels(monkeypatch: Any) -> None:
 def set_block_size(monkeypatch: Any, size: int) -> None:
     """Change the size of blocks, in bytes, where nothing else states it."""
     for owner in (LogPages, BlockReader):
-        assert "block_size" in owner.__init__.__kwdefaults__
-        monkeypatch.setitem(owner.__init__.__kwdefaults__, "block_size", size)
+        defaults = owner.__init__.__kwdefaults__ or {}
+        assert "block_size" in defaults
+        monkeypatch.setitem(defaults, "block_size", size)
     monkeypatch.setitem(event_lines._SIZES, "block_size", size)
