@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, 
 from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources import eras
-from binlog_kaitai.sources.disk import replace_file, try_lock_open
+from binlog_kaitai.sources.disk import replace_file, try_lock
 from binlog_kaitai.sources.eras import STATE, VERSION
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
@@ -33,14 +32,10 @@ def lock(folder: Path) -> int:
     Raises `InUseError`: another process has locked it; `SourceError`: the file system cannot lock it.
     """
     with writing_to(str(folder)):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            if not try_lock_open(descriptor):
-                raise InUseError("another fetch is writing to this directory", file=str(folder))
-        except BaseException:
-            os.close(descriptor)
-            raise
-        return descriptor
+        descriptor = try_lock(folder)
+    if descriptor is None:
+        raise InUseError("another fetch is writing to this directory", file=str(folder))
+    return descriptor
 
 
 @dataclass(frozen=True)

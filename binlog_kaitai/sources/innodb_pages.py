@@ -210,12 +210,12 @@ class Series:
         if number not in self._files:
             try:
                 raw = None if self._beside is None else self._beside(number)
-                found = None if raw is None else LogFile(raw)
+                file = None if raw is None else LogFile(raw)
             except BinlogError as error:
                 raise type(error)(f"log {number} of the series: {error.reason}") from None
-            if found is not None and found.number != number:
-                raise FramingError(f"log {number} of the series has the number {found.number} in its header")
-            self._files[number] = found
+            if file is not None and file.number != number:
+                raise FramingError(f"log {number} of the series has the number {file.number} in its header")
+            self._files[number] = file
         return self._files[number]
 
     def close(self) -> None:
@@ -265,21 +265,21 @@ class Cursor:
         file = self._series.file(self.file)
         assert file is not None
         while True:
-            number, at = divmod(self.offset, file.page_size)
+            number, head = divmod(self.offset, file.page_size)
             end = file.page_size - CHECKSUM_SIZE
             page = file.page(number)
             if page is None:
                 return None
-            if at + CHUNK_HEAD.size >= end or page[at] == _FILLER:
-                self.offset += file.page_size - at
+            if head + CHUNK_HEAD.size >= end or page[head] == _FILLER:
+                self.offset += file.page_size - head
                 continue
-            code, size = CHUNK_HEAD.unpack_from(page, at)
+            code, size = CHUNK_HEAD.unpack_from(page, head)
             if code == _END:
                 file.check_empty_from(Place(self.file, self.offset))
                 return None
-            begin = at + CHUNK_HEAD.size
+            begin = head + CHUNK_HEAD.size
             if begin + size > end:
-                reason = f"a chunk of {size} bytes at offset {at} does not fit on {file.name(number)}"
+                reason = f"a chunk of {size} bytes at offset {head} does not fit on {file.name(number)}"
                 raise FramingError(reason)
             place = Place(self.file, self.offset)
             self.offset += CHUNK_HEAD.size + size
