@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
@@ -42,10 +41,7 @@ def lock(folder: Path) -> int:
 class SafePosition:
     """The safe position in a log.
 
-    Attributes
-    ----------
-    again : int
-        Where to resume: an earlier position between transactions, or the same.
+    `again`: where to resume: an earlier position between transactions, or the same.
     """
 
     name: str
@@ -57,10 +53,7 @@ class SafePosition:
 class ArchiveState:
     """The content of `fetch.json`.
 
-    Attributes
-    ----------
-    read_before : str
-        The GTIDs that the archive had when it continued at this server, see `archive_eras`.
+    `read_before`: the GTIDs that the archive had when it continued at this server, see `archive_eras`.
     """
 
     replica: Replica
@@ -87,7 +80,7 @@ class ArchiveState:
 
     def text(self) -> str:
         """The content of the file."""
-        state: dict[str, Any] = {
+        state: dict[str, object] = {
             "version": VERSION,
             "server": asdict(self.server) if self.server else None,
             "replica": asdict(self.replica),
@@ -102,14 +95,10 @@ class ArchiveState:
 class StoreRecord:
     """The content of `store.json`.
 
-    Attributes
-    ----------
-    url : str
-        The store, without credentials and options.
-    last : str
-        The newest log that is in it, such as `era-1/binlog.000017`; older ones are, too. ``""`` if none is.
-    keep_local : int or None
-        How many of the logs in the store stay in the directory; None for all.
+    `url`: the store, without credentials and options.
+    `last`: the newest log that is in it, such as `era-1/binlog.000017`; older ones are, too. ``""`` if none
+    is.
+    `keep_local`: how many of the logs in the store stay in the directory; None for all.
     """
 
     url: str

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from binlog_kaitai.core.grammar import POSITION_MASK, Header
 from binlog_kaitai.errors import (
@@ -54,8 +54,8 @@ _SYNC_BYTES, _SYNC_SECONDS = 32 << 20, 1.0
 #: Without following, the number of consecutive attempts without a new byte.
 TRIES = 8
 
-#: Damage on the network may be temporary; damage in the server's log is not. MySQL 9 may miss a log that it has
-#: while it begins another one, or shuts down.
+#: Damage on the network may be temporary; damage in the server's log is not. MySQL 9 may not find a log
+#: that it has while it begins another one, or shuts down.
 _TRIES_OF_DOUBT = 3
 
 #: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
@@ -398,7 +398,7 @@ class Fetch:
                 seconds = {"lag_seconds": round(self._metrics.lag(), 1)}
                 self.report("progress", self._facts() | lag.facts() | seconds)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, object]:
         place = self._archive.place
         return {"log": place.name, "position": place.position} if place else {}
 

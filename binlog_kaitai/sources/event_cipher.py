@@ -154,16 +154,8 @@ _TRIED = 16
 class EventCipher:
     """Decrypts the events of a log.
 
-    Parameters
-    ----------
-    key
-        The log's key.
-    nonce
-        The nonce of START_ENCRYPTION.
-    is_percona
-        Whether Percona Server wrote the log.
-    is_checksummed
-        Whether events end with a CRC32, which covers the plaintext.
+    `is_percona`: whether Percona Server wrote the log.
+    `is_checksummed`: whether events end with a CRC32, which covers the plaintext.
     """
 
     def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool, is_checksummed: bool) -> None:

@@ -51,12 +51,8 @@ class _Open(NamedTuple):
 class EventStream(Layer):
     """The plaintext of a log with individually encrypted events.
 
-    Parameters
-    ----------
-    raw
-        The log, after `head` and `peeked`.
-    head
-        The unencrypted start of the log.
+    `raw`: the log, after `head` and `peeked`.
+    `head`: the unencrypted start of the log.
     """
 
     def __init__(self, raw: BinaryIO, head: bytes, peeked: bytes, cipher: EventCipher) -> None:

@@ -53,16 +53,8 @@ class Place(NamedTuple):
 class Chunk(NamedTuple):
     """A part of a record.
 
-    Attributes
-    ----------
-    kind : int
-        The type of the record, one of `Kind` or unknown.
-    is_continuation, is_last : bool
-        Whether it is not the first chunk of its record; whether it is the last.
-    data : bytes
-        The content.
-    place : Place
-        Its location.
+    `kind`: the type of the record, one of `Kind` or unknown.
+    `is_continuation`, `is_last`: whether it is not the first chunk of its record; whether it is the last.
     """
 
     kind: int
@@ -77,10 +69,6 @@ class LogFile:
 
     Raises `DamagedError`: the header is damaged.
 
-    Parameters
-    ----------
-    raw
-        A seekable stream.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -187,12 +175,8 @@ def read_header(data: bytes) -> InnodbLog.FileHeader:
 class Series:
     """The existing files of one server.
 
-    Parameters
-    ----------
-    raw
-        A seekable file of the series.
-    beside
-        Opens the other files.
+    `raw`: a seekable file of the series.
+    `beside`: opens the other files.
     """
 
     def __init__(self, raw: BinaryIO, beside: Beside | None = None) -> None:
@@ -225,13 +209,7 @@ class Series:
 
 
 class Cursor:
-    """Steps from chunk to chunk.
-
-    Parameters
-    ----------
-    place
-        Where to start.
-    """
+    """Steps from chunk to chunk."""
 
     def __init__(self, series: Series, place: Place) -> None:
         self._series = series

@@ -37,10 +37,7 @@ class _Above(io.RawIOBase):
 class Layer(_Above):
     """The base class of such streams; subclasses produce chunks and know the size.
 
-    Attributes
-    ----------
-    file_header : bytes
-        What the file has before the log: the header of MySQL's encrypted logs.
+    `file_header`: what the file has before the log: the header of MySQL's encrypted logs.
     """
 
     file_header = b""

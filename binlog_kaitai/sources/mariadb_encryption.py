@@ -41,18 +41,11 @@ _LONGEST_FORMAT = 1 << 14
 class Begin(NamedTuple):
     """The encryption parameters of a log.
 
-    Attributes
-    ----------
-    key_ids : tuple of str
-        Possible ids of the key, the exact one first.
-    nonce : bytes
-        Part of the initialization vectors.
-    is_percona : bool
-        Whether Percona Server wrote the log.
-    layout : Format
-        Format of the events.
-    event : int
-        Offset of START_ENCRYPTION.
+    `key_ids`: possible ids of the key, the exact one first.
+    `nonce`: part of the initialization vectors.
+    `is_percona`: whether Percona Server wrote the log.
+    `layout`: format of the events.
+    `event`: offset of START_ENCRYPTION.
     """
 
     key_ids: tuple[str, ...]

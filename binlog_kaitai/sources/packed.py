@@ -162,10 +162,7 @@ class _Frame(NamedTuple):
 class PackedStream(Layer):
     """The decompressed bytes of a file.
 
-    Parameters
-    ----------
-    raw
-        The file, at its first byte.
+    `raw`: the file, at its first byte.
     """
 
     def __init__(self, raw: BinaryIO, packing: Format) -> None:

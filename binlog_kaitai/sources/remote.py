@@ -225,12 +225,7 @@ def _names(system: FileSystem, folder: str) -> list[str]:
 class Ranged(io.RawIOBase):
     """A remote file, fetched in ranges.
 
-    Parameters
-    ----------
-    file
-        A file of PyArrow.
-    check
-        Called after each range but the first; raises `OSError` if the file is no longer the same.
+    `check`: called after each range but the first; raises `OSError` if the file is no longer the same.
 
     Attributes
     ----------

@@ -13,12 +13,8 @@ from typing import NamedTuple
 class Servers(NamedTuple):
     """What reads the servers of a URL scheme.
 
-    Attributes
-    ----------
-    logs : callable
-        URL → the logs that the server has, oldest first, each a `Source`.
-    feed : callable
-        URL, where to begin, and whether only to read what there is now → a `Feed` to follow.
+    `logs`: URL → the logs that the server has, oldest first, each a `Source`.
+    `feed`: URL, where to begin, and whether only to read what there is now → a `Feed` to follow.
     """
 
     logs: Callable[[str], Sequence[object]]

@@ -34,14 +34,9 @@ SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Binary
 class State(NamedTuple):
     """Properties of a log known without reading its events.
 
-    Attributes
-    ----------
-    size : int
-        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
-    modified : float
-        Modification time, in seconds since 1970.
-    is_divisible : bool
-        Whether it can be read from the middle.
+    `size`: size of the plain log in bytes; of the file, if it must be decompressed from its start.
+    `modified`: modification time, in seconds since 1970.
+    `is_divisible`: whether it can be read from the middle.
     """
 
     size: int
@@ -53,22 +48,13 @@ class State(NamedTuple):
 class Source:
     """A log to read, or a span of one; can be pickled if it has a path.
 
-    Attributes
-    ----------
-    name : str
-        Its name in errors and output: the path as given, ``"-"`` for stdin, ``"<bytes>"``.
-    open : callable
-        Returns a binary stream at the first byte of the log; raises ``OSError``.
-    path : str or None
-        Its path in the file system, if it has one.
-    span : Span or None
-        Only these events; None for all.
-    keys : Keys or None
-        Where to find keys if it is encrypted, besides the process and its environment.
-    repeated : GtidSet or None
-        Transactions that earlier eras have: readers of rows, events and transactions leave them out.
-    state : State or None
-        Its size and modification time when it was listed, if it was; identifies it in caches.
+    `name`: its name in errors and output: the path as given, ``"-"`` for stdin, ``"<bytes>"``.
+    `open`: returns a binary stream at the first byte of the log; raises ``OSError``.
+    `path`: its path in the file system, if it has one.
+    `span`: only these events; None for all.
+    `keys`: where to find keys if it is encrypted, besides the process and its environment.
+    `repeated`: transactions that earlier eras have: readers of rows, events and transactions leave them out.
+    `state`: its size and modification time when it was listed, if it was; identifies it in caches.
     """
 
     name: str

@@ -162,16 +162,9 @@ def _is_write_set(frames: list[Frame], *, is_checksummed: bool, has_whole: bool)
 class WriteSetStream(Layer):
     """A write set after the start of a log.
 
-    Parameters
-    ----------
-    raw
-        The file, after `data`.
-    begin
-        Offset of `data`, if the file is seekable.
-    start
-        The start of the log, before `data`.
-    data
-        The bytes that were read.
+    `raw`: the file, after `data`.
+    `begin`: offset of `data`, if the file is seekable.
+    `start`: the start of the log, before `data`.
     """
 
     def __init__(self, raw: BinaryIO, begin: int, start: bytes, data: bytes) -> None:
