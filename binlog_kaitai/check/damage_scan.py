@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, Unpack
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
@@ -30,8 +31,8 @@ from binlog_kaitai.log.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
-from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
@@ -370,14 +371,16 @@ class Coverage:
         self._gtids.update(report.gtids)
 
 
+class VerifyOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):
+    """Of :func:`verify`."""
+
+
+@takes(VerifyOptions)
 def verify(
     source: SourceLike | Iterable[SourceLike],
     *,
     thorough: bool = False,
-    ddl: str | None = None,
-    keys: Keys | None = None,
-    threads: int | None = None,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
+    **options: Unpack[VerifyOptions],
 ) -> Iterator[Report]:
     """Check logs for damage, like the command ``verify``.
 
@@ -390,14 +393,8 @@ def verify(
         Any source that :func:`binlog_kaitai.open` accepts.
     thorough
         Check all bodies and rows, also of events whose checksums match.
-    ddl
-        Text of CREATE TABLE statements, such as mysqldump writes, for values whose length logs do not state.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
-    threads
-        Number of threads: by default, one. The result does not depend on it.
-    progress
-        Called periodically with the source and the offset reached in it.
+    **options
+        See :class:`VerifyOptions`.
 
     Returns
     -------
@@ -409,7 +406,13 @@ def verify(
     SourceError
         Immediately: no log was found.
     """
-    return _reports(resolve(source, keys), thorough, SeriesDefinitions(ddl), progress, threads)
+    return _reports(
+        resolve(source, options["keys"]),
+        thorough,
+        SeriesDefinitions(options["ddl"]),
+        options["progress"],
+        options["threads"],
+    )
 
 
 def _reports(

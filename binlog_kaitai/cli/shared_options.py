@@ -132,10 +132,7 @@ _COPY = "write to a local disk, then copy the files"
 class LocalPath(click.Path):
     """A path to write to; URLs are rejected, since they would become local folders.
 
-    Parameters
-    ----------
-    instead
-        What to do with a URL.
+    `instead`: what to do with a URL.
     """
 
     def __init__(self, *arguments: Any, instead: str = _COPY, **settings: Any) -> None:

@@ -8,6 +8,7 @@ from binlog_grammar.binlog_checkpoint_event import BinlogCheckpointEvent as Binl
 from binlog_grammar.compressed_rows_event import CompressedRowsEvent
 from binlog_grammar.delete_file_event import DeleteFileEvent as DeleteFileEvent
 from binlog_grammar.execute_load_query_event import ExecuteLoadQueryEvent as ExecuteLoadQueryEvent
+from binlog_grammar.format_description_event import FormatDescriptionEvent as FormatDescriptionEvent
 from binlog_grammar.gtid_event import GtidEvent
 from binlog_grammar.gtid_tagged_event import GtidTaggedEvent
 from binlog_grammar.incident_event import IncidentEvent as IncidentEvent
@@ -20,6 +21,7 @@ from binlog_grammar.rand_event import RandEvent as RandEvent
 from binlog_grammar.rotate_event import RotateEvent as RotateEvent
 from binlog_grammar.rows_event import RowsEvent as RowsEvent
 from binlog_grammar.rows_query_event import RowsQueryEvent as RowsQueryEvent
+from binlog_grammar.start_encryption_event import StartEncryptionEvent as StartEncryptionEvent
 from binlog_grammar.stop_event import StopEvent as StopEvent
 from binlog_grammar.xa_prepare_event import XaPrepareEvent as XaPrepareEvent
 from binlog_grammar.xid_event import XidEvent as XidEvent

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from fnmatch import fnmatchcase
 from numbers import Integral
-from typing import Any, Literal, TypedDict, get_args
+from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
 
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.options import Option, takes
 from binlog_kaitai.errors import UsageError
 
 _GLOB = re.compile(r"[*?\[]")
@@ -122,21 +123,41 @@ _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 class FiltersWithoutTable(TypedDict, total=False):
     """The keywords of :meth:`Filters.of`, for functions whose `table` does more than filter."""
 
-    start_position: int | None
-    stop_position: int | None
-    start_datetime: datetime | str | None
-    stop_datetime: datetime | str | None
-    include_gtids: GtidSet | str | None
-    exclude_gtids: GtidSet | str | None
-    database: str | Iterable[str] | None
-    event_type: str | Iterable[str] | None
-    server_id: int | Iterable[int] | None
+    start_position: Annotated[
+        int | None, Option("In the first file, skip events that begin before this offset, in bytes.")
+    ]
+    stop_position: Annotated[
+        int | None, Option("In the last file, stop at the first event that begins at or after this offset.")
+    ]
+    start_datetime: Annotated[
+        datetime | str | None,
+        Option("Skip events before this time; text is local time unless it has a zone, as in '... +02:00'."),
+    ]
+    stop_datetime: Annotated[datetime | str | None, Option("Stop at the first event at or after this time.")]
+    include_gtids: Annotated[GtidSet | str | None, Option("Only events of these transactions.")]
+    exclude_gtids: Annotated[GtidSet | str | None, Option("No events of these transactions.")]
+    database: Annotated[
+        str | Iterable[str] | None, Option("Only events that name this schema, or one of these.")
+    ]
+    event_type: Annotated[
+        str | Iterable[str] | None,
+        Option("Only events of this type, or one of these, by the server's names: 'QUERY_EVENT'."),
+    ]
+    server_id: Annotated[
+        int | Iterable[int] | None, Option("Only events that this server, or one of these, wrote first.")
+    ]
 
 
 class FilterOptions(FiltersWithoutTable, total=False):
     """The keywords of :meth:`Filters.of`, which the `read_...` functions pass on."""
 
-    table: str | Iterable[str] | None
+    table: Annotated[
+        str | Iterable[str] | None,
+        Option(
+            "Only events that name this table, or one of these: 'schema.table', a pattern such as 'shop.*', a"
+            " regular expression between slashes, or one of these after '!' for all other tables."
+        ),
+    ]
 
 
 @dataclass(frozen=True)
@@ -186,21 +207,14 @@ class Filters:
                 raise UsageError(reason)
 
     @classmethod
-    def of(
-        cls,
-        *,
-        start_position: int | None = None,
-        stop_position: int | None = None,
-        start_datetime: datetime | str | None = None,
-        stop_datetime: datetime | str | None = None,
-        include_gtids: GtidSet | str | None = None,
-        exclude_gtids: GtidSet | str | None = None,
-        database: str | Iterable[str] | None = None,
-        table: str | Iterable[str] | None = None,
-        event_type: str | Iterable[str] | None = None,
-        server_id: int | Iterable[int] | None = None,
-    ) -> Filters:
+    @takes(FilterOptions)
+    def of(cls, **options: Unpack[FilterOptions]) -> Filters:
         """Build filters from user input; parameters are named like the command-line options.
+
+        Parameters
+        ----------
+        **options
+            The filters.
 
         Raises
         ------
@@ -208,16 +222,16 @@ class Filters:
             A value is invalid.
         """
         return cls(
-            start_position,
-            stop_position,
-            _timestamp(start_datetime),
-            _timestamp(stop_datetime),
-            _gtids(include_gtids),
-            _gtids(exclude_gtids),
-            frozenset(_several(database)),
-            TableSet.of(_several(table)),
-            frozenset(_type_name(name) for name in _several(event_type)),
-            frozenset(_numbers(server_id)),
+            options["start_position"],
+            options["stop_position"],
+            _timestamp(options["start_datetime"]),
+            _timestamp(options["stop_datetime"]),
+            _gtids(options["include_gtids"]),
+            _gtids(options["exclude_gtids"]),
+            frozenset(_several(options["database"])),
+            TableSet.of(_several(options["table"])),
+            frozenset(_type_name(name) for name in _several(options["event_type"])),
+            frozenset(_numbers(options["server_id"])),
         )
 
     def __bool__(self) -> bool:

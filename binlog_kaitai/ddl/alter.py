@@ -18,6 +18,7 @@ from binlog_kaitai.ddl.elements import (
     parted,
     read_column,
     read_key,
+    read_new_name,
     with_period,
     without_period,
 )
@@ -50,10 +51,7 @@ class ContradictionError(Exception):
 class Alteration:
     """Parses the clauses of one ALTER TABLE, then applies them.
 
-    Attributes
-    ----------
-    partition_tables : list of tuple of str
-        Tables created from partitions; they have the same columns.
+    `partition_tables`: tables created from partitions; they have the same columns.
     """
 
     def __init__(
@@ -299,7 +297,8 @@ class Alteration:
             old = cursor.name()
             cursor.skip("TO")
             self._rename_index(old, cursor.name())
-        elif _new_name(cursor) is not None:
+        else:
+            read_new_name(cursor)
             self._end(cursor)
 
     def _rename_index(self, old: str, new: str) -> None:
@@ -332,24 +331,6 @@ class Alteration:
             self._end(cursor)
         elif cursor.keyword() != "TABLE":
             raise UnreadableError("unknown form of CONVERT")
-
-
-def new_name_in(clause: Sequence[Token]) -> tuple[str, ...] | None:
-    """The new name that a clause of ALTER TABLE gives to the table; None if it does not rename it.
-
-    Raises `UnreadableError`: there is no name.
-    """
-    cursor = TokenCursor(clause)
-    return _new_name(cursor) if cursor.skip("RENAME") else None
-
-
-def _new_name(cursor: TokenCursor) -> tuple[str, ...] | None:
-    """The table's new name, which follows RENAME; None if columns or indexes are renamed."""
-    # These words are reserved: a table with such a name is quoted.
-    if cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
-        return None
-    cursor.skip_one("TO", "AS", "=")
-    return cursor.dotted_name()
 
 
 def _is_charset(cursor: TokenCursor) -> bool:

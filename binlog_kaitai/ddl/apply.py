@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from binlog_kaitai.ddl.alter import Alteration, ContradictionError, new_name_in
+from binlog_kaitai.ddl.alter import Alteration, ContradictionError
 from binlog_kaitai.ddl.column_charsets import CharsetChange, agreed, finish, with_options
 from binlog_kaitai.ddl.elements import with_period
 from binlog_kaitai.ddl.lexer import UnreadableError
@@ -77,7 +75,7 @@ class DefinitionUpdate:
             return False
         if has_changed is None and store.is_absent(key):
             return True
-        if has_changed is None and key not in store.given:
+        if has_changed is None and key not in store.from_file:
             store.lose(key, "it may have existed before CREATE TABLE IF NOT EXISTS, with other columns")
         return bool(has_changed)
 
@@ -116,17 +114,17 @@ class DefinitionUpdate:
 
     def _alter(self, statement: AlterTable) -> None:
         key, store = self._key(statement.name), self._store
-        new_name = _new_name(statement)
+        new_key = None if statement.new_name is None else self._key(statement.new_name)
         if self._temporary(key) in store.temporary:
-            if new_name is not None:
-                self._rename_temporary(key, self._key(new_name))
+            if new_key is not None:
+                self._rename_temporary(key, new_key)
             return
         table = store.find(key)
         if table is not None:
             self._change(key, table, statement)
         # The new name matters even if the table, or the change of it, is unknown.
-        if new_name is not None:
-            self._move(key, self._key(new_name))
+        if new_key is not None:
+            self._move(key, new_key)
 
     def _change(self, key: TableKey, table: TableDefinition, statement: AlterTable) -> None:
         try:
@@ -164,7 +162,7 @@ class DefinitionUpdate:
         table = store.find(old)
         reason = store.lost.get(old)
         store.drop(old)
-        store.given.pop(old, None)
+        store.from_file.pop(old, None)
         if table is not None:
             store.put(new, table)
         elif reason is not None:
@@ -206,12 +204,3 @@ class DefinitionUpdate:
             store.databases[name] = with_options(self._charset_of_database(name), options, server)
         elif new_name is not None and name in store.databases:
             store.databases[new_name] = store.databases.pop(name)
-
-
-def _new_name(statement: AlterTable) -> Name | None:
-    """The new name that a statement gives to its table: the last one."""
-    name: Name | None = None
-    for clause in statement.clauses:
-        with suppress(UnreadableError):
-            name = new_name_in(clause) or name
-    return name

@@ -135,14 +135,9 @@ _WIDE = frozenset(("ucs2", "utf16", "utf16le", "utf32"))
 class CharsetChange:
     """The character set clauses of one ALTER TABLE.
 
-    Parameters
-    ----------
-    table_charset
-        The table's default before the statement.
-    database_charset
-        The default of the table's database.
-    conversion_default
-        The charset that CONVERT TO CHARACTER SET DEFAULT stands for.
+    `table_charset`: the table's default before the statement.
+    `database_charset`: the default of the table's database.
+    `conversion_default`: the charset that CONVERT TO CHARACTER SET DEFAULT stands for.
     """
 
     def __init__(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables
 from binlog_kaitai.ddl.statements import (
@@ -52,16 +52,10 @@ class DdlKind(StrEnum):
 class DefinitionChange:
     """What a statement does to one table, or to a database.
 
-    Attributes
-    ----------
-    schema_name, table_name : str
-        By the name before the statement; no table name for a database.
-    new_schema_name, new_table_name : str or None
-        The name after it, if that is another one.
-    before, after : TableDefinition or None
-        None if the table does not exist, or its definition is unknown.
-    renamed : tuple of (str, str)
-        Columns that have other names after it: the old and the new one of each.
+    `schema_name`, `table_name`: by the name before the statement; no table name for a database.
+    `new_schema_name`, `new_table_name`: the name after it, if that is another one.
+    `before`, `after`: None if the table does not exist, or its definition is unknown.
+    `renamed`: columns that have other names after it: the old and the new one of each.
     """
 
     kind: DdlKind
@@ -167,17 +161,14 @@ def _of_renames(
 
 
 def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None) -> DefinitionChange:
-    key, renamed = qualified(statement.name, schema), []
-    new: tuple[str, str] | tuple[None, None] = (None, None)
+    renamed = []
     for clause in statement.clauses:
-        try:
-            if (columns := renamed_in(clause)) is not None:
-                if before is None or before.find(columns[0]) is not None:
-                    renamed.append(columns)
-            elif (name := new_name_in(clause)) is not None:
-                new = qualified(name, schema)
-        except UnreadableError:
-            pass  # the definition after the statement is unknown then
+        with suppress(UnreadableError):  # the definition after the statement is unknown then
+            columns = renamed_in(clause)
+            if columns is not None and (before is None or before.find(columns[0]) is not None):
+                renamed.append(columns)
+    new = (None, None) if statement.new_name is None else qualified(statement.new_name, schema)
+    key = qualified(statement.name, schema)
     return DefinitionChange(DdlKind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
 
 

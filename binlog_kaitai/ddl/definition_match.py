@@ -29,12 +29,7 @@ IMPLICIT_KEY = "__#alibaba_rds_row_id#__"
 class DefinitionMismatch:
     """A definition that a table map contradicts; the table's columns remain unnamed.
 
-    Attributes
-    ----------
-    file, position
-        Location of the table map event; None if the caller did not give it.
-    reason : str
-        The difference, as a sentence.
+    `file`, `position`: location of the table map event; None if the caller did not give it.
     """
 
     schema_name: str
@@ -165,5 +160,5 @@ def unknown_signs(schema: Schema, table_map: TableMapEvent) -> str:
 
 def decimal_digits(arguments: Sequence[str]) -> tuple[int, int]:
     """Precision and scale of DECIMAL with these arguments."""
-    given = [int(one) if _SMALL.fullmatch(one) else -1 for one in arguments]
-    return (given[0] or 10 if given else 10, given[1] if len(given) > 1 else 0)
+    digits = [int(text) if _SMALL.fullmatch(text) else -1 for text in arguments]
+    return (digits[0] or 10 if digits else 10, digits[1] if len(digits) > 1 else 0)

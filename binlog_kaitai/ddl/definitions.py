@@ -122,10 +122,10 @@ class Definitions:
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
         tables = {key: with_unplaced(table) for key, table in loaded._store.tables.items()}
-        self._store.given.update(tables)
+        self._store.from_file.update(tables)
         # A file describes a single point in time: tables whose names differ only in case exist together.
         self._has_case |= len({self._folded.key(*key) for key in tables}) < len(tables)
-        self._folded.given.update({self._folded.key(*key): table for key, table in tables.items()})
+        self._folded.from_file.update({self._folded.key(*key): table for key, table in tables.items()})
         for note in loaded._store.notes:
             self._store.note(note)
 
@@ -174,7 +174,7 @@ class Definitions:
         self._store.note(reason)
         for store in (self._store, self._folded):
             store.absent.clear()
-            for key in {*store.tables, *store.given}:
+            for key in {*store.tables, *store.from_file}:
                 store.lose(key, reason)
 
     def _lose_named(self, sql: str, reason: str) -> None:
@@ -183,7 +183,7 @@ class Definitions:
         folded = sql.casefold()
         for store in (self._store, self._folded):
             store.absent.clear()  # it may have created a table that is not known yet
-            for key in {*store.tables, *store.given}:
+            for key in {*store.tables, *store.from_file}:
                 if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
                     store.lose(key, f"a statement could not be parsed: {reason}")
 
@@ -194,7 +194,7 @@ def _match(
     if (lost := store.lost.get(key)) is not None:
         return DefinitionMismatch(*key, lost)
     reason = ""
-    for table in (store.tables.get(key), store.given.get(key)):
+    for table in (store.tables.get(key), store.from_file.get(key)):
         if table is not None:
             fit = table if table_map is None else fitted(table, table_map)
             if isinstance(fit, TableDefinition):
@@ -209,23 +209,20 @@ class SeriesDefinitions:
     Logs belong to one series if they are in the same folder, their names differ only in the number, and their
     first events have the same server ID. An ALTER on one server says nothing about the tables of another.
 
-    Parameters
-    ----------
-    ddl
-        CREATE TABLE statements, such as mysqldump writes; they apply to every series.
+    `ddl`: CREATE TABLE statements, such as mysqldump writes; they apply to every series.
     """
 
     def __init__(self, ddl: str | None = None) -> None:
-        self._given = Definitions()
+        self._from_file = Definitions()
         if ddl is not None:
-            self._given.load(ddl)
+            self._from_file.load(ddl)
         self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
 
     def of(self, name: str, server_id: int) -> Definitions:
         """The definitions for a log, by its name and the server ID in its first event."""
         key = series_of(name), server_id
         if key not in self._known:
-            self._known[key] = self._given.copy()
+            self._known[key] = self._from_file.copy()
         return self._known[key]
 
 

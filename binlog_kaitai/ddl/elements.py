@@ -51,16 +51,10 @@ def is_column(cursor: TokenCursor) -> bool:
 class Key:
     """A key defined as a separate element.
 
-    Attributes
-    ----------
-    primary : tuple of str or None
-        The columns of a primary key; empty for other keys, None if they are not fully understood.
-    only_if_new : bool
-        Not added if the table has such a key.
-    name : str
-        Empty if the server chooses it.
-    expressions : tuple of int
-        Numbers of the parts that are expressions; MySQL creates a hidden column for each.
+    `primary`: the columns of a primary key; empty for other keys, None if they are not fully understood.
+    `only_if_new`: not added if the table has such a key.
+    `name`: empty if the server chooses it.
+    `expressions`: numbers of the parts that are expressions; MySQL creates a hidden column for each.
     """
 
     primary: tuple[str, ...] | None = ()
@@ -145,21 +139,13 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
     column = ColumnDefinition(
-        name,
-        type_name,
-        base,
-        texts,
-        attributes.is_unsigned if kind.is_number else None,
-        charset.charset,
-        charset.collation,
-        None,
-        attributes.is_nullable,
-        attributes.is_primary_key,
-        attributes.is_generated,
-        attributes.is_virtual,
-        attributes.is_visible,
-        attributes.is_row_period,
-    )
+        name, type_name, base, texts,
+        is_unsigned=attributes.is_unsigned if kind.is_number else None,
+        charset=charset.charset, collation=charset.collation,
+        is_nullable=attributes.is_nullable, is_primary_key=attributes.is_primary_key,
+        is_generated=attributes.is_generated, is_virtual=attributes.is_virtual,
+        is_visible=attributes.is_visible, is_row_period=attributes.is_row_period,
+    )  # fmt: skip
     return column, attributes.is_unique
 
 
@@ -318,15 +304,24 @@ _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], None]] = {
     "PERSISTENT": _set("is_virtual", False),
     "INVISIBLE": _set("is_visible", False),
     "AUTO_INCREMENT": _set("is_nullable", False),
-    "DEFAULT": lambda cursor, found: _skip_value(cursor),
+    "DEFAULT": lambda cursor, attributes: _skip_value(cursor),
     "ON": _on_update,
     "COMMENT": _skip_one,
     "COLUMN_FORMAT": _skip_one,
     "STORAGE": _skip_one,
     "CONSTRAINT": _constraint,
     "CLUSTERING": _clustering,
-    "REFERENCES": lambda cursor, found: _skip_reference(cursor),
+    "REFERENCES": lambda cursor, attributes: _skip_reference(cursor),
 }
+
+
+def read_new_name(cursor: TokenCursor) -> tuple[str, ...] | None:
+    """Parse a table's new name after RENAME in ALTER TABLE; None if columns or indexes are renamed."""
+    # These words are reserved: a table with such a name is quoted.
+    if cursor.keyword() in ("COLUMN", "INDEX", "KEY"):
+        return None
+    cursor.skip_one("TO", "AS", "=")
+    return cursor.dotted_name()
 
 
 def hidden_columns_of(key: Key, place: int, present: Iterable[HiddenColumn]) -> list[HiddenColumn]:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.column_charsets import charset_of_number, read_charset
-from binlog_kaitai.ddl.elements import Key, hidden_columns_of, is_column, read_column, read_key
+from binlog_kaitai.ddl.elements import Key, hidden_columns_of, is_column, read_column, read_key, read_new_name
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split, tokens_of
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of, max_bytes_of
@@ -88,6 +89,15 @@ class AlterTable:
 
     name: Name
     clauses: list[list[Token]]
+
+    @property
+    def new_name(self) -> Name | None:
+        """The new name that it gives to the table: the last one, even if other clauses cannot be followed."""
+        name: Name | None = None
+        for cursor in map(TokenCursor, self.clauses):
+            with suppress(UnreadableError):
+                name = (cursor.skip("RENAME") and read_new_name(cursor)) or name
+        return name
 
 
 @dataclass(slots=True)

@@ -17,23 +17,14 @@ _MOST_ABSENT = 1000
 class Session:
     """The session state that a statement's meaning depends on.
 
-    Attributes
-    ----------
-    thread_id : int
-        Connection that ran it; temporary tables belong to a connection.
-    sql_mode : int
-        Determines the meaning of quotes, backslashes and some types.
-    server_charset : Charset
-        For databases that do not name one.
-    database_charset : Charset
-        The variable `collation_database`, if it differs from the default database's.
-    has_changed : bool or None
-        Whether an IF NOT EXISTS created something; None if the log does not show it.
-    is_single_byte : bool
-        Whether the client's character set has one byte for each character.
-    is_mysql : bool
-        Whether the server is MySQL, since 5.6: RENAME TABLE does not rename temporary tables, and MariaDB's
-        conditional comments are plain ones.
+    `thread_id`: connection that ran it; temporary tables belong to a connection.
+    `sql_mode`: determines the meaning of quotes, backslashes and some types.
+    `server_charset`: for databases that do not name one.
+    `database_charset`: the variable `collation_database`, if it differs from the default database's.
+    `has_changed`: whether an IF NOT EXISTS created something; None if the log does not show it.
+    `is_single_byte`: whether the client's character set has one byte for each character.
+    `is_mysql`: whether the server is MySQL, since 5.6: RENAME TABLE does not rename temporary tables, and
+    MariaDB's conditional comments are plain ones.
     """
 
     thread_id: int = 0
@@ -48,18 +39,14 @@ class Session:
 class Store:
     """Definitions by name.
 
-    Parameters
-    ----------
-    origin
-        The origin of the definitions, ``"log"`` or ``"file"``.
-    is_folded
-        Names are case-insensitive, as for servers with `lower_case_table_names` other than 0.
+    `origin`: the origin of the definitions, ``"log"`` or ``"file"``.
+    `is_folded`: names are case-insensitive, as for servers with `lower_case_table_names` other than 0.
 
     Attributes
     ----------
     tables : dict
         Definitions from the log, or from a file and changed by the log.
-    given : dict
+    from_file : dict
         Definitions from a file.
     lost : dict
         The reason why a table is unknown although a definition exists or existed.
@@ -76,7 +63,7 @@ class Store:
 
     def __init__(self, origin: str = "log", *, is_folded: bool = False) -> None:
         self.tables: dict[TableKey, TableDefinition] = {}
-        self.given: dict[TableKey, TableDefinition] = {}
+        self.from_file: dict[TableKey, TableDefinition] = {}
         self.lost: dict[TableKey, str] = {}
         self.absent: dict[TableKey, None] = {}
         self.databases: dict[str, Charset] = {}
@@ -88,7 +75,7 @@ class Store:
     def copy(self) -> Store:
         """An independent copy."""
         other = copy(self)
-        other.tables, other.given, other.lost = dict(self.tables), dict(self.given), dict(self.lost)
+        other.tables, other.from_file, other.lost = dict(self.tables), dict(self.from_file), dict(self.lost)
         other.absent, other.databases = dict(self.absent), dict(self.databases)
         other.temporary = set(self.temporary)
         return other
@@ -103,7 +90,7 @@ class Store:
 
     def find(self, key: TableKey) -> TableDefinition | None:
         """The definition of a table; the log takes precedence over the file."""
-        return None if key in self.lost else self.tables.get(key) or self.given.get(key)
+        return None if key in self.lost else self.tables.get(key) or self.from_file.get(key)
 
     def put(self, key: TableKey, table: TableDefinition) -> None:
         """Define a table."""
@@ -130,7 +117,7 @@ class Store:
 
     def is_absent(self, key: TableKey) -> bool:
         """Whether a table is known not to exist."""
-        is_known = key in self.tables or key in self.given or key in self.lost
+        is_known = key in self.tables or key in self.from_file or key in self.lost
         return key in self.absent or ((key[0], "") in self.absent and not is_known)
 
     def lose(self, key: TableKey, reason: str) -> None:

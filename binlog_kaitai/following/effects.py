@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.ddl.alter import new_name_in
 from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.definition_changes import renamed_in
 from binlog_kaitai.ddl.definitions import Definitions
@@ -252,6 +251,6 @@ def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
             effects.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
-        elif (name := new_name_in(clause)) is not None:
-            effects.append((Kind.RENAMED, *key, *qualified(name, schema)))
+    if statement.new_name is not None:
+        effects.append((Kind.RENAMED, *key, *qualified(statement.new_name, schema)))
     return effects

@@ -7,17 +7,18 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, Unpack
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.options import Option, part_of, takes
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import OneSeries, restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.feed import Feed, Start, feed_of, first
+from binlog_kaitai.following.feed import Start, feed_of, first
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log.event_log import Event, LogReader
-from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.log.read_options import ChecksumOptions, LogOptions, ReaderOptions
 from binlog_kaitai.sources.source import Source, with_later_logs
 
 if TYPE_CHECKING:
@@ -33,12 +34,49 @@ PathLike = str | os.PathLike[str]
 _Item = TypeVar("_Item")
 
 
-class _Pace(NamedTuple):
-    """When to look for more, and when to end; see :func:`follow`."""
+def never() -> bool:
+    """Do not stop."""
+    return False
 
-    interval: float
-    idle_timeout: float | None
-    stop: Callable[[], bool]
+
+class FollowOptions(LogOptions, total=False):
+    """Of :func:`follow`."""
+
+    interval: Annotated[float, Option("Seconds to wait if there is nothing new.", 1.0)]
+    idle_timeout: Annotated[
+        float | None,
+        Option("End after this many seconds without anything new; 0 ends at the current end of the logs."),
+    ]
+    stop: Annotated[
+        Callable[[], bool],
+        Option(
+            "Called repeatedly, at most `interval` seconds apart while nothing is new; iteration ends when it"
+            " returns true.",
+            never,
+        ),
+    ]
+    fails_on_loss: Annotated[
+        bool,
+        Option(
+            "Raise an error if logs were removed before they were read; otherwise warn and continue with the"
+            " remaining logs.",
+            True,
+        ),
+    ]
+
+
+class FollowRowsOptions(FollowOptions, FilterOptions, total=False):
+    """Of :func:`follow_rows`."""
+
+
+class _Logs(Follower):
+    """If a single file is given, the logs that the server writes after it are included."""
+
+    def logs(self) -> list[str]:
+        paths = super().logs()
+        if paths != self._paths:
+            return paths
+        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
 
 
 class LogFollower(Iterator[_Item]):
@@ -51,9 +89,29 @@ class LogFollower(Iterator[_Item]):
         transactions, once everything up to it has been consumed.
     """
 
-    def __init__(self, feed: Feed, follower: Follower, pace: _Pace) -> None:
-        self._feed, self._follower, self._pace = feed, follower, pace
-        self._checkpoint = first(follower, feed.start)
+    def __init__(
+        self, source: PathLike | Iterable[PathLike], start: Start, options: Mapping[str, Any]
+    ) -> None:
+        self._ddl: str | None = options["ddl"]
+        self._interval: float = options["interval"]
+        self._idle_timeout: float | None = options["idle_timeout"]
+        self._stop: Callable[[], bool] = options["stop"]
+        if not isinstance(start, Mapping) and start not in ("earliest", "latest"):
+            reason = f"start must be earliest, latest or a position such as a checkpoint, not {start!r}"
+            raise UsageError(reason)
+        if self._interval <= 0:
+            raise UsageError(f"interval must be a positive number of seconds, not {self._interval}")
+        paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+        self._feed = feed_of([os.fspath(path) for path in paths], start, is_bounded=self._idle_timeout == 0)
+        self._follower = _Logs(
+            self._feed.paths,
+            fails_on_loss=options["fails_on_loss"],
+            loss_option="fails_on_loss=False",
+            follows_definitions=True,
+            ddl=self._ddl,
+            keys=options["keys"],
+        )
+        self._checkpoint = first(self._follower, self._feed.start)
         self.checkpoint = self._checkpoint.as_dict()
         self._items = self._follow()
 
@@ -76,8 +134,8 @@ class LogFollower(Iterator[_Item]):
         return f"<{type(self).__name__}, whole transactions taken up to {place}>"
 
     def _follow(self) -> Generator[_Item, None, None]:
-        follower, pace, last = self._follower, self._pace, time.monotonic()
-        while not pace.stop():
+        follower, last = self._follower, time.monotonic()
+        while not self._stop():
             here = self._checkpoint
             until = self._feed.end(here.file, here.log_id)
             end = follower.advance(here, max_bytes=_STEP, until=until)
@@ -88,10 +146,11 @@ class LogFollower(Iterator[_Item]):
                 self._checkpoint, self.checkpoint = end, end.as_dict()
                 last = time.monotonic()
                 continue
-            left = None if pace.idle_timeout is None else last + pace.idle_timeout - time.monotonic()
+            idle = self._idle_timeout
+            left = None if idle is None else last + idle - time.monotonic()
             if left is not None and left <= 0:
                 return
-            time.sleep(pace.interval if left is None else min(pace.interval, left))
+            time.sleep(self._interval if left is None else min(self._interval, left))
 
     def _of_span(self, source: Source) -> Iterator[_Item]:
         raise NotImplementedError
@@ -101,17 +160,10 @@ class EventFollower(LogFollower[Event]):
     """The events of logs that a server is writing. Made by :func:`follow`."""
 
     def __init__(
-        self,
-        feed: Feed,
-        follower: Follower,
-        pace: _Pace,
-        *,
-        ddl: str | None,
-        verify_checksums: bool,
+        self, source: PathLike | Iterable[PathLike], start: Start, options: Mapping[str, Any]
     ) -> None:
-        self._reader = LogReader([], verify_checksums=verify_checksums, ddl=ddl)
-        self._ddl = ddl
-        super().__init__(feed, follower, pace)
+        self._reader = LogReader([], **part_of(options, ReaderOptions))
+        super().__init__(source, start, options)
 
     def _of_span(self, source: Source) -> Iterator[Event]:
         span = source.span or Span()
@@ -130,18 +182,12 @@ class RowFollower(LogFollower["LoggedRow"]):
     """The rows of logs that a server is writing. Made by :func:`follow_rows`."""
 
     def __init__(
-        self,
-        feed: Feed,
-        follower: Follower,
-        pace: _Pace,
-        *,
-        ddl: str | None,
-        verify_checksums: bool,
-        filters: Mapping[str, Any],
+        self, source: PathLike | Iterable[PathLike], start: Start, options: Mapping[str, Any]
     ) -> None:
-        self._ddl, self._filters = ddl, filters
-        self._verify_checksums = verify_checksums
-        super().__init__(feed, follower, pace)
+        self._filters = part_of(options, FilterOptions)
+        Filters.of(**self._filters)  # invalid ones are refused at once
+        self._checksums = part_of(options, ChecksumOptions)
+        super().__init__(source, start, options)
 
     def _of_span(self, source: Source) -> Iterator[LoggedRow]:
         # Following events does not need these modules.
@@ -154,33 +200,18 @@ class RowFollower(LogFollower["LoggedRow"]):
             source,
             Filters.of(**span.restrict(self._filters)),
             definitions=restore(span.definitions, self._ddl),
-            verify_checksums=self._verify_checksums,
             origins=ORIGINS,
+            **self._checksums,
         )
         return rows_of_pages(pages)
 
 
-class _Logs(Follower):
-    """If a single file is given, the logs that the server writes after it are included."""
-
-    def logs(self) -> list[str]:
-        paths = super().logs()
-        if paths != self._paths:
-            return paths
-        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
-
-
+@takes(FollowOptions)
 def follow(
     source: PathLike | Iterable[PathLike],
     *,
     start: Literal["earliest", "latest"] | str | Mapping[str, Any] = "earliest",
-    interval: float = 1.0,
-    idle_timeout: float | None = None,
-    stop: Callable[[], bool] = lambda: False,
-    ddl: str | None = None,
-    keys: Keys | None = None,
-    verify_checksums: bool = True,
-    fails_on_loss: bool = True,
+    **options: Unpack[FollowOptions],
 ) -> EventFollower:
     """Read the events of logs that a server is writing, and wait for more.
 
@@ -198,21 +229,8 @@ def follow(
         Where to begin: at the oldest existing log, after the last complete transaction, or at a given
         position: a `checkpoint`, ``{"file": name, "position": offset}`` between two transactions, or
         ``{"gtids": set}`` to continue after these.
-    interval
-        Seconds to wait if there is nothing new.
-    idle_timeout
-        End after this many seconds without anything new; 0 ends at the current end of the logs.
-    stop
-        Called repeatedly, at most `interval` seconds apart while nothing is new; iteration ends when it
-        returns true.
-    ddl
-        CREATE TABLE statements, such as mysqldump writes, for logs without column names.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
-    verify_checksums
-        Raise on an event whose CRC32 does not match; otherwise the event is only marked.
-    fails_on_loss
-        Raise if logs were removed before they were read; otherwise warn and continue with the remaining logs.
+    **options
+        See :class:`FollowOptions`.
 
     Raises
     ------
@@ -226,23 +244,15 @@ def follow(
     DataLossWarning
         Without `fails_on_loss`: logs were removed before they were read.
     """
-    pace = _Pace(interval, idle_timeout, stop)
-    feed, follower = _opened(source, start, pace, ddl, keys, fails_on_loss)
-    return EventFollower(feed, follower, pace, ddl=ddl, verify_checksums=verify_checksums)
+    return EventFollower(source, start, options)
 
 
+@takes(FollowRowsOptions)
 def follow_rows(
     source: PathLike | Iterable[PathLike],
     *,
     start: Literal["earliest", "latest"] | str | Mapping[str, Any] = "earliest",
-    interval: float = 1.0,
-    idle_timeout: float | None = None,
-    stop: Callable[[], bool] = lambda: False,
-    ddl: str | None = None,
-    keys: Keys | None = None,
-    verify_checksums: bool = True,
-    fails_on_loss: bool = True,
-    **filters: Unpack[FilterOptions],
+    **options: Unpack[FollowRowsOptions],
 ) -> RowFollower:
     """Read the changed rows of logs that a server is writing, and wait for more.
 
@@ -250,12 +260,10 @@ def follow_rows(
 
     Parameters
     ----------
-    source, start, interval, idle_timeout, stop, ddl, keys, fails_on_loss
+    source, start
         As for :func:`follow`.
-    verify_checksums
-        Raise on an event whose CRC32 does not match.
-    filters
-        As for :meth:`Filters.of`, without positions and `stop_datetime`.
+    **options
+        See :class:`FollowRowsOptions`; without positions and `stop_datetime`.
 
     Raises
     ------
@@ -272,35 +280,6 @@ def follow_rows(
         Rows were left out because they were rolled back.
     """
     for name in ("start_position", "stop_position", "stop_datetime"):
-        if filters.get(name) is not None:
+        if options.get(name) is not None:
             raise UsageError(f"{name} cannot be used with follow_rows; use start or stop")
-    Filters.of(**filters)
-    pace = _Pace(interval, idle_timeout, stop)
-    feed, follower = _opened(source, start, pace, ddl, keys, fails_on_loss)
-    return RowFollower(feed, follower, pace, ddl=ddl, verify_checksums=verify_checksums, filters=filters)
-
-
-def _opened(
-    source: PathLike | Iterable[PathLike],
-    start: Start,
-    pace: _Pace,
-    ddl: str | None,
-    keys: Keys | None,
-    fails_on_loss: bool,
-) -> tuple[Feed, Follower]:
-    if not isinstance(start, Mapping) and start not in ("earliest", "latest"):
-        raise UsageError(f"start must be earliest, latest or a position such as a checkpoint, not {start!r}")
-    if pace.interval <= 0:
-        raise UsageError(f"interval must be a positive number of seconds, not {pace.interval}")
-    paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-    names = [os.fspath(path) for path in paths]
-    feed = feed_of(names, start, is_bounded=pace.idle_timeout == 0)
-    follower = _Logs(
-        feed.paths,
-        fails_on_loss=fails_on_loss,
-        loss_option="fails_on_loss=False",
-        follows_definitions=True,
-        ddl=ddl,
-        keys=keys,
-    )
-    return feed, follower
+    return RowFollower(source, start, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
@@ -73,8 +73,7 @@ def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> 
         return _Files(paths, start)
     if len(paths) > 1:
         raise UsageError("a server cannot be followed together with other sources")
-    feed: Feed = servers_of(paths[0]).feed(paths[0], start, is_bounded)
-    return feed
+    return cast(Feed, servers_of(paths[0]).feed(paths[0], start, is_bounded))
 
 
 def first(follower: Follower, start: Start) -> Checkpoint:

@@ -62,13 +62,7 @@ _Result = TypeVar("_Result")
 
 
 class Kernel(Generic[_Result]):
-    """A function that can run as written or compiled.
-
-    Attributes
-    ----------
-    plain : callable
-        The function as written.
-    """
+    """A function that can run as written or compiled."""
 
     def __init__(self, function: Callable[..., _Result]) -> None:
         self.plain = function

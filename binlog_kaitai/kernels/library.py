@@ -54,18 +54,10 @@ _TAKEN = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}
 class KernelRow(NamedTuple):
     """A kernel in the table of a library.
 
-    Attributes
-    ----------
-    name : str
-        Module and name.
-    signature : str
-        Types of its arguments, see `kernels.signatures`.
-    entry : str
-        Symbol, without the processor level.
-    fingerprint : str
-        Digest of the source, see `compile.fingerprint`; empty in an installed package.
-    result : str
-        The returned values, as `struct` formats; preceded by `1` for a single value.
+    `signature`: types of its arguments, see `kernels.signatures`.
+    `entry`: symbol, without the processor level.
+    `fingerprint`: digest of the source, see `compile.fingerprint`; empty in an installed package.
+    `result`: the returned values, as `struct` formats; preceded by `1` for a single value.
     """
 
     name: str
@@ -80,10 +72,6 @@ class Library:
 
     Raises `OSError`: the file does not exist, or is for another platform.
 
-    Parameters
-    ----------
-    path
-        The file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -42,16 +42,11 @@ _INCLUDES = 8
 class Address:
     """A server, and how to log in.
 
-    Attributes
-    ----------
-    scheme : str
-        ``mysql`` or ``mariadb``; the server's version determines which it really is.
-    tls_mode : str
-        As for `--ssl-mode` of MySQL's clients: DISABLED, PREFERRED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY.
-    public_key_file : str or None
-        The server's RSA key, with which the password is encrypted where there is no TLS.
-    gets_public_key, allows_clear_text : bool
-        See `Connection`.
+    `scheme`: ``mysql`` or ``mariadb``; the server's version determines which it really is.
+    `tls_mode`: as for `--ssl-mode` of MySQL's clients: DISABLED, PREFERRED, REQUIRED, VERIFY_CA or
+    VERIFY_IDENTITY.
+    `public_key_file`: the server's RSA key, with which the password is encrypted where there is no TLS.
+    `gets_public_key`, `allows_clear_text`: see `Connection`.
     """
 
     scheme: str
@@ -78,7 +73,6 @@ class Address:
         """The servers in a URL, with options from option files and the environment.
 
         `url`: ``mysql://[user[:password]@]host[:port][,host[:port]…][/][?ssl-mode=…&ssl-ca=…&socket=…]``.
-        `defaults_file`: the only option file to read.
         Raises `UsageError`: the URL is invalid, or one of its values; `SourceError`: the option file cannot
         be read.
         """

@@ -66,18 +66,8 @@ class Archive:
 
     Raises `SourceError`: the directory is not an archive, is in use, or lacks bytes that were safe.
 
-    Attributes
-    ----------
-    place : SafePosition or None
-        The safe position of the archive; None before the first log.
-    replica : Replica
-        The identity of this client as a replica.
-    server : Server or None
-        The server that the logs are from.
-    read_before : str
-        The GTIDs of earlier eras, see `archive_eras`.
-    written : int
-        Number of bytes written since it was opened.
+    `place`: the safe position of the archive; None before the first log.
+    `read_before`: the GTIDs of earlier eras, see `archive_eras`.
     """
 
     def __init__(self, folder: Path, *, server_id: int | None = None) -> None:

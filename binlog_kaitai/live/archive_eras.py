@@ -122,7 +122,6 @@ def log_to_continue_with(session: ServerSession, read: GtidSet) -> str:
 def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log: str) -> Path:
     """Begin an era, with a log of another server.
 
-    `folder`: the archive's directory.
     `archive`: its last era.
     Returns the era's directory; until it is opened, it has nothing but its state.
     """
@@ -135,7 +134,6 @@ def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log
 def remove_before(folder: Path, archive: Archive, log: str) -> None:
     """Remove the logs before one of them.
 
-    `folder`: the archive's directory.
     `archive`: its last era, which is open.
     `log`: its path in the archive's directory.
     """

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.gtids import GtidSet
@@ -14,7 +12,7 @@ from binlog_kaitai.errors import ServerError, SourceError, UsageError, reading, 
 from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.sources import eras
-from binlog_kaitai.sources.disk import replace_file, try_lock_open
+from binlog_kaitai.sources.disk import replace_file, try_lock
 from binlog_kaitai.sources.eras import STATE, VERSION
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_name
@@ -33,24 +31,17 @@ def lock(folder: Path) -> int:
     Raises `InUseError`: another process has locked it; `SourceError`: the file system cannot lock it.
     """
     with writing_to(str(folder)):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            if not try_lock_open(descriptor):
-                raise InUseError("another fetch is writing to this directory", file=str(folder))
-        except BaseException:
-            os.close(descriptor)
-            raise
-        return descriptor
+        descriptor = try_lock(folder)
+    if descriptor is None:
+        raise InUseError("another fetch is writing to this directory", file=str(folder))
+    return descriptor
 
 
 @dataclass(frozen=True)
 class SafePosition:
     """The safe position in a log.
 
-    Attributes
-    ----------
-    again : int
-        Where to resume: an earlier position between transactions, or the same.
+    `again`: where to resume: an earlier position between transactions, or the same.
     """
 
     name: str
@@ -62,10 +53,7 @@ class SafePosition:
 class ArchiveState:
     """The content of `fetch.json`.
 
-    Attributes
-    ----------
-    read_before : str
-        The GTIDs that the archive had when it continued at this server, see `archive_eras`.
+    `read_before`: the GTIDs that the archive had when it continued at this server, see `archive_eras`.
     """
 
     replica: Replica
@@ -92,7 +80,7 @@ class ArchiveState:
 
     def text(self) -> str:
         """The content of the file."""
-        state: dict[str, Any] = {
+        state: dict[str, object] = {
             "version": VERSION,
             "server": asdict(self.server) if self.server else None,
             "replica": asdict(self.replica),
@@ -107,14 +95,10 @@ class ArchiveState:
 class StoreRecord:
     """The content of `store.json`.
 
-    Attributes
-    ----------
-    url : str
-        The store, without credentials and options.
-    last : str
-        The newest log that is in it, such as `era-1/binlog.000017`; older ones are, too. ``""`` if none is.
-    keep_local : int or None
-        How many of the logs in the store stay in the directory; None for all.
+    `url`: the store, without credentials and options.
+    `last`: the newest log that is in it, such as `era-1/binlog.000017`; older ones are, too. ``""`` if none
+    is.
+    `keep_local`: how many of the logs in the store stay in the directory; None for all.
     """
 
     url: str

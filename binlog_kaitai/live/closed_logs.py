@@ -30,7 +30,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import zstandard
 
@@ -48,7 +47,7 @@ from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.sources.uploads import StoppedError, upload
 
 #: Callback for progress: an event name and its details.
-Report = Callable[[str, dict[str, Any]], None]
+Report = Callable[[str, dict[str, object]], None]
 
 #: Attempts to store a log once nothing else is left to do; until then there is no limit.
 _TRIES = 8
@@ -63,18 +62,10 @@ class ClosedLogs:
     Raises `SourceError`: the archive's logs are in another store, or the store is new and cannot be reached;
     `UsageError`: the directory is a spool.
 
-    Parameters
-    ----------
-    folder
-        The archive's directory, which this process has locked.
-    compresses
-        Compress them.
-    store
-        The URL of a folder in an object store, into which they are put.
-    keep_local
-        How many of the logs in the store stay in the directory; None for all.
-    report
-        Called with what was stored, and with failures.
+    `folder`: the archive's directory, which this process has locked.
+    `store`: the URL of a folder in an object store, into which they are put.
+    `keep_local`: how many of the logs in the store stay in the directory; None for all.
+    `report`: called with what was stored, and with failures.
     """
 
     def __init__(
@@ -96,7 +87,7 @@ class ClosedLogs:
         self._to_store = self._stored = self._failures = 0
         self._trimmed = ""
         self._waiting: queue.SimpleQueue[tuple[str, bool] | None] = queue.SimpleQueue()
-        self._news: queue.SimpleQueue[tuple[str, dict[str, Any]]] = queue.SimpleQueue()
+        self._news: queue.SimpleQueue[tuple[str, dict[str, object]]] = queue.SimpleQueue()
         self._error: BinlogError | None = None
         self._thread = threading.Thread(target=self._run, name="binlog-kaitai closed logs", daemon=True)
         if compresses or store is not None:

@@ -12,6 +12,7 @@ server sends.
 from __future__ import annotations
 
 import os
+import socket
 import time
 from hashlib import pbkdf2_hmac
 from io import BufferedReader
@@ -76,10 +77,7 @@ class _Sha2(_Method):
         self._connection.salt = packet.read_all().removesuffix(_SALT_END)
 
     def _send_password(self, key: bytes = b"") -> _Packet:
-        """Send the password, in clear text only over a secure connection; returns the server's answer.
-
-        `key`: the RSA key, if the server has sent it unasked.
-        """
+        """Send the password, in clear text only over a secure connection; returns the server's answer."""
         connection = self._connection
         if connection.is_secure or not connection.password:
             return self._exchange(connection.password + b"\0")
@@ -218,19 +216,16 @@ class Connection(pymysql.connections.Connection):
     Raises `ServerError`: the server asks for the password in a way that is not safe, or sends too much;
     `Exception`: whatever PyMySQL raises for an answer that is malformed.
 
-    Parameters
-    ----------
-    gets_public_key
-        Trust the RSA key that the server sends.
-    allows_clear_text
-        Send the password in clear text over TLS or a Unix socket, if the server asks for it.
-    read_timeout
-        Seconds without a byte after which the connection is considered lost.
+    `gets_public_key`: trust the RSA key that the server sends.
+    `allows_clear_text`: send the password in clear text over TLS or a Unix socket, if the server asks for it.
+    `read_timeout`: seconds without a byte after which the connection is considered lost.
     """
 
     # Attributes of PyMySQL that its type stubs lack.
     salt: bytes
+    _next_seq_id: int
     _secure: bool
+    _sock: socket.socket
     _rfile: BufferedReader
     _result: pymysql.connections.MySQLResult | None = None
 
@@ -250,7 +245,7 @@ class Connection(pymysql.connections.Connection):
 
     # -- PyMySQL's methods
 
-    def _process_auth(self, plugin_name: bytes, auth_packet: _Packet, handler: Any = None) -> _Packet:
+    def _process_auth(self, plugin_name: bytes, auth_packet: _Packet, handler: object = None) -> _Packet:
         name = plugin_name.decode("utf-8", "backslashreplace")
         _check_method(name, is_secure=self.is_secure, allows_clear_text=self._allows_clear_text)
         packet: _Packet = self._base._process_auth(plugin_name, auth_packet, handler)

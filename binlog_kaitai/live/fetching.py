@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from binlog_kaitai.core.grammar import POSITION_MASK, Header
 from binlog_kaitai.errors import (
@@ -33,7 +33,7 @@ from binlog_kaitai.live.archive_eras import (
     read_so_far,
 )
 from binlog_kaitai.live.archive_state import lock
-from binlog_kaitai.live.causes import pause_after
+from binlog_kaitai.live.causes import PURGED, pause_after
 from binlog_kaitai.live.closed_logs import ClosedLogs, Report
 from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
@@ -54,8 +54,9 @@ _SYNC_BYTES, _SYNC_SECONDS = 32 << 20, 1.0
 #: Without following, the number of consecutive attempts without a new byte.
 TRIES = 8
 
-#: Damage on the network may be temporary; damage in the server's log is not.
-_TRIES_OF_DAMAGE = 3
+#: Damage on the network may be temporary; damage in the server's log is not. MySQL 9 may not find a log
+#: that it has while it begins another one, or shuts down.
+_TRIES_OF_DOUBT = 3
 
 #: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
 _TRIES_BEFORE_FAILOVER = 3
@@ -162,7 +163,7 @@ class Fetch:
             self._opened.callback(self._lag.close)
 
     def _run(self) -> None:
-        failures = damages = 0
+        failures = doubts = 0
         while not self.stop.is_set():
             before = self._archive.place
             try:
@@ -171,13 +172,16 @@ class Fetch:
                 self._address = choose(self.addresses, known, self._session, others, may_move=may_move)
                 if self._fetch_from(self._address):
                     return
-            except (ConnectionLostError, DamagedError) as error:
+            except (ServerError, DamagedError) as error:
+                is_doubtful = isinstance(error, DamagedError) or error.cause == PURGED
+                if not is_doubtful and not isinstance(error, ConnectionLostError):
+                    raise
                 self._archive.cut()
                 if self._archive.place != before:
-                    failures = damages = 0
+                    failures = doubts = 0
                 failures += 1
-                damages += isinstance(error, DamagedError)
-                if damages == _TRIES_OF_DAMAGE or not (self.follows or failures < TRIES):
+                doubts += is_doubtful
+                if doubts == _TRIES_OF_DOUBT or not (self.follows or failures < TRIES):
                     raise
                 pause = pause_after(failures)
                 self._metrics.values["reconnects_total"] += 1
@@ -394,7 +398,7 @@ class Fetch:
                 seconds = {"lag_seconds": round(self._metrics.lag(), 1)}
                 self.report("progress", self._facts() | lag.facts() | seconds)
 
-    def _facts(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, object]:
         place = self._archive.place
         return {"log": place.name, "position": place.position} if place else {}
 

@@ -12,14 +12,12 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.gtid_runs import add_gtids, logged_gtids
 from binlog_kaitai.sources.source import natural_key
 
 #: Seconds between two questions, and after one that was not answered.
@@ -42,26 +40,14 @@ def explain_gap(cause: str, session: ServerSession, archive: Archive) -> str:
 
 def gtids_of(archive: Archive) -> GtidSet:
     """The transactions of all logs up to the safe position, according to the newest log."""
-    gtids = GtidSet()
     if archive.place is None or not archive.place.position:
-        return gtids
-    path = str(archive.folder / archive.place.name)
-    head = read_log_header(path)
-    if head is not None and head.previous is not None:
-        gtids.update(head.previous)
-    with reading(path), open(path, "rb") as stream:
-        for block in BlockReader.of_file(stream, path):
-            add_gtids(gtids, block)
-    return gtids
+        return GtidSet()
+    return logged_gtids(archive.folder / archive.place.name)
 
 
 class Lag:
     """Follows what an archive gets, and compares it with what the server has.
 
-    Parameters
-    ----------
-    connect
-        Opens a connection to the server.
 
     Attributes
     ----------

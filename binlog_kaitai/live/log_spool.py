@@ -25,7 +25,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
 from binlog_kaitai.following.feed import Start
@@ -94,15 +94,9 @@ class LogSpool:
 
     Raises `UsageError`, `SourceError`: the URL is invalid, or the directory is neither new nor an archive.
 
-    Parameters
-    ----------
-    url
-        The server.
-    folder
-        The directory; a new one becomes a spool. An archive of `fetch` is read and kept up to date, but
-        nothing is removed from it.
-    start
-        Where its reader begins, and so does a new spool.
+    `folder`: the directory; a new one becomes a spool. An archive of `fetch` is read and kept up to date, but
+    nothing is removed from it.
+    `start`: where its reader begins, and so does a new spool.
     """
 
     def __init__(self, url: str, folder: Path, start: Start = EARLIEST) -> None:
@@ -373,7 +367,7 @@ def _needed(path: Path) -> str:
     return path.read_text().strip()
 
 
-def _report(what: str, facts: dict[str, Any]) -> None:
+def _report(what: str, facts: dict[str, object]) -> None:
     if what == "retry":
         _log.warning("%s; another try in %s s", facts["reason"], facts["seconds"])
     if what == "failover":
@@ -389,14 +383,8 @@ class TemporarySpool:
 
     Raises `ServerError`: the server cannot be reached, or refuses.
 
-    Parameters
-    ----------
-    url
-        The server.
-    start
-        ``"earliest"``, ``"latest"``, or a position as `Follower.place` or `Checkpoint.of` take it.
-    is_bounded
-        Only what the server has now.
+    `start`: ``"earliest"``, ``"latest"``, or a position as `Follower.place` or `Checkpoint.of` take it.
+    `is_bounded`: only what the server has now.
 
     Attributes
     ----------

@@ -41,12 +41,8 @@ class MetricsFile:
 
     Raises `UsageError`: the package `prometheus_client` is missing.
 
-    Parameters
-    ----------
-    prefix
-        What their names begin with in the file.
-    metrics
-        The kind (gauge or counter) and the meaning of each metric.
+    `prefix`: what their names begin with in the file.
+    `metrics`: the kind (gauge or counter) and the meaning of each metric.
     """
 
     def __init__(self, path: Path, prefix: str, metrics: Mapping[str, tuple[str, str]]) -> None:
@@ -79,13 +75,7 @@ class MetricsFile:
 
 
 class Metrics:
-    """The metrics of a fetch; without a path, they are not written.
-
-    Attributes
-    ----------
-    values : dict
-        By metric name.
-    """
+    """The metrics of a fetch; without a path, they are not written."""
 
     def __init__(self, path: Path | None) -> None:
         self._file = None if path is None else MetricsFile(path, "binlog_kaitai_fetch_", _METRICS)

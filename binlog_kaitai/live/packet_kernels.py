@@ -37,18 +37,12 @@ def unpack(
 ) -> tuple[int, int, int, int]:
     """Copy the events of the packets in `data[begin:end]` to `out`, without gaps.
 
-    Parameters
-    ----------
-    sequence
-        Expected number of the next packet.
-    prefix
-        Bytes of a payload before its event: 1, or 3 with semi-synchronous replication.
-    header_length, size_at, type_at
-        Length of an event header, and the offsets of the event size and type code in it.
-    special
-        256 flags: the type codes to stop at.
-    ack_mask
-        Bits of the third byte of `prefix` that request an acknowledgement; stops at such an event.
+    `sequence`: expected number of the next packet.
+    `prefix`: bytes of a payload before its event: 1, or 3 with semi-synchronous replication.
+    `header_length`, `size_at`, `type_at`: length of an event header, and the offsets of the event size and
+    type code in it.
+    `special`: 256 flags: the type codes to stop at.
+    `ack_mask`: bits of the third byte of `prefix` that request an acknowledgement; stops at such an event.
 
     Returns
     -------

@@ -18,7 +18,7 @@ import ssl
 import time
 from contextlib import suppress
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -44,6 +44,8 @@ from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE
 from binlog_kaitai.sources.source import MAGIC
 
 if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
     from binlog_kaitai.core.bodies import RotateEvent
 
 _V4 = 4
@@ -85,16 +87,11 @@ class DumpStream(io.RawIOBase):
 
     Reading returns no bytes unless :attr:`state` is READING; this happens only between two events.
 
-    Parameters
-    ----------
-    connection
-        The socket, after the dump command.
-    timeout
-        Seconds without a packet after which the connection is considered lost.
-    waits
-        The server sends heartbeats while there is nothing more, for any time.
-    is_eager
-        End a burst as soon as no more bytes are available, because a server waits for an acknowledgement.
+    `connection`: the socket, after the dump command.
+    `timeout`: seconds without a packet after which the connection is considered lost.
+    `waits`: the server sends heartbeats while there is nothing more, for any time.
+    `is_eager`: end a burst as soon as no more bytes are available, because a server waits for an
+    acknowledgement.
 
     Attributes
     ----------
@@ -172,7 +169,7 @@ class DumpStream(io.RawIOBase):
         self.state = StreamState.READING
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: WriteableBuffer) -> int:
         """Fill a buffer with bytes of the log; returns 0 if `state` gives a reason."""
         view = memoryview(room).cast("B")
         if not len(view):
@@ -376,12 +373,8 @@ _CLOSED = "the server closed the connection"
 class Wire:
     """The receiving side of a connection.
 
-    Parameters
-    ----------
-    timeout
-        Seconds without a byte after which the connection is considered lost.
-    is_eager
-        Return as soon as bytes are available.
+    `timeout`: seconds without a byte after which the connection is considered lost.
+    `is_eager`: return as soon as bytes are available.
 
     Attributes
     ----------

@@ -7,6 +7,7 @@ of its fields in the grammar's order; tests parse the bytes with the grammar, so
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from uuid import UUID
 
 from binlog_kaitai.core.grammar import masks, sizes
@@ -60,7 +61,8 @@ def gtid_set(gtids: GtidSet) -> bytes:
     """A GTID set of MySQL; in the older form, which every server accepts, unless a GTID has a tag."""
     sources = sorted(_sources(gtids))
     is_tagged = any(tag for _, tag, _ in sources)
-    parts = [_form(len(sources), is_tagged)]
+    count = len(sources)
+    parts = [_u1(_TAGGED) + _number(count, 6) + _u1(_TAGGED) if is_tagged else _u8(count)]
     for uuid, tag, intervals in sources:
         parts.append(uuid)
         if is_tagged:
@@ -70,12 +72,6 @@ def gtid_set(gtids: GtidSet) -> bytes:
         parts.append(_u8(len(ranges)))
         parts += [_u8(first) + _u8(last + 1) for first, last in ranges]
     return b"".join(parts)
-
-
-def _form(count: int, is_tagged: bool) -> bytes:
-    if not is_tagged:
-        return _u8(count)
-    return _u1(_TAGGED) + _number(count, 6) + _u1(_TAGGED)
 
 
 def _sources(gtids: GtidSet) -> Iterable[tuple[bytes, bytes, Intervals]]:
@@ -88,17 +84,4 @@ def _number(value: int, width: int) -> bytes:
     return value.to_bytes(width, "little")
 
 
-def _u1(value: int) -> bytes:
-    return _number(value, 1)
-
-
-def _u2(value: int) -> bytes:
-    return _number(value, 2)
-
-
-def _u4(value: int) -> bytes:
-    return _number(value, 4)
-
-
-def _u8(value: int) -> bytes:
-    return _number(value, 8)
+_u1, _u2, _u4, _u8 = (partial(_number, width=width) for width in (1, 2, 4, 8))

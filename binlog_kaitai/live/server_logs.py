@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from binlog_kaitai.core.spans import LogHeader
@@ -32,6 +32,9 @@ from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.server_session import Replica, ServerSession
 from binlog_kaitai.live.torn_logs import PASSED, check_continues, torn
 from binlog_kaitai.sources.source import MAGIC, Source
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 
 def resolve(url: str) -> list[Source]:
@@ -123,10 +126,8 @@ def _pass_torn_log(address: Address, name: str, following: str | None, stream: D
 class LogStream(io.RawIOBase):
     """The bytes of a log, to its end.
 
-    Parameters
-    ----------
-    pass_torn_log
-        Called if the log ends within an event; its last whole event then is the end, unless this raises.
+    `pass_torn_log`: called if the log ends within an event; its last whole event then is the end, unless this
+    raises.
     """
 
     def __init__(
@@ -147,7 +148,7 @@ class LogStream(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: WriteableBuffer) -> int:
         stream, view = self._stream, memoryview(room).cast("B")
         try:
             while len(view):

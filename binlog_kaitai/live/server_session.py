@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
@@ -23,6 +23,12 @@ from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
 from binlog_kaitai.live.packets import DumpStream, checked_name
 from binlog_kaitai.sources.source import MAGIC
+
+if TYPE_CHECKING:
+    from binlog_kaitai.live.connection import Connection
+
+#: A row whose values are of the types that `ServerSession.ask` was given.
+Row = tuple[Any, ...]
 
 _NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
 
@@ -50,10 +56,7 @@ class Replica:
 class Server:
     """Properties of a server.
 
-    Attributes
-    ----------
-    uuid : str
-        ``""`` if it has none: MariaDB, and MySQL before 5.6.
+    `uuid`: ``""`` if it has none: MariaDB, and MySQL before 5.6.
     """
 
     version: str
@@ -73,11 +76,8 @@ class ServerSession:
     Raises `ServerError`: the server rejects the login; `ConnectionLostError` if it cannot be reached;
     `UsageError`: PyMySQL is missing.
 
-    Parameters
-    ----------
-    heartbeat
-        Interval of the server's heartbeats in seconds; the connection is lost after twice the time without
-        any.
+    `heartbeat`: interval of the server's heartbeats in seconds; the connection is lost after twice the time
+    without any.
     """
 
     def __init__(self, address: Address, replica: Replica, *, heartbeat: float = 10.0) -> None:
@@ -90,7 +90,7 @@ class ServerSession:
             from binlog_kaitai.live.connection import Connection
         except ImportError as error:
             raise UsageError(_NEEDED) from error
-        self._connection: Any = None
+        self._connection: Connection
         with self._reported(LOGIN):
             self._connection = Connection(
                 **address.arguments(),
@@ -125,7 +125,7 @@ class ServerSession:
 
     # -- queries
 
-    def ask(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> list[tuple[Any, ...]]:
+    def ask(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> list[Row]:
         """The rows of a query.
 
         `kinds`: the types of a row's first values. More of them are ignored: newer servers add columns.
@@ -141,7 +141,7 @@ class ServerSession:
                     raise ServerError(f"the server's answer to {statement} has the row {row!r:.200}")
             return rows
 
-    def ask_one(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> tuple[Any, ...]:
+    def ask_one(self, statement: str, *kinds: type | tuple[type, ...], what: str = "") -> Row:
         """The only row of a query."""
         rows = self.ask(statement, *kinds, what=what)
         if len(rows) != 1:
@@ -232,7 +232,7 @@ class ServerSession:
         name, position, *_ = self.log_status()
         return name, position
 
-    def log_status(self) -> tuple[Any, ...]:
+    def log_status(self) -> Row:
         """The newest log, its length in bytes, and the databases whose changes alone, or not, are logged."""
         statement = "SHOW MASTER STATUS"
         if not self.server.is_mariadb and _version(self.server.version) >= (8, 2):

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import BinaryIO
+from typing import BinaryIO, Unpack
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
@@ -27,7 +28,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log import event_reader as reader
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
-from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.log.read_options import LogOptions, ReaderOptions
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.values.schema import Schema, is_mariadb
 
@@ -171,13 +172,12 @@ class LogReader(reader.EventReader):
             yield event
 
 
+@takes(LogOptions)
 def open(
     source: SourceLike | Iterable[SourceLike],
     *,
-    verify_checksums: bool = True,
-    ddl: str | None = None,
     start_position: int | None = None,
-    keys: Keys | None = None,
+    **options: Unpack[LogOptions],
 ) -> LogReader:
     """Open binary logs to read them event by event.
 
@@ -186,15 +186,11 @@ def open(
     source
         A path, glob pattern, directory, ``.index`` file, ``"-"`` for stdin, bytes, binary file object, or
         several of these.
-    verify_checksums
-        Raise on an event whose CRC32 does not match; otherwise the event is only marked.
-    ddl
-        CREATE TABLE statements, such as mysqldump writes, for logs without column names.
     start_position
         Where to start in the first log: the offset of an event, in bytes. Earlier events are scanned for the
         format, table maps, statements and the GTID in force, so that later events decode the same.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
+    **options
+        See :class:`LogOptions`.
 
     Raises
     ------
@@ -204,9 +200,8 @@ def open(
         While iterating; a `UsageError` if no event begins at `start_position`.
     """
     Filters(start_position=start_position)
-    return LogReader(
-        resolve(source, keys), verify_checksums=verify_checksums, ddl=ddl, start_position=start_position
-    )
+    sources = resolve(source, options["keys"])
+    return LogReader(sources, start_position=start_position, **part_of(options, ReaderOptions))
 
 
 #: Logs smaller than this are read from the start, in bytes.

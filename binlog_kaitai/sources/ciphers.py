@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from binlog_kaitai.errors import EncryptedError
-from binlog_kaitai.kernels.arrays import Array, Bytes
+from binlog_kaitai.kernels.arrays import Array, Bytes, view_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
+    from cryptography.hazmat.primitives.ciphers.modes import CBC, CTR, ECB
 
 #: Lengths of AES keys, in bytes.
 KEY_LENGTHS = (16, 24, 32)
@@ -16,7 +20,7 @@ KEY_LENGTHS = (16, 24, 32)
 BLOCK = 16
 
 
-def _cipher(key: bytes, mode: str, *arguments: bytes) -> Any:
+def _cipher(key: bytes, mode: str, *arguments: bytes) -> Cipher[CBC | CTR | ECB]:
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError:
@@ -26,7 +30,7 @@ def _cipher(key: bytes, mode: str, *arguments: bytes) -> Any:
     return Cipher(algorithms.AES(key), getattr(modes, mode)(*arguments))
 
 
-def counter_decryptor(key: bytes, counter_block: bytes) -> Any:
+def counter_decryptor(key: bytes, counter_block: bytes) -> CipherContext:
     """Counter mode, starting from a counter block; `update` returns the next bytes."""
     return _cipher(key, "CTR", counter_block).decryptor()
 
@@ -50,27 +54,20 @@ class Blocks:
         return _updated(self._encryptor, data)
 
 
-def _updated(cipher: Any, data: Array) -> Bytes:
+def _updated(cipher: CipherContext, data: Array) -> Bytes:
     """What a cipher makes of the bytes of a contiguous array of any shape, which must be whole blocks."""
-    given = data.reshape(-1)
-    made = np.empty(len(given) + BLOCK - 1, dtype=np.uint8)  # it asks for the spare bytes
-    cipher.update_into(given, made)
-    return made[: len(given)]
+    blocks = data.reshape(-1)
+    result = np.empty(len(blocks) + BLOCK - 1, dtype=np.uint8)  # it asks for the spare bytes
+    cipher.update_into(view_of(blocks), view_of(result))
+    return result[: len(blocks)]
 
 
 def bytes_to_key(digest: str, secret: bytes, salt: bytes, size: int) -> bytes:
     """OpenSSL's EVP_BytesToKey with one round."""
     from hashlib import new as new_hash
 
-    made = last = b""
-    while len(made) < size:
+    derived = last = b""
+    while len(derived) < size:
         last = new_hash(digest, last + secret + salt, usedforsecurity=False).digest()
-        made += last
-    return made[:size]
-
-
-def stretched_key(digest: str, secret: bytes, salt: bytes, rounds: int, size: int) -> bytes:
-    """PBKDF2 with HMAC of a digest."""
-    from hashlib import pbkdf2_hmac
-
-    return pbkdf2_hmac(digest, secret, salt, rounds, size)
+        derived += last
+    return derived[:size]

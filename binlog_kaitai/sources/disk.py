@@ -29,17 +29,17 @@ def sync(path: Path) -> None:
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
-def exchange(one: Path, other: Path) -> None:
+def exchange(first: Path, second: Path) -> None:
     """Exchange two files or folders of a file system atomically: no process ever finds one of them missing.
 
     Raises `OSError`: the system or the file system cannot do that, or one of them does not exist.
     """
     rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
     if rename is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), str(one))
-    if rename(_AT_FDCWD, os.fsencode(one), _AT_FDCWD, os.fsencode(other), _RENAME_EXCHANGE):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), str(first))
+    if rename(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE):
         number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(one), None, str(other))
+        raise OSError(number, os.strerror(number), str(first), None, str(second))
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -54,27 +54,19 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def try_lock(path: Path) -> int | None:
-    """Lock a file, which is created if necessary, unless another holder has locked it.
+    """Lock a folder, or a file, which is created if necessary, unless another holder has locked it.
 
-    Returns a file descriptor, whose closing releases the lock; None if the file is locked.
+    Returns a file descriptor, whose closing releases the lock; None if another holder has locked it.
     """
-    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-    is_locked = False
-    try:
-        is_locked = try_lock_open(number)
-    finally:
-        if not is_locked:
-            os.close(number)
-    return number if is_locked else None
-
-
-def try_lock_open(number: int) -> bool:
-    """Lock an open file or folder by its descriptor; False if another holder has locked it."""
+    number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o644)
     try:
         fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
+    except OSError as error:
+        os.close(number)
+        if isinstance(error, BlockingIOError):
+            return None
+        raise
+    return number
 
 
 @contextmanager

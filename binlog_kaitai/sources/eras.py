@@ -37,12 +37,12 @@ def folders(archive: str) -> list[str]:
 
     Raises `SourceError`: the store that has them cannot be reached, or invents them.
     """
-    found: list[str] = []
-    while _exists(joined(era := folder_of(archive, len(found) + 1), STATE)):
-        found.append(era)
-        if len(found) > _MOST_ERAS:
+    eras: list[str] = []
+    while _exists(joined(era := folder_of(archive, len(eras) + 1), STATE)):
+        eras.append(era)
+        if len(eras) > _MOST_ERAS:
             raise SourceError(f"has more than {_MOST_ERAS} eras", file=remote.without_options(archive))
-    return found
+    return eras
 
 
 def read_state(folder: str) -> dict[str, Any] | None:
@@ -96,8 +96,8 @@ def number_of(path: str) -> int:
     """The number of the era that a log belongs to; 0 outside of archives, too."""
     if remote.is_url(path):
         path = remote.without_options(path)
-    found = _ERA.fullmatch(os.path.basename(os.path.dirname(os.path.normpath(path))))
-    return int(found[1]) if found else 0
+    era = _ERA.fullmatch(os.path.basename(os.path.dirname(os.path.normpath(path))))
+    return int(era[1]) if era else 0
 
 
 def log_of(path: str) -> str:

@@ -2,16 +2,14 @@
 
 1. `len_event` is not encrypted, so events can be framed without a key.
 2. The ciphertext extends from the type code to the end of the event, except for the four bytes of
-`len_event`,
-   whose ciphertext is stored in place of the timestamp.
+   `len_event`, whose ciphertext is stored in place of the timestamp.
 3. It is AES-CBC. The initialization vector is the nonce and the event's offset; Percona Server encrypts it
-once
-   more. The bytes after the last complete block are XORed with the encrypted vector.
+   once more. The bytes after the last complete block are XORed with the encrypted vector.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from operator import xor
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
@@ -32,12 +30,15 @@ from binlog_kaitai.sources.ciphers import BLOCK, Blocks, decrypt_chain
 #: How much of an initialization vector is the event's offset, in bytes.
 _COUNTER = 4
 
-_HEADER, _SIZE = header_length(4), header_offset("len_event")
-#: What is encrypted begins with the type code.
-_TYPE = header_offset("type_code")
+HEADER = header_length(4)
+SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
+NEXT = header_offset("next_position")
+#: What is encrypted begins with the type code; its first block contains the rest of the header.
+TYPE = header_offset("type_code")
+HEAD = TYPE + BLOCK
 
 # An unsigned index cannot count from the end, which Numba would look for.
-_BLOCK, _SIZE_AT, _TYPE_AT = np.uint64(BLOCK), np.uint64(_SIZE), np.uint64(_TYPE)
+_BLOCK, _SIZE_AT, _TYPE_AT = np.uint64(BLOCK), np.uint64(SIZE), np.uint64(TYPE)
 _BYTE, _SHIFT = np.int64(255), 8
 
 
@@ -48,15 +49,15 @@ def find_events(data: Bytes, starts: Ints) -> int:
     `starts`: room for the offsets of the events, and for the end of the last one.
     Returns number of events.
     """
-    count, at, end = 0, 0, data.shape[0]
+    count, offset, end = 0, 0, data.shape[0]
     starts[0] = 0
-    while at + _HEADER <= end and count + 1 < starts.shape[0]:
-        size = read_u4(data, np.uint64(at + _SIZE))
-        if size < _HEADER or at + size > end:
+    while offset + HEADER <= end and count + 1 < starts.shape[0]:
+        size = read_u4(data, np.uint64(offset + SIZE))
+        if size < HEADER or offset + size > end:
             break
-        at += size
+        offset += size
         count += 1
-        starts[count] = at
+        starts[count] = offset
     return count
 
 
@@ -66,7 +67,7 @@ def _swap(data: Bytes, start: int) -> None:
     """Exchange the first bytes of an event with those of `len_event`, where its ciphertext has a gap."""
     first = np.uint64(start)
     other = first + _SIZE_AT
-    for _ in range(_TYPE):
+    for _ in range(TYPE):
         value = data[first]
         data[first] = data[other]
         data[other] = value
@@ -85,19 +86,19 @@ def collect_blocks(
     `blocks`, `vectors`: room for the blocks, and for a vector for each event.
     Returns bytes of blocks; -1 where an event lies outside, or the room does not suffice.
     """
-    at = 0
+    done = 0
     for event in range(starts.shape[0]):
         start, size = starts[event], sizes[event]
-        count = (size - _TYPE) // BLOCK * BLOCK
-        if start < 0 or size < _HEADER or start + size > data.shape[0]:
+        count = (size - TYPE) // BLOCK * BLOCK
+        if start < 0 or size < HEADER or start + size > data.shape[0]:
             return -1
-        if at + count > blocks.shape[0] or (event + 1) * BLOCK > vectors.shape[0]:
+        if done + count > blocks.shape[0] or (event + 1) * BLOCK > vectors.shape[0]:
             return -1
         _swap(data, start)
-        source, to = np.uint64(start + _TYPE), np.uint64(at)
+        source, to = np.uint64(start + TYPE), np.uint64(done)
         for index in range(np.uint64(count)):
             blocks[to + np.uint64(index)] = data[source + np.uint64(index)]
-        at += count
+        done += count
         to = np.uint64(event * BLOCK)
         for index in range(nonce.shape[0]):
             vectors[to + np.uint64(index)] = nonce[np.uint64(index)]
@@ -105,7 +106,7 @@ def collect_blocks(
         for index in range(BLOCK - _COUNTER, BLOCK):
             vectors[to + np.uint64(index)] = np.uint8(position & _BYTE)
             position >>= _SHIFT
-    return at
+    return done
 
 
 @kernel
@@ -118,18 +119,18 @@ def put_blocks(
     `sealed`, `plain`: its blocks, and what the cipher makes of each alone.
     `masks`: for each event, what its bytes after the last whole block are XORed with.
     """
-    at = 0
+    done = 0
     for event in range(starts.shape[0]):
         start, size = starts[event], sizes[event]
-        count = (size - _TYPE) // BLOCK * BLOCK
-        rest = size - _TYPE - count
-        if start < 0 or size < _HEADER or start + size > data.shape[0]:
+        count = (size - TYPE) // BLOCK * BLOCK
+        rest = size - TYPE - count
+        if start < 0 or size < HEADER or start + size > data.shape[0]:
             return
-        if at + count > min(plain.shape[0], sealed.shape[0]):
+        if done + count > min(plain.shape[0], sealed.shape[0]):
             return
         if (event + 1) * BLOCK > min(vectors.shape[0], masks.shape[0]):
             return
-        to, source, vector = np.uint64(start + _TYPE), np.uint64(at), np.uint64(event * BLOCK)
+        to, source, vector = np.uint64(start + TYPE), np.uint64(done), np.uint64(event * BLOCK)
         if count > 0:
             for index in range(_BLOCK):
                 data[to + index] = plain[source + index] ^ vectors[vector + index]
@@ -138,16 +139,9 @@ def put_blocks(
         to += np.uint64(count)
         for index in range(np.uint64(rest)):
             data[to + index] ^= masks[vector + index]
-        at += count
+        done += count
         _swap(data, start)
 
-
-HEADER = header_length(4)
-SIZE, WIDTH = header_offset("len_event"), header_width("len_event")
-TYPE, NEXT = header_offset("type_code"), header_offset("next_position")
-#: The ciphertext begins with the type code; its first block contains the rest of the header.
-HEAD = TYPE + BLOCK
-_ROW = np.dtype("V16")
 
 #: Whether a type code is known.
 KNOWN = np.zeros(256, dtype=np.bool_)
@@ -160,16 +154,8 @@ _TRIED = 16
 class EventCipher:
     """Decrypts the events of a log.
 
-    Parameters
-    ----------
-    key
-        The log's key.
-    nonce
-        The nonce of START_ENCRYPTION.
-    is_percona
-        Whether Percona Server wrote the log.
-    is_checksummed
-        Whether events end with a CRC32, which covers the plaintext.
+    `is_percona`: whether Percona Server wrote the log.
+    `is_checksummed`: whether events end with a CRC32, which covers the plaintext.
     """
 
     def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool, is_checksummed: bool) -> None:
@@ -181,17 +167,18 @@ class EventCipher:
 
     def vectors(self, positions: Ints) -> Array:
         """Initialization vectors of events at the given offsets, one row (uint8) per event."""
-        made = np.empty((len(positions), BLOCK), dtype=np.uint8)
-        made[:, : len(self._nonce)] = self._nonce
-        made[:, len(self._nonce) :] = (positions & POSITION_MASK).astype("<u4").view(np.uint8).reshape(-1, 4)
-        return self._encrypted(made) if self._is_percona else made
+        vectors = np.empty((len(positions), BLOCK), dtype=np.uint8)
+        vectors[:, : len(self._nonce)] = self._nonce
+        offsets = (positions & POSITION_MASK).astype("<u4").view(np.uint8)
+        vectors[:, len(self._nonce) :] = offsets.reshape(-1, _COUNTER)
+        return self._encrypted(vectors) if self._is_percona else vectors
 
     def _encrypted(self, rows: Array) -> Array:
         return self._blocks.encrypt(rows).reshape(-1, BLOCK)
 
     def headers(self, data: Bytes, offsets: Ints, base: int) -> tuple[Array, Array]:
         """Types and next positions in the headers at some offsets of a file's bytes, `base` bytes into it."""
-        blocks = _rows_at(data, offsets + TYPE)
+        blocks = _windows(data, f"V{BLOCK}")[offsets + TYPE].view(np.uint8).reshape(-1, BLOCK)
         blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, offsets).view(np.uint8).reshape(-1, WIDTH)
         plain = self._blocks.decrypt(blocks).reshape(-1, BLOCK)
         plain ^= self.vectors(offsets + base)
@@ -205,10 +192,11 @@ class EventCipher:
         `starts`, `sizes`: start and size of the events in `data`, in bytes (int64).
         """
         blocks = np.empty(int(((sizes - TYPE) // BLOCK).sum()) * BLOCK, dtype=np.uint8)
-        made = np.empty(len(starts) * BLOCK, dtype=np.uint8)
-        if collect_blocks.run(data, starts, sizes, base, self._nonce, blocks, made) != len(blocks):
+        vectors = np.empty(len(starts) * BLOCK, dtype=np.uint8)
+        if collect_blocks.run(data, starts, sizes, base, self._nonce, blocks, vectors) != len(blocks):
             raise IndexError("an event is not inside the data")
-        vectors = self._blocks.encrypt(made) if self._is_percona else made
+        if self._is_percona:
+            vectors = self._blocks.encrypt(vectors)
         plain, masks = self._blocks.decrypt(blocks), self._blocks.encrypt(vectors)
         put_blocks.run(data, starts, sizes, blocks, plain, vectors, masks)
 
@@ -225,7 +213,7 @@ class EventCipher:
     def decrypt_rest(self, position: int, data: bytes) -> bytes:
         """The bytes of an event after its complete blocks."""
         mask = self._encrypted(self.vectors(np.array([position]))).tobytes()
-        return bytes(one ^ other for one, other in zip(data, mask, strict=False))
+        return bytes(map(xor, data, mask))
 
     def find_header(self, data: bytes, count: int, base: int, end: int) -> int | None:
         """The first of `count` offsets in bytes of a file where the header of an event stands.
@@ -271,17 +259,12 @@ class EventCipher:
         return self._is_checksummed and crc32(plain[begin : end - CHECKSUM_SIZE]) == stored
 
 
-def _rows_at(data: Bytes, offsets: Ints) -> Array:
-    """The 16 bytes at each of some offsets: a row (uint8) for each."""
-    return _windows(data, _ROW)[offsets].view(np.uint8).reshape(-1, BLOCK)
-
-
 def words(data: Bytes, offsets: Ints) -> Array:
     """The numbers of 4 bytes at some offsets."""
     return _windows(data, "<u4")[offsets]
 
 
-def _windows(data: Bytes, kind: str | np.dtype[Any]) -> Array:
+def _windows(data: Bytes, kind: str) -> Array:
     """Overlapping values of a type at every offset of an array."""
     dtype = np.dtype(kind)
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype=dtype, buffer=data, strides=(1,))
@@ -289,9 +272,9 @@ def _windows(data: Bytes, kind: str | np.dtype[Any]) -> Array:
 
 def with_room(data: bytes) -> Bytes:
     """Bytes as a writable array, followed by a spare block."""
-    made = np.empty(len(data) + BLOCK, dtype=np.uint8)
-    made[: len(data)] = np.frombuffer(data, dtype=np.uint8)
-    return made
+    roomy = np.empty(len(data) + BLOCK, dtype=np.uint8)
+    roomy[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return roomy
 
 
 def walk(data: bytes) -> tuple[Ints, Ints]:

@@ -51,12 +51,8 @@ class _Open(NamedTuple):
 class EventStream(Layer):
     """The plaintext of a log with individually encrypted events.
 
-    Parameters
-    ----------
-    raw
-        The log, after `head` and `peeked`.
-    head
-        The unencrypted start of the log.
+    `raw`: the log, after `head` and `peeked`.
+    `head`: the unencrypted start of the log.
     """
 
     def __init__(self, raw: BinaryIO, head: bytes, peeked: bytes, cipher: EventCipher) -> None:
@@ -93,9 +89,8 @@ class EventStream(Layer):
             for back in _SEARCHED_BACK:
                 if position - back <= begin:
                     break
-                found = self._search(position - back, position + 1)
-                if found is not None:
-                    begin = found
+                if (event := self._search(position - back, position + 1)) is not None:
+                    begin = event
                     break
         self._next, self._rest, self._open = begin, b"", None
         self._has_moved = True
@@ -146,8 +141,8 @@ class EventStream(Layer):
         """Number of bytes from an event with a wrong length to the next event, or to the end."""
         if not self.seekable():
             return 1 << 62
-        found = self._search(base + 1, None)
-        return (self._find_size() if found is None else found) - base
+        following = self._search(base + 1, None)
+        return (self._find_size() if following is None else following) - base
 
     def _count_credible(self, plain: Bytes, base: int, starts: Ints, sizes: Ints) -> int:
         """Number of events, from the first on, whose lengths are correct."""
@@ -206,9 +201,9 @@ class EventStream(Layer):
         for base in range(low, stop, _WINDOW):
             self._raw.seek(base)
             data = read_up_to(self._raw, _WINDOW + HEAD)
-            found = self._cipher.find_header(data, min(_WINDOW, stop - base), base, end)
-            if found is not None:
-                return base + found
+            offset = self._cipher.find_header(data, min(_WINDOW, stop - base), base, end)
+            if offset is not None:
+                return base + offset
         return None
 
     def _piece(self, data: bytes, *, is_end: bool) -> bytes:

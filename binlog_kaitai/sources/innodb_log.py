@@ -73,7 +73,6 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
 
 def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
     """A temporary copy of a file, which is closed."""
-
     header_bytes = read_up_to(raw, HEADER_SIZE - len(start), start)
     header = read_header(header_bytes)
     most = max(header.num_pages << header.page_size_bits, _USUAL_SIZE)
@@ -93,7 +92,7 @@ class _Start(NamedTuple):
     A record that began earlier may continue there; it is left out.
     """
 
-    made: int
+    position: int
     offset: int
     may_go_on: bool = False
 
@@ -125,17 +124,19 @@ class InnodbStream(Layer):
         super().close()
 
     def after_damage(self, position: int) -> int | None:
-        found = [offset + 1 for offset, error in self._damages.items() if error.position == position]
-        return found[0] if found and self._goes_on(found[0]) else None
-
-    def _goes_on(self, position: int) -> bool:
+        after = next(
+            (place + 1 for place, error in self._damages.items() if error.position == position), None
+        )
+        if after is None:
+            return None
         try:
-            return len(self._load(position)[1]) > 0
+            goes_on = len(self._load(after)[1]) > 0
         except DamagedError:
-            return self._size is None or position < self._size
+            goes_on = self._size is None or after < self._size
+        return after if goes_on else None
 
     def _begin_at(self, start: _Start) -> None:
-        self._next = start.made
+        self._next = start.position
         self._group = start
         self._cursor = Cursor(self._series, Place(self._series.own, start.offset))
         self._pieces = groups(self._series, self._cursor, may_go_on=start.may_go_on)
@@ -150,8 +151,8 @@ class InnodbStream(Layer):
             if self._size in self._damages:
                 raise self._damages[self._size]
             return self._size, memoryview(b"")
-        start = self._starts[bisect_right(self._starts, position, key=lambda one: one.made) - 1]
-        if position < self._next or self._next < start.made:
+        start = self._starts[bisect_right(self._starts, position, key=lambda start: start.position) - 1]
+        if position < self._next or self._next < start.position:
             self._begin_at(start)
         while True:
             begin, data = self._next, self._join()
@@ -175,13 +176,13 @@ class InnodbStream(Layer):
         is_own = self._cursor.file == self._series.own
         offset = self._cursor.offset if is_own else self._raw.seek(0, io.SEEK_END)
         start = _Start(self._next + 1, offset, may_go_on=True)
-        if start.made > self._starts[-1].made:
+        if start.position > self._starts[-1].position:
             self._starts.append(start)
         self._begin_at(start)
 
     def _last_event(self) -> int:
         """Where the event begins that is cut off at the next offset; that offset, if none is."""
-        begin, data = self._group.made, b""
+        begin, data = self._group.position, b""
         cursor = Cursor(self._series, Place(self._series.own, self._group.offset))
         with suppress(BinlogError):
             for _, piece in groups(self._series, cursor, may_go_on=self._group.may_go_on):
@@ -201,7 +202,7 @@ class InnodbStream(Layer):
             for place, piece in self._pieces:
                 if place is not None:
                     self._group = _Start(self._next + size, place)
-                    if self._group.made >= self._starts[-1].made + _STEP:
+                    if self._group.position >= self._starts[-1].position + _STEP:
                         self._starts.append(self._group)
                 parts.append(piece)
                 size += len(piece)
@@ -282,12 +283,12 @@ def _group(series: Series, cursor: Cursor, first: Chunk) -> Iterator[tuple[int |
     yield first.place.offset, rest
     for part in parts:
         yield None, part
-    for one in (head.main, head.other):
-        if one is not None and one.num_records.value:
-            last = None if one.last is None else _place(one.last)
+    for reference in (head.main, head.other):
+        if reference is not None and reference.num_records.value:
+            last = None if reference.last is None else _place(reference.last)
             if last is None:
                 raise FramingError(f"the {name(first)} does not refer to its out-of-band records")
-            for part in out_of_band(series, last, one.num_records.value, name(first)):
+            for part in out_of_band(series, last, reference.num_records.value, name(first)):
                 yield None, part
 
 

@@ -53,16 +53,8 @@ class Place(NamedTuple):
 class Chunk(NamedTuple):
     """A part of a record.
 
-    Attributes
-    ----------
-    kind : int
-        The type of the record, one of `Kind` or unknown.
-    is_continuation, is_last : bool
-        Whether it is not the first chunk of its record; whether it is the last.
-    data : bytes
-        The content.
-    place : Place
-        Its location.
+    `kind`: the type of the record, one of `Kind` or unknown.
+    `is_continuation`, `is_last`: whether it is not the first chunk of its record; whether it is the last.
     """
 
     kind: int
@@ -77,10 +69,6 @@ class LogFile:
 
     Raises `DamagedError`: the header is damaged.
 
-    Parameters
-    ----------
-    raw
-        A seekable stream.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -187,12 +175,8 @@ def read_header(data: bytes) -> InnodbLog.FileHeader:
 class Series:
     """The existing files of one server.
 
-    Parameters
-    ----------
-    raw
-        A seekable file of the series.
-    beside
-        Opens the other files.
+    `raw`: a seekable file of the series.
+    `beside`: opens the other files.
     """
 
     def __init__(self, raw: BinaryIO, beside: Beside | None = None) -> None:
@@ -210,12 +194,12 @@ class Series:
         if number not in self._files:
             try:
                 raw = None if self._beside is None else self._beside(number)
-                found = None if raw is None else LogFile(raw)
+                file = None if raw is None else LogFile(raw)
             except BinlogError as error:
                 raise type(error)(f"log {number} of the series: {error.reason}") from None
-            if found is not None and found.number != number:
-                raise FramingError(f"log {number} of the series has the number {found.number} in its header")
-            self._files[number] = found
+            if file is not None and file.number != number:
+                raise FramingError(f"log {number} of the series has the number {file.number} in its header")
+            self._files[number] = file
         return self._files[number]
 
     def close(self) -> None:
@@ -225,13 +209,7 @@ class Series:
 
 
 class Cursor:
-    """Steps from chunk to chunk.
-
-    Parameters
-    ----------
-    place
-        Where to start.
-    """
+    """Steps from chunk to chunk."""
 
     def __init__(self, series: Series, place: Place) -> None:
         self._series = series
@@ -265,21 +243,21 @@ class Cursor:
         file = self._series.file(self.file)
         assert file is not None
         while True:
-            number, at = divmod(self.offset, file.page_size)
+            number, head = divmod(self.offset, file.page_size)
             end = file.page_size - CHECKSUM_SIZE
             page = file.page(number)
             if page is None:
                 return None
-            if at + CHUNK_HEAD.size >= end or page[at] == _FILLER:
-                self.offset += file.page_size - at
+            if head + CHUNK_HEAD.size >= end or page[head] == _FILLER:
+                self.offset += file.page_size - head
                 continue
-            code, size = CHUNK_HEAD.unpack_from(page, at)
+            code, size = CHUNK_HEAD.unpack_from(page, head)
             if code == _END:
                 file.check_empty_from(Place(self.file, self.offset))
                 return None
-            begin = at + CHUNK_HEAD.size
+            begin = head + CHUNK_HEAD.size
             if begin + size > end:
-                reason = f"a chunk of {size} bytes at offset {at} does not fit on {file.name(number)}"
+                reason = f"a chunk of {size} bytes at offset {head} does not fit on {file.name(number)}"
                 raise FramingError(reason)
             place = Place(self.file, self.offset)
             self.offset += CHUNK_HEAD.size + size

@@ -11,13 +11,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle
+from operator import xor
 from pathlib import Path
 from typing import Union
 
 from binlog_kaitai.core.filters import whole_number
 from binlog_kaitai.core.grammar import KeyringFile, parse_structure, sizes
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading
-from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain, stretched_key
+from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain
 
 #: The constant that keyring_file XORs its keys with (`obfuscate_str`, plugin/keyring/common/keyring_key.cc).
 _OBFUSCATION = b"*305=Ljt0*!@$Hnm(*-9-w;:"
@@ -68,11 +69,10 @@ def _of_plugin(data: bytes, path: str) -> Entries:
         keyring = parse_structure(KeyringFile, data)
     except BinlogError:
         raise SourceError("the keyring of keyring_file is damaged", file=path) from None
-    return [(entry.key_id, _deobfuscated(entry.obfuscated_key)) for entry in keyring.entries or []]
-
-
-def _deobfuscated(data: bytes) -> bytes:
-    return bytes(one ^ mask for one, mask in zip(data, cycle(_OBFUSCATION), strict=False))
+    return [
+        (entry.key_id, bytes(map(xor, entry.obfuscated_key, cycle(_OBFUSCATION))))
+        for entry in keyring.entries or []
+    ]
 
 
 def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
@@ -111,9 +111,11 @@ def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes
     salt, sealed = data[len(_SALTED) :][:_SALT_SIZE], data[len(_SALTED) + _SALT_SIZE :]
     if len(sealed) % _BLOCK or not sealed:
         return
+    from hashlib import pbkdf2_hmac
+
     size = KEY_LENGTHS[-1] + _BLOCK
     ways = [] if rounds else [bytes_to_key(digest, secret, salt, size) for digest in _DIGESTS]
-    ways += [stretched_key(digest, secret, salt, rounds or _ROUNDS, size) for digest in _DIGESTS]
+    ways += [pbkdf2_hmac(digest, secret, salt, rounds or _ROUNDS, size) for digest in _DIGESTS]
     for derived in ways:
         plain = decrypt_chain(derived[: KEY_LENGTHS[-1]], derived[KEY_LENGTHS[-1] :], sealed)
         padding = plain[-1]
@@ -193,7 +195,9 @@ class Keys:
         UsageError
             A key is invalid.
         """
-        pairs = key.items() if isinstance(key, Mapping) else map(_pair, _several(key))
+        pairs = (
+            key.items() if isinstance(key, Mapping) else map(_pair, [key] if isinstance(key, str) else key)
+        )
         values = tuple((str(name), _key(str(name), value)) for name, value in pairs)
         return cls(_paths(keyring), _paths(key_file), key_file_pbkdf2, key_file_secret, values)
 
@@ -222,8 +226,6 @@ class Keys:
         return list(dict.fromkeys(key for key in wanted if len(key) in KEY_LENGTHS))
 
     def _entries(self) -> Iterator[tuple[str, bytes]]:
-        from binlog_kaitai.sources.keys import read_key_file, read_keyring
-
         yield from self._values
         for path in self.keyrings:
             yield from read_keyring(path)
@@ -253,10 +255,6 @@ def find_keys(keys: Keys | None, *names: str) -> list[bytes]:
     """The keys with one of these ids: from those given with the log, the process, or the environment."""
     own = (keys or _of_process).find(*names)
     return own + [key for key in Keys.of_environment().find(*names) if key not in own]
-
-
-def _several(key: Iterable[str]) -> Iterable[str]:
-    return (key,) if isinstance(key, str) else key
 
 
 def _paths(paths: Paths) -> tuple[str, ...]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import os
 import stat
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from binlog_kaitai.errors import BinlogError, DamagedError
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 #: Chunks of sequentially read streams grow, in bytes, so that reading a log's header costs little.
 LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
@@ -34,10 +37,7 @@ class _Above(io.RawIOBase):
 class Layer(_Above):
     """The base class of such streams; subclasses produce chunks and know the size.
 
-    Attributes
-    ----------
-    file_header : bytes
-        What the file has before the log: the header of MySQL's encrypted logs.
+    `file_header`: what the file has before the log: the header of MySQL's encrypted logs.
     """
 
     file_header = b""
@@ -63,7 +63,7 @@ class Layer(_Above):
         self._at = max(base + offset, 0)
         return self._at
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: WriteableBuffer) -> int:
         """Fill the buffer from the current chunk."""
         view = memoryview(room).cast("B")
         if not len(view) or not self._has_next():
@@ -114,6 +114,29 @@ class Layer(_Above):
         raise NotImplementedError
 
 
+class Borrowed(io.RawIOBase):
+    """A caller's stream, which whoever reads this one must not close."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1) -> bytes:
+        return self._stream.read(-1 if size is None else size)
+
+    def seekable(self) -> bool:
+        seekable = getattr(self._stream, "seekable", None)
+        return bool(seekable and seekable())
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        return self._stream.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._stream.tell()
+
+
 class Refused(_Above):
     """A stream whose reads raise an error; `file_header` as in :class:`Layer`."""
 
@@ -130,7 +153,7 @@ class Refused(_Above):
     def read(self, size: int | None = -1) -> bytes:
         raise self._error
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: WriteableBuffer) -> int:
         raise self._error
 
 
@@ -154,7 +177,7 @@ class Preceded(_Above):
         self._begin = start[size:]
         return start[:size]
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: WriteableBuffer) -> int:
         view = memoryview(room).cast("B")
         data = self.read(len(view)) or b""
         view[: len(data)] = data

@@ -7,7 +7,7 @@ same.
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from zlib_ng.zlib_ng import crc32
 
@@ -28,6 +28,9 @@ from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.sources.keys import Keys, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Refused
 
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import FormatDescriptionEvent, StartEncryptionEvent
+
 _HEADER = header_length(4)
 _FLAGS, _FLAGS_WIDTH = header_offset("flags"), header_width("flags")
 
@@ -38,18 +41,11 @@ _LONGEST_FORMAT = 1 << 14
 class Begin(NamedTuple):
     """The encryption parameters of a log.
 
-    Attributes
-    ----------
-    key_ids : tuple of str
-        Possible ids of the key, the exact one first.
-    nonce : bytes
-        Part of the initialization vectors.
-    is_percona : bool
-        Whether Percona Server wrote the log.
-    layout : Format
-        Format of the events.
-    event : int
-        Offset of START_ENCRYPTION.
+    `key_ids`: possible ids of the key, the exact one first.
+    `nonce`: part of the initialization vectors.
+    `is_percona`: whether Percona Server wrote the log.
+    `layout`: format of the events.
+    `event`: offset of START_ENCRYPTION.
     """
 
     key_ids: tuple[str, ...]
@@ -122,15 +118,15 @@ def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
     context = Context(4)
     try:
         described = context.observe(data[len(start) : event], first)
-        content: Any = parse_event(data[event:], second.type_code, context.layout).body.content
+        body = parse_event(data[event:], second.type_code, context.layout).body
     except BinlogError:
         return data, None
     if described is None:
         return data, None
-    format_content: Any = described.body.content
-    server = format_content.server_version
-    ids = key_ids(content.key_version, server)
-    return data, Begin(ids, content.nonce, is_of_percona(server), context.layout, event)
+    encryption = cast("StartEncryptionEvent", body.content)
+    server = cast("FormatDescriptionEvent", described.body.content).server_version
+    ids = key_ids(encryption.key_version, server)
+    return data, Begin(ids, encryption.nonce, is_of_percona(server), context.layout, event)
 
 
 def _wrong_checksum(header: bytes, begin: Begin) -> int:
@@ -143,9 +139,9 @@ def _wrong_checksum(header: bytes, begin: Begin) -> int:
 
 def _as_sent(header: bytes, begin: Begin) -> bytes:
     """The start of the log as a server sends it; a wrong checksum stays wrong."""
-    sent, at = bytearray(header), begin.event + _FLAGS
-    flags = int.from_bytes(sent[at : at + _FLAGS_WIDTH], "little") | masks.EventHeader.IS_IGNORABLE
-    sent[at : at + _FLAGS_WIDTH] = flags.to_bytes(_FLAGS_WIDTH, "little")
+    sent, place = bytearray(header), begin.event + _FLAGS
+    flags = int.from_bytes(sent[place : place + _FLAGS_WIDTH], "little") | masks.EventHeader.IS_IGNORABLE
+    sent[place : place + _FLAGS_WIDTH] = flags.to_bytes(_FLAGS_WIDTH, "little")
     if begin.layout.is_checksummed:
         checksum = crc32(sent[begin.event : -CHECKSUM_SIZE]) ^ _wrong_checksum(header, begin)
         sent[-CHECKSUM_SIZE:] = checksum.to_bytes(CHECKSUM_SIZE, "little")

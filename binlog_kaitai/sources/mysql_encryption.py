@@ -7,7 +7,7 @@ Offsets are those of the decrypted log, as on the server.
 from __future__ import annotations
 
 import io
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 from binlog_kaitai.core.framing import MAGIC, holds_events, read_up_to
 from binlog_kaitai.core.grammar import (
@@ -21,6 +21,9 @@ from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
 from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
 from binlog_kaitai.sources.keys import Keys, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer, Refused
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import CipherContext
 
 HEADER_SIZE = sizes.EncryptionHeader.HEADER_LENGTH
 
@@ -76,17 +79,17 @@ def _fields(header: bytes) -> tuple[str, bytes, bytes]:
         if len(header) < HEADER_SIZE:
             raise GrammarError(f"the file ends inside the header of {HEADER_SIZE} bytes")
         fields = parse_structure(EncryptionHeader, header).fields
-        values: dict[Any, Any] = {field.type: field.value for field in fields}
-        key_id = values[_FieldType.key_id].name
-        password = values[_FieldType.encrypted_password].data
-        vector = values[_FieldType.initialization_vector].data
+        values = {field.type: field.value for field in fields}
+        key_id = cast(EncryptionHeader.KeyId, values[_FieldType.key_id]).name
+        password = cast(EncryptionHeader.EncryptedPassword, values[_FieldType.encrypted_password]).data
+        vector = values[_FieldType.initialization_vector]
     except KeyError as error:
         reason = f"the header of the encrypted log lacks its {error.args[0].name}"
         raise GrammarError(reason, position=0, field="encryption_header.fields") from None
     except BinlogError as error:
         reason = f"the header of the encrypted log is damaged: {error.reason}"
         raise GrammarError(reason, position=0, field="encryption_header") from None
-    return key_id, password, vector
+    return key_id, password, cast(EncryptionHeader.InitializationVector, vector).data
 
 
 def _is_log(plain: bytes) -> bool:
@@ -107,12 +110,12 @@ class CounterStream(Layer):
         super().__init__(raw)
         self.file_header = header
         self._key, self._nonce = key, nonce
-        self._decryptor: Any = self._decryptor_at(0)
+        self._decryptor = self._decryptor_at(0)
         self._chunk = memoryview(self._decryptor.update(peeked))
         self._next = len(peeked)  # offset of the stream and the decryptor
         self._size = LEAST_CHUNK
 
-    def _decryptor_at(self, position: int) -> Any:
+    def _decryptor_at(self, position: int) -> CipherContext:
         count = (position // _BLOCK).to_bytes(_COUNTER, "big")
         return counter_decryptor(self._key, self._nonce + count)
 

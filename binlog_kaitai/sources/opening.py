@@ -70,22 +70,17 @@ def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO
 
 def unpacked(raw: BinaryIO) -> BinaryIO:
     """A decompressed stream of a compressed file, or the file itself."""
-    packing = packed.format_of(read_up_to(raw, len(MAGIC)))
-    raw.seek(0)
-    if packing is None:
+    stream = packed.unpacked(raw)
+    if stream is raw:
         return raw
     from binlog_kaitai.sources.innodb_log import copied
 
-    return copied(cast(BinaryIO, packed.PackedStream(raw, packing)))
+    return copied(stream)
 
 
 def is_log(raw: BinaryIO) -> bool:
     """Whether a file begins like a log, possibly compressed or encrypted; damage raises `BinlogError`."""
-    start = read_up_to(raw, len(MAGIC))
-    if (packing := packed.format_of(start)) is not None:
-        raw.seek(0)
-        start = read_up_to(cast(BinaryIO, packed.PackedStream(raw, packing)), len(MAGIC))
-    return start in (MAGIC, ENCRYPTED_MAGIC, _INNODB_MAGIC)
+    return read_up_to(packed.unpacked(raw), len(MAGIC)) in (MAGIC, ENCRYPTED_MAGIC, _INNODB_MAGIC)
 
 
 def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None = None) -> int | None:

@@ -13,14 +13,14 @@ from bisect import bisect_right
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import ZstdSeekTable, parse_structure, sizes
 from binlog_kaitai.core.zstd_frames import ZstdFrames
 from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError
-from binlog_kaitai.sources.layer import LEAST_CHUNK, Layer
+from binlog_kaitai.sources.layer import LEAST_CHUNK, Borrowed, Layer
 
 if TYPE_CHECKING:
     from lzma import LZMADecompressor
@@ -37,8 +37,11 @@ _CHUNK = 1 << 17
 #: Maximum number of frames in a seek table.
 _MOST_FRAMES = 1 << 20
 
-#: An object whose `read` returns the requested number of decompressed bytes, or fewer at the end.
-Reader = Any
+
+class Reader(Protocol):
+    """What decompresses: `read` returns the requested number of bytes, or fewer at the end."""
+
+    def read(self, size: int, /) -> bytes: ...
 
 
 def _gzip(raw: BinaryIO) -> Reader:
@@ -54,20 +57,8 @@ def _bzip2(raw: BinaryIO) -> Reader:
 
 
 def _lz4(raw: BinaryIO) -> Reader:
-    return pa.CompressedInputStream(pa.PythonFile(_Kept(raw), mode="r"), "lz4")
-
-
-class _Kept(io.RawIOBase):
-    """A stream that PyArrow must not close."""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        self._raw = raw
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int | None = -1) -> bytes:
-        return self._raw.read(-1 if size is None else size)
+    reader: Reader = pa.CompressedInputStream(pa.PythonFile(Borrowed(raw), mode="r"), "lz4")
+    return reader
 
 
 class _Xz:
@@ -140,12 +131,16 @@ def format_of(start: bytes) -> Format | None:
     skipped = sizes.ZstdSeekTable.MAGIC
     if start[1:] == skipped[1:] and start[0] in range(0x50, 0x60):
         return _ZSTD
-    return next((found for magic, found in _FORMATS.items() if start.startswith(magic)), None)
+    return next((packing for magic, packing in _FORMATS.items() if start.startswith(magic)), None)
 
 
 def open_file(path: str) -> BinaryIO:
     """Open a file, decompressed if it is compressed; raises ``OSError``."""
-    raw = open(path, "rb")  # noqa: SIM115
+    return unpacked(open(path, "rb"))
+
+
+def unpacked(raw: BinaryIO) -> BinaryIO:
+    """A file at its first byte: decompressed if it is compressed, else as it is."""
     packing = format_of(read_up_to(raw, _MAGIC_SIZE))
     raw.seek(0)
     return raw if packing is None else cast(BinaryIO, PackedStream(raw, packing))
@@ -167,10 +162,7 @@ class _Frame(NamedTuple):
 class PackedStream(Layer):
     """The decompressed bytes of a file.
 
-    Parameters
-    ----------
-    raw
-        The file, at its first byte.
+    `raw`: the file, at its first byte.
     """
 
     def __init__(self, raw: BinaryIO, packing: Format) -> None:
@@ -193,7 +185,7 @@ class PackedStream(Layer):
     def _load(self, position: int) -> tuple[int, memoryview]:
         if self._damage is not None and position >= (self._damage.position or 0):
             raise self._damage
-        frame = self._frames[bisect_right(self._frames, position, key=lambda one: one.plain) - 1]
+        frame = self._frames[bisect_right(self._frames, position, key=lambda frame: frame.plain) - 1]
         if position < self._next or self._next < frame.plain:
             if not self._raw.seekable():
                 raise io.UnsupportedOperation("the stream cannot seek")
@@ -209,7 +201,7 @@ class PackedStream(Layer):
     def _unpack(self) -> bytes:
         name, position = self._packing.name, self._next
         try:
-            data: bytes = self._reader.read(_CHUNK)
+            return self._reader.read(_CHUNK)
         except EOFError:
             reason = f"the {name} file is truncated: its decompressed content ends here"
             self._damage = TruncatedError(reason, position=position)
@@ -218,7 +210,6 @@ class PackedStream(Layer):
             reason = f"the {name} file cannot be decompressed further: {error}"
             self._damage = FramingError(reason, position=position)
             raise self._damage from error
-        return data
 
     def _find_size(self) -> int:
         """The size of the decompressed bytes."""
@@ -245,8 +236,8 @@ def seek_table(raw: BinaryIO) -> tuple[list[_Frame], int] | None:
         raw.seek(end - footer.len_table)
         table = parse_structure(ZstdSeekTable, read_up_to(raw, footer.len_table))
         entries = table.entries or []
-        plain = [0, *accumulate(one.len_plain for one in entries)]
-        packed = [0, *accumulate(one.len_packed for one in entries)]
+        plain = [0, *accumulate(entry.len_plain for entry in entries)]
+        packed = [0, *accumulate(entry.len_packed for entry in entries)]
         if packed[-1] == end - footer.len_table:
             return list(map(_Frame, plain[:-1], packed[:-1])) or [_Frame(0, 0)], plain[-1]
     return None

@@ -14,9 +14,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.errors import SourceError, reading
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+    from pyarrow import NativeFile
+    from pyarrow.fs import FileInfo, FileSystem
 
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _MAGIC_CHARACTERS = re.compile(r"[*\[]|\?(?=[^=]*$)")
@@ -67,7 +72,7 @@ def read_whole(url: str) -> bytes:
     return data
 
 
-def _check_unchanged(place: _Place, opened: Any) -> None:
+def _check_unchanged(place: _Place, opened: FileInfo) -> None:
     """Raise OSError if a file has been replaced since it was opened; it may have grown, as logs do."""
     now = place.system.get_file_info(place.path)
     has_grown = now.is_file and now.size > opened.size
@@ -139,7 +144,7 @@ def existing(urls: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def changing(url: str) -> Iterator[tuple[Any, str]]:
+def changing(url: str) -> Iterator[tuple[FileSystem, str]]:
     """The file system of a URL, and a file's path in it.
 
     Raises `OSError`: the store cannot be reached, or refuses.
@@ -150,7 +155,7 @@ def changing(url: str) -> Iterator[tuple[Any, str]]:
 
 
 class _Place(NamedTuple):
-    system: Any
+    system: FileSystem
     path: str
     head: str  # the URL without its path
     tail: str  # options after it
@@ -178,7 +183,7 @@ def _split_options(url: str) -> tuple[str, str, str]:
 
 
 @lru_cache
-def _system(root: str, options: str) -> tuple[Any, str]:
+def _system(root: str, options: str) -> tuple[FileSystem, str]:
     """The file system of a URL, and the prefix that its paths have from the host."""
     from pyarrow import fs
 
@@ -189,7 +194,7 @@ def _system(root: str, options: str) -> tuple[Any, str]:
     return system, base.strip("/")
 
 
-def _by_fsspec(root: str, error: Exception) -> Any:
+def _by_fsspec(root: str, error: Exception) -> FileSystem:
     from pyarrow import fs
 
     try:
@@ -211,7 +216,7 @@ def _as_source_error(url: str) -> Iterator[None]:
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 
-def _names(system: Any, folder: str) -> list[str]:
+def _names(system: FileSystem, folder: str) -> list[str]:
     from pyarrow import fs
 
     infos = system.get_file_info(fs.FileSelector(folder, allow_not_found=True))
@@ -221,12 +226,7 @@ def _names(system: Any, folder: str) -> list[str]:
 class Ranged(io.RawIOBase):
     """A remote file, fetched in ranges.
 
-    Parameters
-    ----------
-    file
-        A file of PyArrow.
-    check
-        Called after each range but the first; raises `OSError` if the file is no longer the same.
+    `check`: called after each range but the first; raises `OSError` if the file is no longer the same.
 
     Attributes
     ----------
@@ -234,7 +234,7 @@ class Ranged(io.RawIOBase):
         Number of bytes fetched so far.
     """
 
-    def __init__(self, file: Any, check: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, file: NativeFile, check: Callable[[], None] = lambda: None) -> None:
         self._file = file
         self._check = check
         self._size = int(file.size())
@@ -257,7 +257,7 @@ class Ranged(io.RawIOBase):
         self._at = max(base + offset, 0)
         return self._at
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: WriteableBuffer) -> int:
         """Fill the buffer with the bytes available; fetches only if there are none."""
         view = memoryview(room).cast("B")
         if self._at >= self._size or not len(view):

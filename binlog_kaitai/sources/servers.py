@@ -6,23 +6,19 @@ servers uses this layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 
 class Servers(NamedTuple):
     """What reads the servers of a URL scheme.
 
-    Attributes
-    ----------
-    logs : callable
-        URL → the logs that the server has, oldest first, each a `Source`.
-    feed : callable
-        URL, where to begin, and whether only to read what there is now → a `Feed` to follow.
+    `logs`: URL → the logs that the server has, oldest first, each a `Source`.
+    `feed`: URL, where to begin, and whether only to read what there is now → a `Feed` to follow.
     """
 
-    logs: Callable[[str], list[Any]]
-    feed: Callable[[str, Any, bool], Any]
+    logs: Callable[[str], Sequence[object]]
+    feed: Callable[[str, str | Mapping[str, object], bool], object]
 
 
 _BY_SCHEME: dict[str, Servers] = {}

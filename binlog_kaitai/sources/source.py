@@ -23,6 +23,7 @@ from binlog_kaitai.core.spans import Span, read_log_header
 from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.layer import Borrowed
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.servers import is_server, servers_of
@@ -33,14 +34,9 @@ SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, Binary
 class State(NamedTuple):
     """Properties of a log known without reading its events.
 
-    Attributes
-    ----------
-    size : int
-        Size of the plain log in bytes; of the file, if it must be decompressed from its start.
-    modified : float
-        Modification time, in seconds since 1970.
-    is_divisible : bool
-        Whether it can be read from the middle.
+    `size`: size of the plain log in bytes; of the file, if it must be decompressed from its start.
+    `modified`: modification time, in seconds since 1970.
+    `is_divisible`: whether it can be read from the middle.
     """
 
     size: int
@@ -52,22 +48,13 @@ class State(NamedTuple):
 class Source:
     """A log to read, or a span of one; can be pickled if it has a path.
 
-    Attributes
-    ----------
-    name : str
-        Its name in errors and output: the path as given, ``"-"`` for stdin, ``"<bytes>"``.
-    open : callable
-        Returns a binary stream at the first byte of the log; raises ``OSError``.
-    path : str or None
-        Its path in the file system, if it has one.
-    span : Span or None
-        Only these events; None for all.
-    keys : Keys or None
-        Where to find keys if it is encrypted, besides the process and its environment.
-    repeated : GtidSet or None
-        Transactions that earlier eras have: readers of rows, events and transactions leave them out.
-    state : State or None
-        Its size and modification time when it was listed, if it was; identifies it in caches.
+    `name`: its name in errors and output: the path as given, ``"-"`` for stdin, ``"<bytes>"``.
+    `open`: returns a binary stream at the first byte of the log; raises ``OSError``.
+    `path`: its path in the file system, if it has one.
+    `span`: only these events; None for all.
+    `keys`: where to find keys if it is encrypted, besides the process and its environment.
+    `repeated`: transactions that earlier eras have: readers of rows, events and transactions leave them out.
+    `state`: its size and modification time when it was listed, if it was; identifies it in caches.
     """
 
     name: str
@@ -97,7 +84,7 @@ class Source:
     @classmethod
     def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
         """A caller's stream, which stays open."""
-        return cls(name, lambda: plain(cast(BinaryIO, _Borrowed(stream)), keys), keys=keys)
+        return cls(name, lambda: plain(cast(BinaryIO, Borrowed(stream)), keys), keys=keys)
 
 
 def _open_plain(path: str, keys: Keys | None) -> BinaryIO:
@@ -155,12 +142,12 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
         if path == "-":
             return [Source.of_stream(sys.stdin.buffer, "-", keys)]
         if is_server(path):
-            return servers_of(path).logs(path)
+            return cast("list[Source]", servers_of(path).logs(path))
         return [*(Source.of_path(log, keys) for log in _paths_of(path)), *_logs_of_later_eras(path, keys)]
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
-    return [found for one in source for found in resolve(one, keys)]
+    return [log for part in source for log in resolve(part, keys)]
 
 
 def _logs_of_later_eras(archive: str, keys: Keys | None) -> Iterator[Source]:
@@ -385,26 +372,3 @@ def natural_key(path: str) -> list[tuple[int, int, str]]:
     """Sort key that orders ``binlog.999999`` before ``binlog.1000000``."""
     parts = re.split(r"(\d+)", path)
     return [(1, int(part), "") if part.isdigit() and part.isascii() else (0, 0, part) for part in parts]
-
-
-class _Borrowed(io.RawIOBase):
-    """A caller's stream, which reading must not close."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        return self._stream.read(size)
-
-    def seekable(self) -> bool:
-        seekable = getattr(self._stream, "seekable", None)
-        return bool(seekable and seekable())
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        return self._stream.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._stream.tell()

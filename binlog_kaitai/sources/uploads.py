@@ -11,11 +11,14 @@ import posixpath
 import threading
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, cast
+from typing import TYPE_CHECKING, BinaryIO
 
-from binlog_kaitai.core.framing import MAGIC, read_up_to
+from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.errors import DamagedError, SourceError
 from binlog_kaitai.sources import disk, packed, remote
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
 
 #: Bytes copied or compared at a time.
 _CHUNK = 4 << 20
@@ -52,13 +55,13 @@ def _different(source: Path | bytes) -> str:
     return f"differs from {mine}; nothing there is overwritten. Use another store, or move this one away"
 
 
-def _write(fs: Any, path: str, url: str, source: Path | bytes, stop: threading.Event) -> None:
-    is_object, is_local = fs.type_name in _OBJECT_STORES, fs.type_name == "local"
+def _write(system: FileSystem, path: str, url: str, source: Path | bytes, stop: threading.Event) -> None:
+    is_object, is_local = system.type_name in _OBJECT_STORES, system.type_name == "local"
     folder, name = posixpath.split(path)
     draft = path if is_object else posixpath.join(folder, f".{name}.new")
     if not is_object:
-        fs.create_dir(folder, recursive=True)
-    file, is_moved = fs.open_output_stream(draft), is_object
+        system.create_dir(folder, recursive=True)
+    file, is_moved = system.open_output_stream(draft), is_object
     try:
         with _opened(source) as mine:
             while data := mine.read(_CHUNK):
@@ -68,7 +71,7 @@ def _write(fs: Any, path: str, url: str, source: Path | bytes, stop: threading.E
         if is_local:
             disk.sync(Path(draft))
         if not is_object:
-            fs.move(draft, path)
+            system.move(draft, path)
             is_moved = True
         if is_local:
             disk.sync(Path(folder))
@@ -79,7 +82,7 @@ def _write(fs: Any, path: str, url: str, source: Path | bytes, stop: threading.E
         with suppress(Exception):
             file.close()  # which may complete the object, although its end is missing
         with suppress(Exception):
-            fs.delete_file(path if is_moved else draft)
+            system.delete_file(path if is_moved else draft)
         raise
 
 
@@ -89,14 +92,8 @@ def _opened(source: Path | bytes) -> BinaryIO:
 
 def _is_same_log(mine: BinaryIO, theirs: BinaryIO, stop: threading.Event) -> bool:
     with suppress(DamagedError):
-        return _are_equal(_unpacked(mine), _unpacked(theirs), stop)
+        return _are_equal(packed.unpacked(mine), packed.unpacked(theirs), stop)
     return False
-
-
-def _unpacked(raw: BinaryIO) -> BinaryIO:
-    packing = packed.format_of(read_up_to(raw, len(MAGIC)))
-    raw.seek(0)
-    return raw if packing is None else cast(BinaryIO, packed.PackedStream(raw, packing))
 
 
 def _are_equal(mine: BinaryIO, theirs: BinaryIO, stop: threading.Event) -> bool:

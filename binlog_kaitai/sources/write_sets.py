@@ -127,13 +127,13 @@ def _adapted(received: Frame, *, is_checksummed: bool) -> bytes:
 
 def _frames(data: bytes) -> list[Frame]:
     """The chain of events from the first byte on, the last one perhaps cut off; empty if there is none."""
-    frames, at = [], 0
-    while at + _HEADER <= len(data):
-        header = read_header(data[at : at + _HEADER], 4)
+    frames, begin = [], 0
+    while begin + _HEADER <= len(data):
+        header = read_header(data[begin : begin + _HEADER], 4)
         if header.type_code not in KNOWN_TYPES or header.len_event < _HEADER:
             return []
-        frames.append(Frame(at, header, data[at : at + header.len_event]))
-        at += header.len_event
+        frames.append(Frame(begin, header, data[begin : begin + header.len_event]))
+        begin += header.len_event
     return frames
 
 
@@ -162,16 +162,9 @@ def _is_write_set(frames: list[Frame], *, is_checksummed: bool, has_whole: bool)
 class WriteSetStream(Layer):
     """A write set after the start of a log.
 
-    Parameters
-    ----------
-    raw
-        The file, after `data`.
-    begin
-        Offset of `data`, if the file is seekable.
-    start
-        The start of the log, before `data`.
-    data
-        The bytes that were read.
+    `raw`: the file, after `data`.
+    `begin`: offset of `data`, if the file is seekable.
+    `start`: the start of the log, before `data`.
     """
 
     def __init__(self, raw: BinaryIO, begin: int, start: bytes, data: bytes) -> None:

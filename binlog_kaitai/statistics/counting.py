@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.read_options import EventOptions, Reading
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.rolled_back_rows import LeftOut
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
 from binlog_kaitai.statistics.stats_model import Stats
 from binlog_kaitai.statistics.stats_tables import fill
@@ -35,17 +36,16 @@ _BLOCK_SIZE = 32 << 20
 _MAX_THREADS = 2
 
 
+@takes(EventOptions)
 def stats(
     source: SourceLike | Iterable[SourceLike],
     *,
     top: int = 10,
-    verify_checksums: bool = True,
-    keys: Keys | None = None,
-    threads: int | None = None,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
-    **filters: Unpack[FilterOptions],
+    **options: Unpack[EventOptions],
 ) -> Stats:
     """Count events and transactions of logs, as the command ``stats`` does: by table, time and statement.
+
+    Filters select transactions as in `read_transactions`.
 
     Parameters
     ----------
@@ -53,16 +53,8 @@ def stats(
         What :func:`binlog_kaitai.open` takes.
     top
         Length of the rankings.
-    verify_checksums
-        Stop at an event whose CRC32 does not match.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
-    threads
-        Number of threads: by default, one. The result does not depend on it.
-    progress
-        Called from time to time with the source and the offset reached in it.
-    filters
-        As :meth:`Filters.of` takes them; transactions are selected as by `read_transactions`.
+    **options
+        See :class:`EventOptions`.
 
     Returns
     -------
@@ -75,10 +67,9 @@ def stats(
         There is nothing to read, or an argument is invalid. Damage ends counting and is reported in
         `Stats.error`.
     """
-    result, transactions = Stats(resolve(source, keys)), TransactionCounts(top)
-    pages = _CountingPages(
-        result, Filters.of(**filters), verify_checksums=verify_checksums, progress=progress, threads=threads
-    )
+    reading = Reading.of(source, options)
+    result, transactions = Stats(reading.sources), TransactionCounts(top)
+    pages = _CountingPages(result, reading.filters, **reading.pages)
     try:
         for figures in pages.figures():
             transactions.add(figures)
@@ -93,7 +84,7 @@ def stats(
 class _CountingPages(TransactionPages):
     """Counts events as the transactions are read."""
 
-    def __init__(self, stats: Stats, filters: Filters, *, threads: int | None, **options: Any) -> None:
+    def __init__(self, stats: Stats, filters: Filters, *, threads: int | None = None, **options: Any) -> None:
         # As rows of their view only if filters need to inspect them.
         has_filters = bool(filters) or any(source.repeated for source in stats.sources)
         super().__init__(

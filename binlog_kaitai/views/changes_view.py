@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.filters import ZERO_DATES, Filters, FiltersWithoutTable, ZeroDates
+from binlog_kaitai.core.filters import ZERO_DATES, FiltersWithoutTable, ZeroDates
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.read_options import LogOptions, PassOptions, Reading
 from binlog_kaitai.log.threads import default_threads
 from binlog_kaitai.rows.log_definitions import tables_of
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.change_batches import joined_columns, meta_columns, named, page_batches
 from binlog_kaitai.views.change_schemas import (
     CHANGES_SCHEMA,
@@ -37,6 +38,11 @@ if TYPE_CHECKING:
 _BLOCK_SIZE = 4 * BLOCK_SIZE
 
 
+class ChangeOptions(LogOptions, PassOptions, FiltersWithoutTable, total=False):
+    """Of :func:`read_changes`."""
+
+
+@takes(ChangeOptions)
 def read_changes(
     source: SourceLike | Iterable[SourceLike],
     *,
@@ -44,12 +50,8 @@ def read_changes(
     tables: Iterable[str] | None = None,
     columns: Sequence[str] | None = None,
     where: pc.Expression | None = None,
-    ddl: str | None = None,
     zero_dates: ZeroDates = "null",
-    verify_checksums: bool = True,
-    keys: Keys | None = None,
-    threads: int | None = None,
-    **filters: Unpack[FiltersWithoutTable],
+    **options: Unpack[ChangeOptions],
 ) -> pa.RecordBatchReader:
     """Read row changes as record batches: of one table with its columns, or of all tables as JSON.
 
@@ -71,20 +73,11 @@ def read_changes(
         A condition on the columns of the view, such as ``pc.field("id") == 42`` (`pyarrow.compute`): read
         only rows that match it. The two images of an update are separate rows, which match independently. Of
         other rows, only the columns of the condition are decoded.
-    ddl
-        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
     zero_dates
         Treatment of dates that are not in the calendar (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
         ``"text"``, which returns all columns with dates as strings in MySQL's format.
-    verify_checksums
-        Raise an error for an event with a wrong CRC32.
-    keys
-        Where to find the keys of encrypted logs; see :class:`Keys`.
-    threads
-        Number of threads that decode rows: by default, one per processor, at most four. None is started for
-        small logs. The result does not depend on it.
-    filters
-        As for :meth:`Filters.of`.
+    **options
+        See :class:`ChangeOptions`.
 
     Returns
     -------
@@ -107,17 +100,10 @@ def read_changes(
         raise UsageError(f"zero_dates must be {' or '.join(ZERO_DATES)}, not {zero_dates!r}")
     if table is not None and tables is not None:
         raise UsageError("use either table (typed columns) or tables (JSON), not both")
-    chosen = Filters.of(table=tables if table is None else table, **filters)
+    options["threads"] = default_threads(options["threads"])
+    reading = Reading.of(source, {**options, "table": tables if table is None else table})
     size = BLOCK_SIZE if table is None else _BLOCK_SIZE
-    logs = resolve(source, keys)
-    pages = RowsPages(
-        logs,
-        chosen,
-        ddl=ddl,
-        verify_checksums=verify_checksums,
-        block_size=size,
-        threads=default_threads(threads),
-    )
+    pages = RowsPages(reading.sources, reading.filters, ddl=options["ddl"], block_size=size, **reading.pages)
     if table is None:
         schema = chosen_columns(CHANGES_SCHEMA, columns)
         condition = None if where is None else Where.of(where, CHANGES_SCHEMA)
@@ -125,7 +111,7 @@ def read_changes(
     upcoming: RowsPages | Iterable[RowsPage] = pages
     is_whole = not all(map(is_readable_again, pages.sources))
     if not is_whole:
-        known = tables_of(pages.sources, table, ddl)
+        known = tables_of(pages.sources, table, options["ddl"])
     else:  # a source that can be read only once gets the schema of its first definition
         following = iter(pages)
         first = list(islice(following, 1))

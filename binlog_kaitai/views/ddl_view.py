@@ -9,7 +9,8 @@ from typing import Any, Unpack
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
 from binlog_kaitai.ddl.definitions import OneSeries, SeriesDefinitions
@@ -17,11 +18,11 @@ from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.ddl.statements import text_of
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.read_options import Reading, ReadOptions
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import statement_body, statements_in
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.table_definition import TableDefinition
 from binlog_kaitai.views.change_schemas import META_FIELDS
 
@@ -60,28 +61,20 @@ DDL_SCHEMA = pa.schema(
 _SECOND = 1_000_000
 
 
+@takes(ReadOptions)
 def read_ddl(
-    source: SourceLike | Iterable[SourceLike],
-    *,
-    ddl: str | None = None,
-    verify_checksums: bool = True,
-    keys: Keys | None = None,
-    **filters: Unpack[FilterOptions],
+    source: SourceLike | Iterable[SourceLike], **options: Unpack[ReadOptions]
 ) -> pa.RecordBatchReader:
     """Read the statements that change definitions, as record batches of :data:`DDL_SCHEMA`.
+
+    A renamed table matches filters by its old or its new name.
 
     Parameters
     ----------
     source
         Any source that :func:`binlog_kaitai.open` accepts.
-    ddl
-        Text of CREATE TABLE statements, as written by mysqldump: the tables before the first log.
-    verify_checksums
-        Raise on an event whose CRC32 does not match.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
-    filters
-        As for :meth:`Filters.of`; a renamed table matches by its old or its new name.
+    **options
+        See :class:`ReadOptions`.
 
     Raises
     ------
@@ -90,9 +83,10 @@ def read_ddl(
     BinlogError
         During iteration, after the statements before the damage.
     """
-    chosen, logs = Filters.of(**filters), resolve(source, keys)
-    pages = pages_of_ddl(logs, chosen, verify_checksums=verify_checksums)
-    return pa.RecordBatchReader.from_batches(DDL_SCHEMA, ddl_batches(pages, chosen, SeriesDefinitions(ddl)))
+    reading = Reading.of(source, options)
+    pages = pages_of_ddl(reading.sources, reading.filters, **reading.pages)
+    batches = ddl_batches(pages, reading.filters, SeriesDefinitions(options["ddl"]))
+    return pa.RecordBatchReader.from_batches(DDL_SCHEMA, batches)
 
 
 def pages_of_ddl(source: Any, filters: Filters, **options: Any) -> RowsPages:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log import checksum_runs as checksums
@@ -19,9 +19,9 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Gtids, gtid_texts
 from binlog_kaitai.log.gather import chosen_texts
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, plain
+from binlog_kaitai.log.read_options import EventOptions, Reading
 from binlog_kaitai.rows.string_columns import LONGEST
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.event_lines import EventPages, EventsPage
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 
@@ -80,16 +80,13 @@ _STATUSES = _Names(checksums.STATUSES)
 _MakeColumn = Callable[[EventsPage, Any, int], pa.Array]
 
 
+@takes(EventOptions)
 def read_events(
     source: SourceLike | Iterable[SourceLike],
     *,
     columns: Sequence[EventColumn | str] | None = None,
     where: pc.Expression | None = None,
-    verify_checksums: bool = True,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
-    keys: Keys | None = None,
-    threads: int | None = None,
-    **filters: Unpack[FilterOptions],
+    **options: Unpack[EventOptions],
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches with one row per event; see :data:`EVENTS_SCHEMA`.
 
@@ -103,17 +100,8 @@ def read_events(
     where
         A condition on the columns of the view, such as ``pc.field("size") > 1_000_000``
         (`pyarrow.compute`): return only events that match it.
-    verify_checksums
-        Raise an error for an event with a wrong CRC32; otherwise it is only flagged.
-    progress
-        Called periodically with the source and the offset reached in it.
-    keys
-        Where to find the keys of encrypted logs; see :class:`Keys`.
-    threads
-        Number of threads that decode events: by default, one; more are not started for small
-        logs. The result does not depend on it.
-    filters
-        As for :meth:`Filters.of`: ``start_position``, ``event_type`` and so on.
+    **options
+        See :class:`EventOptions`.
 
     Raises
     ------
@@ -125,16 +113,15 @@ def read_events(
     schema = chosen_columns(EVENTS_SCHEMA, columns)
     condition = None if where is None else Where.of(where, EVENTS_SCHEMA)
     needed = [*schema.names, *(condition.needed.names if condition is not None else ())]
+    reading = Reading.of(source, options)
     pages = EventPages(
-        resolve(source, keys),
-        Filters.of(**filters),
-        verify_checksums=verify_checksums,
+        reading.sources,
+        reading.filters,
         max_events=_MAX_EVENTS,
         prologue=_info_alone,
         needs_info="info" in needed,
         needs_gtid="gtid" in needed,
-        progress=progress,
-        threads=threads,
+        **reading.pages,
     )
     return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema, condition))
 

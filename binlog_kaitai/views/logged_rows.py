@@ -17,17 +17,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
+from binlog_kaitai.log.read_options import Reading, ReadOptions
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
 from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
 from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.representations import Value
@@ -73,13 +73,9 @@ class LoggedRow(Row):
         return f" at {self.position} of {self.file}{gtid}"
 
 
+@takes(ReadOptions)
 def read_rows(
-    source: SourceLike | Iterable[SourceLike],
-    *,
-    ddl: str | None = None,
-    verify_checksums: bool = True,
-    keys: Keys | None = None,
-    **filters: Unpack[FilterOptions],
+    source: SourceLike | Iterable[SourceLike], **options: Unpack[ReadOptions]
 ) -> Iterator[LoggedRow]:
     """Read the changed rows of logs, in log order.
 
@@ -87,14 +83,8 @@ def read_rows(
     ----------
     source
         Any source that :func:`binlog_kaitai.open` accepts.
-    ddl
-        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
-    verify_checksums
-        Raise on an event whose CRC32 does not match.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
-    filters
-        As for :meth:`Filters.of`: ``table="shop.orders"``, ``start_datetime=`` and so on.
+    **options
+        See :class:`ReadOptions`.
 
     Raises
     ------
@@ -103,8 +93,8 @@ def read_rows(
     BinlogError
         During iteration, after the rows of all events before the damage.
     """
-    sources, chosen = resolve(source, keys), Filters.of(**filters)
-    pages = RowsPages(sources, chosen, ddl=ddl, verify_checksums=verify_checksums, origins=ORIGINS)
+    reading = Reading.of(source, options)
+    pages = RowsPages(reading.sources, reading.filters, ddl=options["ddl"], origins=ORIGINS, **reading.pages)
     return rows_of_pages(pages)
 
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Unpack
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints
-from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.boundaries import Outcome
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Reading
+from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
 from binlog_kaitai.views.transaction_parts import PART_SCHEMA
 
@@ -61,39 +61,25 @@ TRANSACTIONS_SCHEMA = pa.schema(
 WITH_TABLE_BYTES = TRANSACTIONS_SCHEMA.append(pa.field("table_bytes", pa.list_(pa.int64()), nullable=False))
 
 
+class TransactionOptions(EventOptions, DefinitionOptions, total=False):
+    """Of :func:`read_transactions`."""
+
+
+@takes(TransactionOptions)
 def read_transactions(
-    source: SourceLike | Iterable[SourceLike],
-    *,
-    ddl: str | None = None,
-    verify_checksums: bool = True,
-    block_size: int = BLOCK_SIZE,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
-    keys: Keys | None = None,
-    threads: int | None = None,
-    **filters: Unpack[FilterOptions],
+    source: SourceLike | Iterable[SourceLike], **options: Unpack[TransactionOptions]
 ) -> pa.RecordBatchReader:
     """Read binary logs as record batches with one row per transaction; see :data:`TRANSACTIONS_SCHEMA`.
+
+    Filters apply to whole transactions: positions and times are those of the beginning; one of the tables, or
+    the default database of a statement, must match; and one of the events must be of the given type.
 
     Parameters
     ----------
     source
         Any source that :func:`binlog_kaitai.open` accepts.
-    verify_checksums
-        Raise an error for an event with a wrong CRC32.
-    ddl
-        Text of CREATE TABLE statements, as written by mysqldump, for the length of values that logs do not
-        describe: those of MariaDB's old temporal types with fractions, whose rows are otherwise not counted.
-    progress
-        Called periodically with the source and the offset reached in it.
-    keys
-        Where to find the keys of encrypted logs; see :class:`Keys`.
-    threads
-        Number of threads: by default, one; more are not started for small logs. The result does
-        not depend on it.
-    filters
-        As for :meth:`Filters.of`, applied to whole transactions: positions and times are those of the
-        beginning; one of the tables, or the default database of a statement, must match; and one of the
-        events must be of a given type.
+    **options
+        See :class:`TransactionOptions`.
 
     Raises
     ------
@@ -102,14 +88,9 @@ def read_transactions(
     BinlogError
         During iteration, after all transactions before the damage; the damaged one is returned as open.
     """
+    reading = Reading.of(source, options)
     batches = transaction_batches(
-        resolve(source, keys),
-        Filters.of(**filters),
-        verify_checksums=verify_checksums,
-        block_size=block_size,
-        progress=progress,
-        definitions=SeriesDefinitions(ddl),
-        threads=threads,
+        reading.sources, reading.filters, definitions=SeriesDefinitions(options["ddl"]), **reading.pages
     )
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 

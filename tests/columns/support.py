@@ -11,6 +11,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.kernels import compile as kernels_of
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.rows.log_pages import LogPages
+from binlog_kaitai.views import event_lines
 from binlog_kaitai.views.event_lines import write_json
 from tests.corpus_files import CORPUS
 from tools.fuzz.reading import line_of
@@ -53,6 +55,10 @@ def use_plain_kernels(monkeypatch: Any) -> None:
     monkeypatch.setattr(kernels_of.Kernel, "run", property(lambda self: self.plain))
 
 
-def set_block_size(monkeypatch: Any, function: Any, size: int) -> None:
-    """Change the default of the parameter `block_size` of a function, in bytes."""
-    monkeypatch.setitem(function.__kwdefaults__, "block_size", size)
+def set_block_size(monkeypatch: Any, size: int) -> None:
+    """Change the size of blocks, in bytes, where nothing else states it."""
+    for owner in (LogPages, BlockReader):
+        defaults = owner.__init__.__kwdefaults__ or {}
+        assert "block_size" in defaults
+        monkeypatch.setitem(defaults, "block_size", size)
+    monkeypatch.setitem(event_lines._SIZES, "block_size", size)

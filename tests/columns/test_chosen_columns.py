@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import random
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.filters import FilterOptions, Filters, FiltersWithoutTable
 from binlog_kaitai.rows.image_walk import MismatchError
 from binlog_kaitai.views import change_batches
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, EventColumn
@@ -156,11 +154,5 @@ def test_an_empty_set_of_gtids_takes_nothing() -> None:
         assert not bk.read_events(log, include_gtids=bk.GtidSet()).read_all().num_rows
 
 
-def test_keywords_are_stated_alike() -> None:
-    """The typed keywords of the functions, and the parameters of `Filters.of`, are the same."""
-    parameters = inspect.signature(Filters.of, eval_str=True).parameters
-    stated = {name: one.annotation for name, one in parameters.items()}
-    assert get_type_hints(FilterOptions) == stated
-    without = {name: one for name, one in stated.items() if name != "table"}
-    assert get_type_hints(FiltersWithoutTable) == without
+def test_names_of_columns_are_typed() -> None:
     assert list(get_args(EventColumn)) == EVENTS_SCHEMA.names

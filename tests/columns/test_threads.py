@@ -28,7 +28,7 @@ from binlog_kaitai.rows import log_pages
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views import parquet_folder as folders
-from binlog_kaitai.views.event_lines import EventPages, write_json
+from binlog_kaitai.views.event_lines import write_json
 from binlog_kaitai.views.parquet_folder import write_changes, write_view
 from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.support import all_files, set_block_size
@@ -61,13 +61,10 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def use_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
-    for pages in (RowsPages, EventPages):
-        set_block_size(monkeypatch, pages.__init__, size)
-    set_block_size(monkeypatch, blocks.BlockReader.__init__, size)
+    set_block_size(monkeypatch, size)
     monkeypatch.setattr("binlog_kaitai.views.changes_view._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.check.damage_scan._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.statistics.counting._BLOCK_SIZE", size)
-    set_block_size(monkeypatch, bk.read_transactions, size)
     monkeypatch.setattr("binlog_kaitai.views.changes_view.BLOCK_SIZE", size)
 
 

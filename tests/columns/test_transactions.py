@@ -12,10 +12,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log import boundaries, payloads
+from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.boundaries import STATE_SIZE, Boundaries, Outcome, Phase, Role, Roles, follow_events
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, read_transactions
+from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 from tests.columns.log_maker import log_of_statements
 from tests.columns.slow_transactions import transactions
 from tests.columns.support import all_files
@@ -27,11 +29,13 @@ SHOWN = ("gtid", "anonymous_gtid", "gtid_tagged", "gtid_tagged_log_event")
 _GTID = re.compile(r"GTID_NEXT= '([^']+)'|GTID (\d+-\d+-\d+)")
 
 
-def by_columns(source: Any, **options: Any) -> tuple[list[dict[str, Any]], str | None]:
+def by_columns(
+    source: Any, block_size: int = BLOCK_SIZE, **filters: Any
+) -> tuple[list[dict[str, Any]], str | None]:
     """The rows of the view, and the error that ended it."""
     rows: list[dict[str, Any]] = []
     try:
-        for batch in read_transactions(source, **options):
+        for batch in transaction_batches(source, Filters.of(**filters), block_size=block_size):
             rows += batch.to_pylist()
     except bk.BinlogError as error:
         return rows, str(error)
@@ -104,7 +108,7 @@ def test_payloads_of_any_size_give_the_same(small: int, room: int, monkeypatch: 
 
 def test_files_are_read_in_order_and_lazily() -> None:
     folder = case("mysql-9.7", "rotate").folder
-    reader = read_transactions(str(folder))
+    reader = bk.read_transactions(str(folder))
     assert reader.schema == TRANSACTIONS_SCHEMA
     files = [row["file"] for row in reader.read_next_batch().to_pylist()]
     files += [row["file"] for batch in reader for row in batch.to_pylist()]

@@ -12,7 +12,6 @@ import binlog_kaitai as bk
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.render.dump import DumpOptions, dump, row_printer
 from binlog_kaitai.render.sql import row_statements
-from binlog_kaitai.rows.log_pages import RowsPages
 from tests.columns.support import set_block_size
 from tests.corpus_files import case, logs
 from tests.extent import sample
@@ -27,7 +26,7 @@ def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_statements, "_MAX_ROWS", 3)
     monkeypatch.setattr(row_printer, "_PORTION", 100)
     monkeypatch.setattr(module, "_FROM", 1)
-    set_block_size(monkeypatch, RowsPages.__init__, 3000)
+    set_block_size(monkeypatch, 3000)
     make_quick(monkeypatch)
 
 

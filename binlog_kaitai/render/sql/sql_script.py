@@ -12,7 +12,7 @@ Strategy
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Literal, Unpack
 
@@ -21,6 +21,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES
+from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
@@ -28,6 +29,7 @@ from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.log_end import End
+from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
 from binlog_kaitai.render.sql.row_statements import RowStatements
@@ -48,8 +50,7 @@ from binlog_kaitai.render.sql.statement_text import postamble, preamble
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.rows.text.text_styles import clock, digits, joined
-from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
+from binlog_kaitai.sources.source import MAGIC, SourceLike, resolve
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.values.sql_text import SqlDialect
 
@@ -368,17 +369,19 @@ class SqlScript:
                 yield ScriptLines.at([text] * int(chosen.sum()), rows_of[chosen], where)
 
 
+class WriteOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):
+    """Of :func:`write_sql`."""
+
+
+@takes(WriteOptions)
 def write_sql(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters,
     options: SqlOptions,
     report: OmissionReport,
     *,
-    ddl: str | None = None,
-    keys: Keys | None = None,
     ends: list[End] | None = None,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
-    threads: int | None = None,
+    **others: Unpack[WriteOptions],
 ) -> Iterator[memoryview | bytes]:
     """Write the script of some logs, see :class:`SqlScript`.
 
@@ -386,26 +389,13 @@ def write_sql(
     ----------
     source
         As for `binlog_kaitai.open`.
-    ddl
-        Table definitions, as written by mysqldump.
-    keys
-        Where to look for the keys of encrypted logs.
     ends
         Receives how each file ended.
-    threads
-        Number of threads that write statements, see `log.threads.thread_count`.
+    **others
+        See :class:`WriteOptions`.
     """
-    sources = resolve(source, keys)
-    pages = RowsPages(
-        sources,
-        filters,
-        ddl=ddl,
-        every_block=True,
-        follows_xa=False,
-        progress=progress,
-        threads=threads,
-        ends=ends,
-    )
+    logs = resolve(source, others.pop("keys"))
+    pages = RowsPages(logs, filters, every_block=True, follows_xa=False, ends=ends, **others)
     script = SqlScript(pages, filters, options, report)
     yield from script
     script.check()
@@ -428,6 +418,11 @@ def _plain_texts(texts: pa.Array) -> pa.Array:
 Operation = Literal["insert", "update", "delete"]
 
 
+class ScriptOptions(WriteOptions, FilterOptions, total=False):
+    """Of :func:`sql_script`."""
+
+
+@takes(ScriptOptions)
 def sql_script(
     source: SourceLike | Iterable[SourceLike],
     *,
@@ -436,10 +431,7 @@ def sql_script(
     where: str | None = None,
     column: str | Iterable[str] = (),
     allow_unnamed: bool = False,
-    ddl: str | None = None,
-    keys: Keys | None = None,
-    threads: int | None = None,
-    **filters: Unpack[FilterOptions],
+    **options: Unpack[ScriptOptions],
 ) -> Iterator[bytes]:
     """Generate statements that repeat the changes of logs, or undo them, like the command ``sql``.
 
@@ -457,14 +449,8 @@ def sql_script(
         Only updates that change one of these columns, and inserts and deletes of tables that have one.
     allow_unnamed
         Write c1, c2 … for unknown column names, which are otherwise an error.
-    ddl
-        Text of CREATE TABLE statements, as written by mysqldump, for logs that do not name columns.
-    keys
-        Where to look for the keys of encrypted logs; see :class:`Keys`.
-    threads
-        Number of threads: by default, one. The script does not depend on it.
-    filters
-        As for :meth:`Filters.of`.
+    **options
+        See :class:`ScriptOptions`.
 
     Returns
     -------
@@ -483,7 +469,7 @@ def sql_script(
     IncompleteScriptWarning
         A selected change cannot be written as a statement; a comment in the script names it.
     """
-    options = SqlOptions.of(
+    wanted = SqlOptions.of(
         undo=undo,
         operation=[operation] if isinstance(operation, str) else operation,
         where=where,
@@ -491,5 +477,5 @@ def sql_script(
         allow_unnamed=allow_unnamed,
     )
     report = OmissionReport(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
-    chosen = Filters.of(**filters)
-    return map(bytes, write_sql(source, chosen, options, report, ddl=ddl, keys=keys, threads=threads))
+    filters, others = part_of(options, FilterOptions), part_of(options, WriteOptions)
+    return map(bytes, write_sql(source, Filters.of(**filters), wanted, report, **others))

@@ -1,0 +1,96 @@
+"""The options that functions of the public interface share, besides filters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, NamedTuple, TypedDict, cast
+
+from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.options import Option, part_of
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
+
+
+def no_progress(source: Source, position: int) -> None:
+    """Report nothing."""
+
+
+class KeyOptions(TypedDict, total=False):
+    keys: Annotated[Keys | None, Option("Where to find the keys of encrypted logs; see :class:`Keys`.")]
+
+
+class DefinitionOptions(TypedDict, total=False):
+    ddl: Annotated[
+        str | None,
+        Option(
+            "CREATE TABLE statements, as written by mysqldump: the tables before the first log. They are used"
+            " if logs do not name columns, or do not state the length of values (MariaDB's old temporal types"
+            " with fractions)."
+        ),
+    ]
+
+
+class ChecksumOptions(TypedDict, total=False):
+    verify_checksums: Annotated[
+        bool,
+        Option(
+            "Raise an error for an event whose CRC32 does not match; otherwise it is read like any other, and"
+            " its `checksum_status` is 'bad'.",
+            True,
+        ),
+    ]
+
+
+class PassOptions(TypedDict, total=False):
+    threads: Annotated[
+        int | None,
+        Option(
+            "Number of threads: by default one; for `read_changes` one per processor, at most four. None are"
+            " started for small logs. The result does not depend on it."
+        ),
+    ]
+    progress: Annotated[
+        Callable[[Source, int], object],
+        Option("Called periodically with the source and the offset reached in it.", no_progress),
+    ]
+
+
+class ReaderOptions(DefinitionOptions, ChecksumOptions, total=False):
+    """Of a reader of events."""
+
+
+class LogOptions(KeyOptions, ReaderOptions, total=False):
+    """Of functions that read events or rows one at a time."""
+
+
+class ReadOptions(LogOptions, FilterOptions, total=False):
+    """The same, with filters."""
+
+
+class EventOptions(KeyOptions, ChecksumOptions, PassOptions, FilterOptions, total=False):
+    """Of functions that read many events at a time."""
+
+
+class PageOptions(ChecksumOptions, PassOptions, total=False):
+    """Those that :class:`LogPages` takes."""
+
+
+class Reading(NamedTuple):
+    """What the options of a function say."""
+
+    sources: list[Source]
+    filters: Filters
+    pages: PageOptions
+
+    @classmethod
+    def of(cls, source: SourceLike | Iterable[SourceLike], options: Mapping[str, Any]) -> Reading:
+        """Find the sources and check the filters.
+
+        Raises
+        ------
+        SourceError, UsageError
+            No log was found, or a filter is invalid.
+        """
+        sources = resolve(source, options["keys"])
+        filters = Filters.of(**part_of(options, FilterOptions))
+        return cls(sources, filters, cast(PageOptions, part_of(options, PageOptions)))
