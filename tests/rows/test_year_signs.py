@@ -114,6 +114,91 @@ def test_a_definition_decides_for_such_a_server(tmp_path: Path) -> None:
         assert contents(read(log, Y7)) == contents(read(MINIMAL))
 
 
+#: The width of each column of `y7` in a row image.
+WIDTHS = 1, 1, 1, 2, 2, 3, 3, 4
+
+#: The signedness of its table map without a bit for YEAR, and as other servers write it.
+WITHOUT_YEAR, WITH_YEAR = bytes.fromhex("0101aa"), bytes.fromhex("0101d5")
+
+#: The columns in the images of three changes, as `binlog_row_image=MINIMAL` logs them, by number.
+CHANGES: list[tuple[dict[int, int], dict[int, int]]] = [
+    ({1: 255}, {7: 4294967294}),
+    ({1: 254, 2: -2}, {5: 16777214, 6: -3}),
+    ({0: 2024, 3: 65534, 4: -4}, {0: 2155, 1: 253, 2: -5}),
+]
+
+
+def image(values: dict[int, int]) -> bytes:
+    """A row image without NULL, of some columns of `y7`."""
+    stored = {number: value - 1900 if number == 0 else value for number, value in values.items()}
+    return b"\0" + b"".join(
+        value.to_bytes(WIDTHS[number], "little", signed=value < 0) for number, value in stored.items()
+    )
+
+
+def bitmap(values: dict[int, int]) -> bytes:
+    return bytes([sum(1 << number for number in values)])
+
+
+def log_of_minimal_images(version: str, folder: Path, *, is_relay: bool) -> Path:
+    """Updates of `y7` by a server, in its log or in a relay log of MySQL 9.7."""
+    layout, (_, (*_, table, update, _), *_) = events_of(MINIMAL)
+    assert WITHOUT_YEAR in table
+    is_mariadb = "MariaDB" in version
+    log = LogMaker(layout)
+    if is_relay:
+        log.add(events_of(case("mysql-9.7", "metadata").logs[0])[1][0][0])
+    log.add(artificial_event(known_formats(version)[0], version, is_checksummed=True))
+    signs = WITHOUT_YEAR if version.startswith("8.0.") else WITH_YEAR
+    for before, after in CHANGES:
+        log.add(table.replace(WITHOUT_YEAR, signs))
+        head = bytearray(update[: 19 + (8 if is_mariadb else 10)])  # MariaDB's rows events have no extra data
+        head[4] = 24 if is_mariadb else 31
+        images = image(before) + image(after)
+        log.add(bytes(head) + bytes([len(WIDTHS)]) + bitmap(before) + bitmap(after) + images + bytes(4))
+    return log.write(folder / "binlog.000001")
+
+
+def images_by_reader(log: Path, ddl: str | None) -> list[tuple[Any, Any]]:
+    with bk.open(log, ddl=ddl) as events:
+        return [(row.before, row.after) for event in events for row in event.rows()]
+
+
+def images_by_columns(log: Path, ddl: str | None) -> list[tuple[Any, Any]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", bk.DefinitionWarning)
+        changes = bk.read_changes(log, ddl=ddl).read_all().to_pylist()
+    return [(json.loads(change["before"]), json.loads(change["after"])) for change in changes]
+
+
+def named(names: str) -> list[tuple[dict[str, int], dict[str, int]]]:
+    """The changes with columns by name."""
+    columns = names.split()
+    return [
+        ({columns[number]: value for number, value in before.items()},
+         {columns[number]: value for number, value in after.items()})
+        for before, after in CHANGES
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_relay", [False, True], ids=["log", "relay"])
+@pytest.mark.parametrize("version", ["8.0.15", "9.7.0", "11.8.3-MariaDB", "10.5.29-MariaDB"])
+@pytest.mark.parametrize("read", [images_by_reader, images_by_columns])
+def test_signs_in_images_that_lack_columns(read: Any, version: str, is_relay: bool, tmp_path: Path) -> None:
+    log = log_of_minimal_images(version, tmp_path, is_relay=is_relay)
+    assert read(log, None) == named("c1 c2 c3 c4 c5 c6 c7 c8")
+    assert read(log, Y7) == named("y a b c d e f g")
+
+
+@pytest.mark.parametrize("is_relay", [False, True], ids=["log", "relay"])
+def test_images_that_lack_columns_of_a_server_that_may_do_either(is_relay: bool, tmp_path: Path) -> None:
+    log = log_of_minimal_images("8.0.22", tmp_path, is_relay=is_relay)
+    for read in (images_by_reader, images_by_columns):
+        assert read(log, Y7) == named("y a b c d e f g")
+    with pytest.raises(bk.DefinitionWarning, match="whether c2, c3, c4, c5, c6, c7, c8 is unsigned"):
+        images_by_columns(log, None)
+
+
 #: YEAR, INT, INT with the bits 100: two signed numbers after a YEAR with a bit, or UNSIGNED and signed.
 EITHER = table_map([13, 3, 3], optional=field(1, "80"), year_bits=YearBits.undetermined)
 
