@@ -300,7 +300,7 @@ def bit_fields() -> dict[str, dict[str, int]]:
     return BITS
 
 
-def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
+def parse_cell(table_map: TableMapEvent, index: int, data: bytes, *, is_partial: bool = False) -> Any:
     """Parse one non-NULL value of a row image into the grammar's object; raises as `parse_structure`.
 
     Parameters
@@ -309,14 +309,18 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes) -> Any:
         Number of the column in the table map, from 0.
     data
         The bytes of the value, after its length if it has one.
+    is_partial
+        The value is what changed in a JSON document.
     """
     count = table_map.num_columns.value
     bitmap = (1 << index).to_bytes((count + 7) // 8, "little")
     try:
         columns = parsed(ImageColumns(count, KaitaiStream(io.BytesIO(bitmap))))
-        # A byte of null bits precedes the only value of the image.
-        stream = KaitaiStream(io.BytesIO(b"\0" + data))
-        return parsed(RowImage(table_map, columns, False, stream)).cells[index].value
+        # Before the only value of the image: the bits of partial values, if any, all set; null bits.
+        options = b"\1" + b"\xff" * ((table_map.num_json_columns + 7) // 8) if is_partial else b""
+        stream = KaitaiStream(io.BytesIO(options + b"\0" + data))
+        cell = parsed(RowImage(table_map, columns, is_partial, stream)).cells[index]
+        return cell.diffs if is_partial else cell.value
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
 

@@ -118,7 +118,7 @@ _TABLE = {
     "binlog_kaitai.rows.text.dump_kernels": {
         "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
         "put_jobs": (
-            "u1[] u1[] i8[,] u2[] i8[] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* i8[]* "
+            "u1[] u1[] i8[,] u2[] i8[,] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* i8[]* "
             "u1[]* i8"
         ),
     },

@@ -9,7 +9,7 @@ import pytest
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs, event_by_event, row_printer
+from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs, event_by_event
 from binlog_kaitai.render.dump.dump_logs import is_plain
 from tests import corpus_files
 from tests.render.dump_cases import normalised
@@ -30,12 +30,10 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_by_event, "KERNELS_FROM", 0)
     monkeypatch.setattr(block_printer, "_SHORTEST", 1)
-    monkeypatch.setattr(row_printer, "KERNELS_FROM", 0)
 
 
 def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_by_event, "KERNELS_FROM", 1 << 60)
-    monkeypatch.setattr(row_printer, "KERNELS_FROM", 1 << 60)
 
 
 def reader_of(size: int) -> Any:

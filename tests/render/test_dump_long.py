@@ -12,7 +12,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.render.dump import DumpOptions, dump, dump_output
-from binlog_kaitai.render.dump.client_values import mariadb_quoted, mysql_quoted
+from binlog_kaitai.render.dump.client_values import escapes_of, quoted
 from binlog_kaitai.render.dump.dump_output import base64_lines, base64_pieces
 from binlog_kaitai.render.dump.row_comments import RowsHeaders
 from tests.columns.long_logs import log_of_value
@@ -45,12 +45,12 @@ def test_pieces_of_a_hexdump_are_its_lines(monkeypatch: pytest.MonkeyPatch, tmp_
     assert max(map(len, pieces)) < 2_000_000 < len(made[0])
 
 
-@pytest.mark.parametrize("quoted", [mysql_quoted, mariadb_quoted])
-def test_each_byte_is_escaped_independently(quoted: object) -> None:
-    assert callable(quoted)
+@pytest.mark.parametrize("is_mariadb", [False, True])
+def test_each_byte_is_escaped_independently(*, is_mariadb: bool) -> None:
+    escapes = escapes_of(is_mariadb=is_mariadb)
     data = bytes(range(256)) + b"\\x00\\n''" + bytes(range(256))
     out = io.BytesIO()
     for byte in data:
-        out.write(quoted(bytes([byte]))[1:-1])
-    assert quoted(data) == b"'" + out.getvalue() + b"'"
-    assert re.search(rb"[\x00-\x1f]", quoted(data)) is None
+        out.write(quoted(bytes([byte]), escapes)[1:-1])
+    assert quoted(data, escapes) == b"'" + out.getvalue() + b"'"
+    assert re.search(rb"[\x00-\x1f]", quoted(data, escapes)) is None

@@ -105,7 +105,10 @@ def test_floats_have_the_digits_of_c(number: float) -> None:
     _check(struct.pack("<f", number), b"%-20g" % number, is_double=False)
 
 
-@pytest.mark.parametrize("number", [0.0, -0.0, 5e-324, math.pi, 1.7976931348623157e308, 2.5, 1e22, 0.0001])
+@pytest.mark.parametrize(
+    "number",
+    [0.0, -0.0, 5e-324, math.pi, 1.7976931348623157e308, 2.5, 1e22, 0.0001, math.inf, -math.inf, math.nan],
+)
 def test_known_doubles(number: float) -> None:
     _check(struct.pack("<d", number), b"%.20g" % number, is_double=True)
 
@@ -115,6 +118,21 @@ def _check(data: bytes, expected: bytes, *, is_double: bool) -> None:
     put = printed_values.put_floating.compiled
     end = put(np.frombuffer(data, dtype=np.uint8), 0, is_double, scratch, out, 0)
     assert bytes(out[:end]) == expected
+
+
+@pytest.mark.parametrize(
+    ("put", "value", "text"),
+    [
+        (printed_values.put_datetime.plain, ("ffffc00000", 0), b"'10082-05-00 00:00:00'"),
+        (printed_values.put_datetime.plain, ("8000000000989680", 6), b"'0000-00-00 00:00:00.100000'"),
+        (printed_values.put_timestamp.plain, ("00000001ffff", 4), b"1.6553"),
+    ],
+)
+def test_damaged_times_have_all_their_digits(put: Any, value: tuple[str, int], text: bytes) -> None:
+    data, digits = value
+    out = np.zeros(64, dtype=np.uint8)
+    end = put(np.frombuffer(bytes.fromhex(data), dtype=np.uint8), 0, digits, out, 0)
+    assert bytes(out[:end]) == text
 
 
 @given(st.binary(max_size=300))

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.dump import DumpOptions, dump, row_printer
+from binlog_kaitai.log import mapped_memory
+from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.views import row_forms, row_texts
@@ -132,7 +133,7 @@ def test_pieces_of_a_dumped_value_are_its_text(monkeypatch: pytest.MonkeyPatch, 
     path = log_of_value(tmp_path / "binlog.000001", 3 << 20)
     made: list[bytes] = []
     for size in (1 << 30, 1 << 20):
-        monkeypatch.setattr(row_printer, "PIECE", size)
+        monkeypatch.setattr(mapped_memory, "PIECE", size)
         out = bytearray()
         dump(path, out.extend, DumpOptions(verbose=1))
         made.append(bytes(out))

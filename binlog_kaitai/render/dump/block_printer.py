@@ -29,7 +29,6 @@ from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
-from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
@@ -202,7 +201,7 @@ class BlockPrinter:
     def __init__(self, printer: Printer, context: Context, threads: int = 1) -> None:
         self.printer = printer
         self.context = context
-        self.programs = RowPrograms(printer.style, is_mariadb=printer.row_printer.programs.is_mariadb)
+        self.programs = printer.row_printer.programs
         self._jobs = TextJobs(self.programs, threads)
         self._table_maps = ParsedTableMaps()
         self._templates = StatusTemplates()
@@ -424,6 +423,4 @@ class BlockPrinter:
             own = maps.numbers[first:last][(scopes == scope) & (events[first:last] > closed)]
             ids = np.array([body.table_id.value for body, _ in maps.distinct], dtype=np.int64)
             for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
-                body, content = maps.distinct[number]
-                context.remember(body)
-                self.printer.row_printer.note(body, content)
+                context.remember(maps.distinct[number][0])

@@ -16,6 +16,7 @@ from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_comments import MOST, RowPrograms, RowsHeader
+from binlog_kaitai.render.dump.row_printer import content_of
 from binlog_kaitai.rows.table_maps import newest_before
 
 _ID = "table_id.value"
@@ -153,7 +154,7 @@ class RowsEvents:
         keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
         newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        choices = [printer.row_printer.content_of(body) for _, body in earlier]
+        choices = [(body, content_of(body)) for _, body in earlier]
         choices += maps.distinct
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + maps.numbers, [-1])).astype(
             np.int64
@@ -179,21 +180,20 @@ class RowsEvents:
         self,
         programs: RowPrograms,
         index: int,
-        choices: Sequence[tuple[TableMapEvent, bytes | None]],
+        choices: Sequence[tuple[TableMapEvent, bytes]],
         table: int,
         printer: Printer,
     ) -> tuple[RowsHeader | None, int]:
-        body, content = choices[table] if table >= 0 else (None, None)
-        if body is None or content is None:
+        if table < 0:
             return None, -1
+        body, content = choices[table]
         try:
             rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
+            if rows_header is None:
+                return None, -1
+            return rows_header, programs.number_of(rows_header, body, content, printer.new_name(body))
         except BinlogError:
             return None, -1
-        if rows_header is None:
-            return None, -1
-        program = programs.number_of(rows_header, body, content, printer.new_name(body))
-        return (rows_header, program) if program >= 0 else (None, -1)
 
 
 def closed_before(block: Block, scopes: Ints) -> Ints:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -16,15 +16,14 @@ import numpy as np
 
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import TableMapEvent, TableMapField
+from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.log.mapped_memory import pieces
-from binlog_kaitai.rows.text.moment_texts import ByteTexts, put_bytes
-from binlog_kaitai.rows.text.printed_values import AS_NUMBER
+from binlog_kaitai.rows.text.printed_values import AS_NUMBER, put_escaped
 from binlog_kaitai.values.charsets import charset_of, collation_name, max_bytes_of
 from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, Kind, of_type
 from binlog_kaitai.values.json_documents import diff_of, json_of
 from binlog_kaitai.values.schema import ColumnFacts, TableFacts, facts_of
-from binlog_kaitai.values.temporal import fraction_text
 
 _PRETTY = {0x0A: b"\\n", 0x0D: b"\\r", 0x5C: b"\\\\", 0x08: b"\\b", 0x09: b"\\t", 0x27: b"\\'", 0: b"\\0"}
 _COMMENT_SPECIAL = re.compile(rb"[\r\\\x08\t\0]")
@@ -84,71 +83,41 @@ def xid_text(xid: Any) -> bytes:
 Cell = Any
 #: A column of a table map; what its metadata has depends on its type.
 MapColumn = Any
-#: Formats a value, given the cell's value and the table map's column.
-CellText = Callable[[Cell, MapColumn], bytes]
 
-#: Escapes in strings of `mysqlbinlog`, and of `mariadb-binlog`, which leaves quotes and backslashes
-#: unescaped.
-_MYSQL_SPECIAL = re.compile(rb"[\x00-\x1f'\\]")
-_MARIADB_SPECIAL = re.compile(rb"[\x00-\x1f]")
-_MYSQL_LETTERS = {
-    b"\\": b"\\\\", b"'": b"\\'", b"\b": b"\\b", b"\t": b"\\t", b"\n": b"\\n", b"\f": b"\\f", b"\r": b"\\r",
-}  # fmt: skip
-_MARIADB_ESCAPES = {bytes([byte]): b"\\x%02x" % byte for byte in range(0x20)}
-#: The backslash comes first because all other escapes contain one.
-_MYSQL_ESCAPES = {**_MYSQL_LETTERS, **{k: v for k, v in _MARIADB_ESCAPES.items() if k not in _MYSQL_LETTERS}}
-_MYSQL_TEXTS, _MARIADB_TEXTS = (
-    ByteTexts.of({ord(byte): text for byte, text in escapes.items()})
-    for escapes in (_MYSQL_ESCAPES, _MARIADB_ESCAPES)
-)
+#: What `mysqlbinlog` escapes by a letter; `mariadb-binlog` leaves quotes and backslashes unescaped.
+_LETTERS = {b"\\": b"\\", b"'": b"'", b"\b": b"b", b"\t": b"t", b"\n": b"n", b"\f": b"f", b"\r": b"r"}
 _BLOBS = {1: b"TINYBLOB/TINYTEXT", 2: b"BLOB/TEXT", 3: b"MEDIUMBLOB/MEDIUMTEXT", 4: b"LONGBLOB/LONGTEXT"}
-_YEAR_0 = 1900
-
-
-def mysql_quoted(data: bytes) -> bytes:
-    """A string in quotes as `mysqlbinlog` prints it."""
-    return b"'%b'" % _escaped(data, _MYSQL_SPECIAL, _MYSQL_ESCAPES)
-
-
-def mariadb_quoted(data: bytes) -> bytes:
-    """A string in quotes as `mariadb-binlog` prints it."""
-    return b"'%b'" % _escaped(data, _MARIADB_SPECIAL, _MARIADB_ESCAPES)
-
-
-def _escaped(data: bytes, special: re.Pattern[bytes], escapes: dict[bytes, bytes]) -> bytes:
-    """Escape bytes in place, since every byte may need it: a list of pieces would take many times the value's
-    memory.
-    """
-    if special.search(data) is not None:
-        for byte, text in escapes.items():
-            data = data.replace(byte, text)
-    return data
-
-
-def quoted_pieces(data: Bytes, start: int, end: int, *, is_mariadb: bool) -> Iterator[bytes]:
-    """A long string in quotes, in pieces."""
-    table = _MARIADB_TEXTS if is_mariadb else _MYSQL_TEXTS
-    nothing, limits = np.zeros((2, 1), dtype=np.int64), np.empty(2, dtype=np.int64)
-    room = int(table.sizes.max())
-    yield b"'"
-    for piece in pieces(data, start, end):
-        out = np.empty(room * len(piece) + 16, dtype=np.uint8)
-        size = np.array([0, len(piece)])
-        written = put_bytes.run(
-            np.frombuffer(piece, dtype=np.uint8), size[:1], size[1:], *table, nothing, out, limits
-        )
-        yield out[:written].tobytes()
-    yield b"'"
 
 
 def escapes_of(*, is_mariadb: bool) -> Bytes:
-    """The escapes of a client, in the form `printed_rows` takes."""
+    """The escapes of a client in strings, in the form that `put_escaped` takes."""
     table = np.zeros(256, dtype=np.uint8)
     table[:0x20] = AS_NUMBER
     if not is_mariadb:
-        for byte, text in _MYSQL_LETTERS.items():
-            table[byte[0]] = text[1]
+        for byte, letter in _LETTERS.items():
+            table[byte[0]] = letter[0]
     return table
+
+
+def quoted(data: bytes | memoryview, escapes: Bytes) -> bytes:
+    """A string in quotes."""
+    return b"'%b'" % escaped(data, escapes)
+
+
+def escaped(data: bytes | memoryview, escapes: Bytes) -> bytes:
+    """A string with escapes."""
+    out = np.empty(4 * len(data) + 16, dtype=np.uint8)
+    size = put_escaped.run(np.frombuffer(data, dtype=np.uint8), 0, len(data), escapes, out, 0)
+    text: bytes = out[:size].tobytes()
+    return text
+
+
+def quoted_pieces(data: Bytes, start: int, end: int, escapes: Bytes) -> Iterator[bytes]:
+    """A long string in quotes, in pieces."""
+    yield b"'"
+    for piece in pieces(data, start, end):
+        yield escaped(piece, escapes)
+    yield b"'"
 
 
 def metadata_number(column: MapColumn) -> int:
@@ -217,53 +186,26 @@ _TYPE_NAMES = {
 }
 
 
-def _integer(cell: Cell, column: MapColumn) -> bytes:
-    # The clients ignore whether the column is unsigned.
-    bits = 8 * of_type(column.real_type).size
-    number = int(cell.value) % (1 << bits)
-    signed = number - (1 << bits) if number >> (bits - 1) else number
-    return b"%d" % signed if signed >= 0 else b"%d (%d)" % (signed, number)
+def other_text(kind: Kind, cell: Cell, escapes: Bytes) -> bytes:
+    """A value that the kernel leaves out.
+
+    Raises
+    ------
+    GrammarError
+        The value is invalid.
+    """
+    if kind == Kind.JSON:
+        return document_text(json_of(cell), escapes)
+    if kind == Kind.VECTOR:
+        return b"[" + b",".join(b"%.5e" % number for number in cell.content.elements) + b"]"
+    if kind == Kind.DECIMAL:
+        return decimal_text(cell.digits, cell.precision, cell.scale).encode()
+    raise GrammarError("the value is invalid")
 
 
-def _bits(data: bytes, count: int) -> bytes:
-    digits = f"{int.from_bytes(data, 'big'):0{len(data) * 8}b}"
-    return b"b'" + digits[len(digits) - count :].encode() + b"'"
-
-
-def _set(cell: Cell, column: MapColumn) -> bytes:
-    size = column.metadata.length
-    return _bits(int(cell.value).to_bytes(size, "little"), size * 8)
-
-
-def _timestamp(cell: Cell, column: MapColumn) -> bytes:
-    digits = column.metadata.fractional_digits
-    return b"%d" % cell.seconds + fraction_text(cell.microsecond, digits).encode()
-
-
-def _fraction(cell: Cell, column: MapColumn) -> str:
-    digits = column.metadata.fractional_digits or 0
-    return fraction_text(cell.microsecond, digits) if digits else ""
-
-
-def _datetime(cell: Cell, column: MapColumn) -> bytes:
-    fraction = _fraction(cell, column)
-    day = f"{cell.year:04}-{cell.month:02}-{cell.day:02}"
-    return f"'{day} {cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
-
-
-def _time(cell: Cell, column: MapColumn) -> bytes:
-    fraction = _fraction(cell, column)
-    sign = "-" if cell.is_negative else ""
-    return f"'{sign}{cell.hour:02}:{cell.minute:02}:{cell.second:02}{fraction}'".encode()
-
-
-def _date(cell: Cell, _: MapColumn) -> bytes:
-    return b"'%04d:%02d:%02d'" % (cell.year, cell.month, cell.day)
-
-
-def json_cell(document: str) -> bytes:
+def document_text(document: str, escapes: Bytes) -> bytes:
     """A document, as the server's text, in a cell."""
-    return mysql_quoted(_unquoted(document))
+    return quoted(_unquoted(document), escapes)
 
 
 def _unquoted(document: str) -> bytes:
@@ -271,15 +213,15 @@ def _unquoted(document: str) -> bytes:
     return encode(json.loads(document, strict=False) if document.startswith('"') else document)
 
 
-def diff_text(cell: Cell, number: int) -> bytes:
+def diff_text(diffs: Any, number: int, escapes: Bytes) -> bytes:
     """A JSON column logged as partial update; `number` is the column's, from 1."""
-    operations = diff_of(cell.diffs).operations
+    operations = diff_of(diffs).operations
     text = b"@%d" % number
     last = ""
     for one in operations:
         name = _OPERATIONS[one.operation, one.path.rstrip().endswith("]")]
-        path = mysql_quoted(encode(one.path))
-        value = b"" if one.value is None else b", " + _json_argument(one.value)
+        path = quoted(encode(one.path), escapes)
+        value = b"" if one.value is None else b", " + _json_argument(one.value, escapes)
         if name == last:
             text = text[:-1]
         else:
@@ -299,54 +241,12 @@ _OPERATIONS = {
 }
 
 
-def _json_argument(value: str) -> bytes:
+def _json_argument(value: str, escapes: Bytes) -> bytes:
     if value.startswith('"'):
-        return mysql_quoted(_unquoted(value))
+        return quoted(_unquoted(value), escapes)
     if value.startswith(("{", "[")):
-        return b"CAST(" + mysql_quoted(encode(value)) + b" AS JSON)"
+        return b"CAST(" + quoted(encode(value), escapes) + b" AS JSON)"
     return encode(value)
-
-
-def _cell_texts(quoted: Callable[[bytes], bytes]) -> dict[Kind, CellText]:
-    def string(cell: Cell, _: MapColumn) -> bytes:
-        return quoted(cell.data)
-
-    def compressed(cell: Cell, _: MapColumn) -> bytes:
-        return quoted(cell._raw_content)
-
-    return {
-        Kind.INTEGER: _integer,
-        Kind.FLOAT: lambda cell, _: b"%-20g" % cell.value,
-        Kind.DOUBLE: lambda cell, _: b"%.20g" % cell.value,
-        Kind.DECIMAL: lambda cell, _: decimal_text(cell.digits, cell.precision, cell.scale).encode(),
-        Kind.BIT: lambda cell, column: _bits(cell.bits, column.metadata.bytes * 8 + column.metadata.bits),
-        Kind.YEAR: lambda cell, _: b"%04d" % (cell.years + _YEAR_0),
-        Kind.ENUM: lambda cell, _: b"%d" % cell.value,
-        Kind.SET: _set,
-        Kind.DATE: _date,
-        Kind.OLD_TIME: _time,
-        Kind.TIME: _time,
-        Kind.OLD_DATETIME: _datetime,
-        Kind.DATETIME: _datetime,
-        Kind.OLD_TIMESTAMP: lambda cell, _: b"%d" % cell.seconds,
-        Kind.TIMESTAMP: _timestamp,
-        Kind.CHAR: string,
-        Kind.VARCHAR: string,
-        Kind.BLOB: string,
-        Kind.COMPRESSED_VARCHAR: compressed,
-        Kind.COMPRESSED_BLOB: compressed,
-        Kind.JSON: lambda cell, _: json_cell(json_of(cell)),
-        Kind.VECTOR: lambda cell, _: (
-            b"[" + b",".join(b"%.5e" % number for number in cell.content.elements) + b"]"
-        ),
-        Kind.GEOMETRY: lambda cell, _: quoted(cell._raw_content),
-    }
-
-
-MYSQL_CELLS = _cell_texts(mysql_quoted)
-#: `mysqlbinlog` does not support this type, and prints no more of the event.
-del MYSQL_CELLS[Kind.GEOMETRY]
-MARIADB_CELLS = _cell_texts(mariadb_quoted)
 
 
 _BINARY = 63

@@ -13,9 +13,10 @@ from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.row_printer import KERNELS_FROM
 from binlog_kaitai.render.dump.selection import DumpSelection
 
+#: Amount of work from which on blocks pay off: about 200 events, or 100 KB of rows.
+KERNELS_FROM = 448 << 10
 #: The cost of printing an event individually, in bytes processed by kernels.
 _CALL = 1 << 10
 #: Maximum number of bytes and events of a block: each block costs some milliseconds, each event memory.

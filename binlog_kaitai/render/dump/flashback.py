@@ -15,11 +15,10 @@ from __future__ import annotations
 
 from contextlib import closing
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
@@ -31,27 +30,21 @@ from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.dump.client_values import encode
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Output, Write
-from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, rows_line, uncompressed
+from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, event_of, rows_line, uncompressed
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
-from binlog_kaitai.render.dump.row_comments import RowsHeader, images_end, refusal, table_name
+from binlog_kaitai.render.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
 from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
-from binlog_kaitai.rows.table_maps import Width, widths_of
-from binlog_kaitai.values.schema import Schema
+from binlog_kaitai.rows.text.dump_kernels import UNKNOWN
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, RowsEvent, XidEvent
+    from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent
 
 
 _STATEMENT_END = masks.RowsEvent.IS_STATEMENT_END
 _TYPE_AT = header_offset("type_code")
 #: How many rows are located at once.
 _ROWS = 1 << 14
-#: Number of cached pairs of a table and a rows event header.
-_MOST = 1 << 10
-#: A value of unknown length never fits into its event; NULL does.
-_UNKNOWN = Width(1 << 40)
-_UNKNOWN_LENGTHS = "the lengths of its values are unknown"
 _NOWHERE = np.iinfo(np.int64).max
 
 
@@ -81,96 +74,51 @@ def _flags_at(layout: Format, code: int) -> int | None:
     return None if place is None else layout.header_length + place
 
 
-def event_of(event: ParsedEvent, raw: bytes) -> ParsedEvent:
-    """An event with other bytes, and the type in these."""
-    header = event.fixed_header._replace(type_code=raw[_TYPE_AT])
-    frame = Frame(event.position, header, raw)
-    return ParsedEvent(event.file, frame, event.layout, event.table_map, event.checksum_status)
+def inverse_of(event: ParsedEvent, rows_header: RowsHeader, program: RowProgram) -> ParsedEvent:
+    """The inverse of a rows event that is not compressed.
+
+    Its checksum stays unchanged, as in `mariadb-binlog`.
+
+    Raises
+    ------
+    GrammarError
+        The rows contradict their table map.
+    """
+    start, end = images_of(event, rows_header)
+    data = np.frombuffer(event.raw, dtype=np.uint8)
+    begins = _begins(event, program, data, (start, end))[::-1]
+    lengths = -np.diff(begins, prepend=end)
+    images, _ = take_ranges(data, np.ascontiguousarray(begins), lengths)
+    raw, code = event.raw, bytes([opposite(event.type_code)])
+    front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
+    return event_of(event, front + images.tobytes() + raw[end:])
 
 
-class _Program(NamedTuple):
-    """The arguments of `locate` for a table and a rows event header, and whether it knows all lengths."""
-
-    which: int
-    width: int
-    null_bytes: int
-    limits: Ints
-    steps: tuple[Ints, ...]
-    knows_lengths: bool
-
-
-class InverseRows:
-    """Inverts rows events, one after another."""
-
-    def __init__(self) -> None:
-        self._programs: dict[tuple[RowsHeader, bytes], _Program] = {}
-
-    def __call__(
-        self, event: ParsedEvent, rows_header: RowsHeader | None, content: bytes | None
-    ) -> ParsedEvent:
-        """The inverse of an event.
-
-        Its checksum stays unchanged, as in `mariadb-binlog`.
-
-        Parameters
-        ----------
-        event
-            A rows event that is not compressed.
-        rows_header, content
-            Its header, and the bytes of its table map, if known.
-
-        Raises
-        ------
-        UsageError
-            Rows do not have all columns.
-        GrammarError
-            The rows contradict their table map.
-        """
-        end = images_end(event)
-        body = event.body if rows_header is None else rows_header.body
-        header = event.layout.header_length_of(event.type_code)
-        start = end - len(body.images) if rows_header is None else header + len(rows_header.content)
-        if event.table_map is None:
-            raise event.locate(GrammarError("the rows have no table map"))
-        _check_images(event, body)
-        data = np.frombuffer(event.raw, dtype=np.uint8)
-        begins = self._begins(event, self._program(event, rows_header, content), data, (start, end))[::-1]
-        lengths = -np.diff(begins, prepend=end)
-        images, _ = take_ranges(data, np.ascontiguousarray(begins), lengths)
-        raw, code = event.raw, bytes([opposite(event.type_code)])
-        front = raw[:_TYPE_AT] + code + raw[_TYPE_AT + 1 : start]
-        return event_of(event, front + images.tobytes() + raw[end:])
-
-    def _program(self, event: ParsedEvent, rows_header: RowsHeader | None, content: bytes | None) -> _Program:
-        if rows_header is None or content is None:
-            return _program(event, event.body if rows_header is None else rows_header.body)
-        if (rows_header, content) not in self._programs:
-            if len(self._programs) >= _MOST:
-                self._programs.clear()
-            self._programs[rows_header, content] = _program(event, rows_header.body)
-        return self._programs[rows_header, content]
-
-    def _begins(self, event: ParsedEvent, program: _Program, data: Bytes, place: tuple[int, int]) -> Ints:
-        """The start of each image, in order, int64."""
-        start, end = place
-        one = np.zeros(1, dtype=np.int64)
-        state = np.zeros(STATE_SIZE, dtype=np.int64)
-        begins: list[Ints] = []
-        room = min(_ROWS, end - start + 2)
-        starts = np.empty((program.width, room), dtype=np.int64)
-        outputs = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
-        find = locate.run
-        ranges = one + start, one + end, one, one, one + program.which, one - 1
-        while True:
-            count = find(data, *ranges, program.limits, *program.steps, state, starts, *outputs)
-            if state[3] == MISMATCH:
-                raise event.locate(_refusal(event, program))
-            offsets = starts[:, :count]
-            first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
-            begins.append(first - program.null_bytes)
-            if state[3] != FULL:
-                return _filled(np.concatenate(begins), end, program.null_bytes)
-            state[3] = 1
+def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[int, int]) -> Ints:
+    """The start of each image, in order, int64."""
+    start, end = place
+    which, width = program.images[0], program.table_map.num_columns.value
+    null_bytes = len_null_bits(max(program.counts))
+    one = np.zeros(1, dtype=np.int64)
+    state = np.zeros(STATE_SIZE, dtype=np.int64)
+    begins: list[Ints] = []
+    room = min(_ROWS, end - start + 2)
+    starts = np.empty((width, room), dtype=np.int64)
+    outputs = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
+    limits = np.cumsum([0, *program.counts])
+    _, sizes, prefixes, _ = np.ascontiguousarray(program.steps.T)
+    steps = limits, np.array(program.columns, dtype=np.int64), sizes, prefixes
+    ranges = one + start, one + end, one, one, one + which, one - 1
+    while True:
+        count = locate.run(data, *ranges, *steps, state, starts, *outputs)
+        if state[3] == MISMATCH:
+            raise GrammarError("the rows do not match their table map")
+        offsets = starts[:, :count]
+        first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
+        begins.append(first - null_bytes)
+        if state[3] != FULL:
+            return _filled(np.concatenate(begins), end, null_bytes)
+        state[3] = 1
 
 
 def _filled(begins: Ints, end: int, size: int) -> Ints:
@@ -186,27 +134,6 @@ def _check_images(event: ParsedEvent, body: Any) -> None:
     if any(one.num_present < body.num_columns.value for one in columns):
         place = f"{event.file}, position {event.position}"
         raise UsageError(f"{place}: --flashback requires full row images (binlog_row_image=FULL)")
-
-
-def _program(event: ParsedEvent, body: RowsEvent) -> _Program:
-    table_map: Any = event.table_map
-    columns = Schema.of(table_map, is_mariadb=True).columns
-    widths = widths_of(table_map, columns)
-    present = [index for index, one in enumerate(body.columns.columns) if one.is_present]
-    if present and present[-1] >= len(columns):
-        raise event.locate(GrammarError(_UNKNOWN_LENGTHS))
-    steps = [(index, *(widths[index] or _UNKNOWN)) for index in present]
-    numbers = np.array(steps * (2 if body.is_update else 1), dtype=np.int64).reshape(-1, 3)
-    limits = np.array([0, 0 if body.is_write else len(steps), len(numbers)], dtype=np.int64)
-    which = 3 if body.is_update else 2 if body.is_write else 1
-    by_name = tuple(np.ascontiguousarray(numbers[:, offset]) for offset in range(3))
-    return _Program(which, len(columns), len_null_bits(len(present)), limits, by_name, None not in widths)
-
-
-def _refusal(event: ParsedEvent, program: _Program) -> BinlogError:
-    table_map: Any = event.table_map
-    reason = "the rows do not match their table map" if program.knows_lengths else _UNKNOWN_LENGTHS
-    return refusal(event, table_name(table_map), GrammarError(reason))
 
 
 #: Text that is reversed; everything else is written immediately.
@@ -292,7 +219,6 @@ class FlashbackPrinter(MariadbPrinter):
         # Of the current statement: header lines, BINLOG lines, rows as text.
         self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
         self._has_rows = False
-        self._turn = InverseRows()
         self._kind = 0
         self._stop = b""
 
@@ -347,13 +273,27 @@ class FlashbackPrinter(MariadbPrinter):
         if not self.options.short_form:
             self.put_header(shown)
             self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
-        content = None if event.table_map is None else self.row_printer.content_of(event.table_map)[1]
-        inverse = self._turn(event, rows_header, content)
+        inverse = self._inverse(event, self.rows_headers.of(event))
         shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:
             self._base64_lines.push(self.out.base64(shown.raw))
         self._put_text(inverse)
         self._has_rows = True
+
+    def _inverse(self, event: ParsedEvent, rows_header: RowsHeader | None) -> ParsedEvent:
+        if event.table_map is None:
+            raise event.locate(GrammarError("the rows have no table map"))
+        if rows_header is None:
+            raise event.locate(GrammarError("its rows cannot be inverted"))
+        _check_images(event, rows_header.body)
+        try:
+            programs = self.row_printer.programs
+            program = programs[self.row_printer.program_of(event, rows_header)]
+            if UNKNOWN in program.steps[:, 0]:
+                raise GrammarError("the lengths of its values are unknown")
+            return inverse_of(event, rows_header, program)
+        except BinlogError as error:
+            raise event.locate(refusal(event, table_name(event.table_map), error)) from None
 
     def _put_text(self, event: ParsedEvent) -> None:
         table_map: Any = event.table_map

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.core.framing import resized
+from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     ROWS_TYPES,
@@ -19,8 +19,8 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     masks,
 )
+from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.dump.client_values import (
-    MARIADB_CELLS,
     encode,
     identifier,
     metadata_lines,
@@ -39,7 +39,7 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, RowStyle
+from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.render.dump.statement_settings import (
     MariadbPreamble,
@@ -131,10 +131,6 @@ def ignorable_name(kind: int, version: Version) -> bytes:
     return _NAMES.get(kind, b"Unknown")
 
 
-#: The client writes this to stderr, and ends.
-_UNKNOWN = b"Don't know how to handle column type: %d meta: %d (%04x)\n"
-
-
 def rows_line(kind: int, body: Any, *, is_end: bool) -> bytes:
     """The rest of a rows event's header line."""
     flags = b" flags: STMT_END_F" if is_end else b""
@@ -147,17 +143,26 @@ def _rows_name(kind: int) -> bytes:
     return verb.capitalize().encode() + (b"_compressed_rows" if "compressed" in words else b"_rows")
 
 
+_TYPE_AT = header_offset("type_code")
+
+
 def uncompressed(printed: PrintedEvent, body: Any) -> bytes:
     """The plain rows event for a compressed one."""
     packed = body.compressed_images
     after = CHECKSUM_SIZE if printed.event.checksum_status != "none" else 0
     front = printed.raw[: len(printed.raw) - after - packed._io.size()]
     plain = getattr(EventType, EventType(printed.kind).name.replace("_compressed", ""))
-    offset = header_offset("type_code")
-    front = front[:offset] + bytes([plain]) + front[offset + 1 :]
+    front = front[:_TYPE_AT] + bytes([plain]) + front[_TYPE_AT + 1 :]
     data = zlib.decompress(packed.deflated.data)
     raw = resized(front + data, len(front) + len(data) + after)
     return raw + crc32(raw).to_bytes(CHECKSUM_SIZE, "little") if after else raw
+
+
+def event_of(event: ParsedEvent, raw: bytes) -> ParsedEvent:
+    """An event with other bytes, and the type in these."""
+    header = event.fixed_header._replace(type_code=raw[_TYPE_AT])
+    frame = Frame(event.position, header, raw)
+    return ParsedEvent(event.file, frame, event.layout, event.table_map, event.checksum_status)
 
 
 #: Events before which the client does not print a change of `skip_replication`, or not first.
@@ -192,8 +197,7 @@ class MariadbPrinter(Printer):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads)
-        self.style = RowStyle(MARIADB_CELLS, options.shown_rows, _UNKNOWN)
-        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=True)
+        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(options.shown_rows, is_mariadb=True)
         self.version = self.log_version = version
         self.statements = MariadbPreamble(self)
         self.printers |= {
@@ -444,6 +448,8 @@ class MariadbPrinter(Printer):
     def _keep_rows(self, printed: PrintedEvent, body: Any, rows_header: RowsHeader | None) -> None:
         if "compressed" in EventType(printed.kind).name:
             printed.raw = uncompressed(printed, body)
+            printed.event = event_of(printed.event, printed.raw)
+            rows_header = self.rows_headers.of(printed.event)
         if not self.options.short_form:
             self.put_header(printed)
             self.out.head.append(rows_line(printed.kind, body, is_end=body.is_statement_end))

@@ -16,7 +16,6 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump.client_values import (
-    MYSQL_CELLS,
     encode,
     identifier,
     metadata_lines,
@@ -36,7 +35,7 @@ from binlog_kaitai.render.dump.printer import (
     set_names,
     unset_names,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, RowStyle, extra_info
+from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, extra_info
 from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.render.dump.statement_settings import (
     MysqlPreamble,
@@ -200,9 +199,7 @@ class MysqlPrinter(Printer):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
-        unknown = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
-        self.style = RowStyle(MYSQL_CELLS, options.shown_rows, unknown)
-        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(self.style, is_mariadb=False)
+        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(options.shown_rows, is_mariadb=False)
         self.statements = MysqlPreamble(self)
         self.has_format = False
         self.printers |= {

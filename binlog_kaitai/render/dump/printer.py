@@ -13,7 +13,7 @@ from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, 
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.row_comments import RowsHeaders, RowStyle
+from binlog_kaitai.render.dump.row_comments import RowsHeaders
 from binlog_kaitai.render.dump.row_printer import RowPrinter
 
 if TYPE_CHECKING:
@@ -142,7 +142,6 @@ class Printer:
         A log could not be read to its end.
     """
 
-    style: RowStyle
     row_printer: RowPrinter
     rows_headers: RowsHeaders
     #: Whether `--rewrite-db` rewrites the bytes of all events, with checksums, or only those of table maps.
@@ -191,8 +190,6 @@ class Printer:
             The event cannot be parsed.
         """
         try:
-            if printed.kind == EventType.table_map_event:
-                self.row_printer.note_table(printed.event)
             self.take(printed)
         except BinlogError as error:
             raise printed.event.locate(error) from error.__cause__

@@ -1,27 +1,27 @@
 """Rows as `-v` prints them: commented INSERT, UPDATE and DELETE statements.
 
-The text comes from the grammar's objects, or, for most rows, from a kernel: a program for the header of a
-rows event and its table describes the text around each value, and how the value is printed.
+A kernel writes the text: a program for the header of a rows event and its table describes the text around
+each value, and how the value is printed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from itertools import compress
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.core.framing import Frame, resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, Format, RowImage, TableMapEvent
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, Format, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Array, Ints
+from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import schema_of
 from binlog_kaitai.render.dump.client_values import (
-    CellText,
-    diff_text,
+    MapColumn,
     encode,
     identifier,
     metadata_number,
@@ -29,63 +29,25 @@ from binlog_kaitai.render.dump.client_values import (
 )
 from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.rows.text import dump_kernels as kernels
-from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES, STRINGS, Kind, of_type
+from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES, Kind
+from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column, Schema, facts_of, is_mariadb
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
-UNMEASURED = COMPRESSED | {Kind.GEOMETRY}
+_UNMEASURED = COMPRESSED | {Kind.GEOMETRY}
 
 
-class RowsText(NamedTuple):
-    """The statements of an event, and their number of rows."""
-
-    text: bytes
-    rows: int
-
-
-class RowStyle(NamedTuple):
-    """How to print the rows of a dump.
-
-    Attributes
-    ----------
-    texts : mapping
-        Formatters of values, by kind of column.
-    verbose : int
-        2 to include column types.
-    unknown : bytes
-        Placeholder for a value of an unknown type; a template for type and metadata.
-    """
-
-    texts: Mapping[Kind, CellText]
-    verbose: int
-    unknown: bytes
-
-
-def rows_text(event: ParsedEvent, style: RowStyle, schema_name: bytes | None = None) -> RowsText:
-    """The text of a rows event, with a new database name if one is given.
-
-    Raises
-    ------
-    GrammarError
-        The rows contradict the table map.
-    """
-    body, table_map = event.body, event.table_map
-    if table_map is None:
-        return RowsText(b"### Row event for unknown table #%d" % body.table_id.value, 0)
-    table = table_name(table_map, schema_name)
-    if body.is_write and not (body.columns.num_present and _has_images(body)):
-        return RowsText(b"### INSERT INTO " + table + b" VALUES ()\n", 1)
-    pieces: list[bytes] = []
-    count = 0
+def refusal_of(event: ParsedEvent, table: bytes, error: Exception | None) -> BinlogError:
+    """The error for rows that the kernel cannot print: that of the grammar, if it finds one."""
+    body, field = event.body, table.decode("utf-8", "replace")
+    if not hasattr(type(body), "rows"):
+        reason = "rows from servers before 5.1.16 are in an internal format that the log does not describe"
+        return refusal(event, table, GrammarError(reason, field=field))
     try:
-        for image_pieces, is_first, is_whole in _images(event, style, table):
-            pieces.extend(image_pieces)
-            count += is_first
-            if not is_whole:
-                break
-    except Exception as error:  # includes generated code on hostile bytes
-        raise event.locate(refusal(event, table, error)) from error.__cause__
-    return RowsText(b"".join(pieces), count)
+        _ = body.rows
+    except Exception as own:  # includes generated code on hostile bytes
+        return refusal(event, table, own)
+    return refusal(event, table, error or GrammarError("the rows do not match their table map", field=field))
 
 
 def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
@@ -105,53 +67,6 @@ def table_name(table_map: TableMapEvent, schema_name: bytes | None = None) -> by
     return identifier(database) + b"." + identifier(encode(table_map.table_name))
 
 
-def counted_rows(event: ParsedEvent) -> int:
-    """How many rows `mariadb-binlog` counts in an event whose rows it does not print.
-
-    It stops after a value whose length it does not know.
-    """
-    body = event.body
-    try:
-        rows = body.rows or ()
-    except Exception:  # generated code on rows that contradict their table map; they are not printed
-        return len(getattr(getattr(body, "_m_inflated_rows", body), "_m_rows", ())) or 1
-    for count, row in enumerate(rows, 1):
-        if any(_is_unmeasured(cell) for image in (row.before, row.after) if image for cell in image.cells):
-            return count
-    return len(rows)
-
-
-def _is_unmeasured(cell: RowImage.Cell) -> bool:
-    return cell.has_value and of_type(cell.column.real_type).kind in UNMEASURED
-
-
-def _has_images(body: Any) -> bool:
-    images = getattr(body, "images", None)
-    return images is None or len(images) > 0
-
-
-def _images(event: ParsedEvent, style: RowStyle, table: bytes) -> Iterator[tuple[list[bytes], bool, bool]]:
-    body = event.body
-    if not hasattr(body, "rows"):
-        reason = "rows from servers before 5.1.16 are in an internal format that the log does not describe"
-        raise GrammarError(reason, field=table.decode("utf-8", "replace"))
-    rows = body.rows
-    if rows is None:
-        raise GrammarError("the rows do not match their table map", field=table.decode("utf-8", "replace"))
-    verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
-    head = b"### " + verb + b" " + table + b"\n"
-    suffixes = column_suffixes(event.table_map, style.verbose)
-    for row in rows:
-        first, second = (row.before, row.after) if body.is_update else (row.after or row.before, None)
-        clause = b"### SET\n" if body.is_write else b"### WHERE\n"
-        pieces = [head, clause]
-        is_whole = image_text(first, event.table_map, style, suffixes, pieces)
-        yield pieces, True, is_whole
-        if second is not None and is_whole:
-            pieces = [b"### SET\n"]
-            yield pieces, False, image_text(second, event.table_map, style, suffixes, pieces)
-
-
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
     """For each column, the text after a value, and the texts that replace an unknown value and NULL."""
     suffixes = []
@@ -165,35 +80,6 @@ def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
         else:
             suffixes.append((b"\n", b"NULL\n"))
     return suffixes
-
-
-def image_text(
-    image: RowImage,
-    table_map: Any,
-    style: RowStyle,
-    suffixes: list[tuple[bytes, bytes]],
-    pieces: list[bytes],
-) -> bool:
-    """Append the text of one image to `pieces`; False if the client would stop in it."""
-    columns = table_map.columns
-    for cell in image.cells:
-        if not cell.is_present:
-            continue
-        index = cell.index
-        column = columns[index]
-        suffix, null = suffixes[index]
-        text = style.texts.get(of_type(column.real_type).kind)
-        if text is None:
-            number = metadata_number(column)
-            unknown = style.unknown % (int(column.column_type), number, number)
-            pieces.append(b"###   @%d=" % (index + 1) + unknown)
-            return False
-        if cell.is_null:
-            pieces.append(b"###   @%d=" % (index + 1) + null)
-            continue
-        value = diff_text(cell, index + 1) if cell.is_partial else text(cell.value, column)
-        pieces += b"###   @%d=" % (index + 1), value, suffix
-    return True
 
 
 def extra_info(body: Any) -> list[bytes]:
@@ -219,8 +105,6 @@ def extra_info(body: Any) -> list[bytes]:
 _Step = tuple[int, int, int, int, int]
 #: Number of cached rows event headers, and of tables and programs.
 MOST = 1 << 10
-#: The servers' maximum.
-_MOST_PRECISION, _MOST_SCALE, _MOST_FRACTION = 65, 38, 6
 #: How many bytes of a header are looked up at once.
 _KEY = 10
 #: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
@@ -235,13 +119,21 @@ _KINDS: dict[Kind, int] = {
     Kind.DATETIME: kernels.DATETIME,
     Kind.TIME: kernels.TIME,
     Kind.TIMESTAMP: kernels.TIMESTAMP,
+    Kind.OLD_DATETIME: kernels.OLD_DATETIME,
+    Kind.OLD_TIME: kernels.OLD_TIME,
+    Kind.OLD_TIMESTAMP: kernels.OLD_TIMESTAMP,
     Kind.YEAR: kernels.YEAR,
     Kind.ENUM: kernels.ENUM,
     Kind.SET: kernels.BITS,
     Kind.BIT: kernels.BITS,
     Kind.JSON: kernels.JSON,
-    **dict.fromkeys((*STRINGS, *COMPRESSED, Kind.GEOMETRY), kernels.STRING),
+    Kind.VECTOR: kernels.OTHER,
+    **dict.fromkeys((Kind.CHAR, Kind.VARCHAR, Kind.BLOB, *COMPRESSED, Kind.GEOMETRY), kernels.STRING),
 }
+#: Text in place of a value of a type that the client does not support: its number and metadata.
+#: `mariadb-binlog` writes this to stderr, and ends.
+_UNKNOWN_OF_MYSQL = b"!! Don't know how to handle column type=%d meta=%d (%04x)\n"
+_UNKNOWN_OF_MARIADB = b"Don't know how to handle column type: %d meta: %d (%04x)\n"
 
 
 @dataclass(eq=False)
@@ -321,33 +213,46 @@ def images_end(event: ParsedEvent) -> int:
     return len(event.raw) - (CHECKSUM_SIZE if event.layout.is_checksummed else 0)
 
 
+def images_of(event: ParsedEvent, rows_header: RowsHeader) -> tuple[int, int]:
+    """Start and end of the images of an event."""
+    start = event.layout.header_length_of(event.type_code) + len(rows_header.content)
+    return start, images_end(event)
+
+
 @dataclass
 class RowProgram:
     """The arguments of `put_rows` for a header and a table."""
 
     table_map: Any
-    images: int
+    images: tuple[int, int]
     counts: tuple[int, int]
     steps: Ints  # array of shape (n, 4): kinds, sizes, prefixes, details
     columns: list[int]
     pool: bytes
     texts: Ints  # array of shape (n, 4), see `put_rows`
     clauses: list[int]
-    has_unmeasured: bool
+
+    @property
+    def row_without_columns(self) -> bytes:
+        """The text of the only row of an event without images."""
+        return self.pool[: self.clauses[-1]]
 
 
 class RowPrograms:
-    """The programs of a dump, each with a number."""
+    """The programs of a dump, each with a number.
 
-    def __init__(self, style: RowStyle, *, is_mariadb: bool) -> None:
-        self.style = style
+    Parameters
+    ----------
+    verbose
+        2 to include column types.
+    """
+
+    def __init__(self, verbose: int, *, is_mariadb: bool) -> None:
         self.is_mariadb = is_mariadb
+        self._verbose = verbose
         self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
         self._programs: list[RowProgram] = []
         self._arrays: tuple[Array, ...] | None = None
-
-    def __iter__(self) -> Iterator[RowProgram]:
-        return iter(self._programs)
 
     def begin(self) -> None:
         """Clear the cache if it is too large, which invalidates all program numbers."""
@@ -362,7 +267,7 @@ class RowPrograms:
     def number_of(
         self, rows_header: RowsHeader, table_map: TableMapEvent, content: bytes, name: bytes | None
     ) -> int:
-        """The number of the program for events with this header; -1 if there is none.
+        """The number of the program for events with this header.
 
         Parameters
         ----------
@@ -370,14 +275,17 @@ class RowPrograms:
             Body of the table map, and its bytes.
         name
             The database name, if it differs from the table map's.
+
+        Raises
+        ------
+        BinlogError
+            The table map does not describe such rows.
         """
         key = rows_header, content, name
         if key not in self._numbers:
-            program = self._make(rows_header.body, table_map, name)
-            if program is not None:
-                self._programs.append(program)
-                self._arrays = None
-            self._numbers[key] = -1 if program is None else len(self._programs) - 1
+            self._programs.append(self._make(rows_header.body, table_map, name))
+            self._arrays = None
+            self._numbers[key] = len(self._programs) - 1
         return self._numbers[key]
 
     def arrays(self) -> tuple[Array, ...]:
@@ -395,7 +303,7 @@ class RowPrograms:
                 texts.append(program.texts + place)
                 step, place = middle + program.counts[1], place + len(program.pool)
             self._arrays = (
-                np.array([program.images for program in programs], dtype=np.int64),
+                np.array([program.images for program in programs], dtype=np.int64).reshape(-1, 2),
                 np.array(limits, dtype=np.int64).reshape(-1, 3),
                 *np.ascontiguousarray(steps.T),
                 np.frombuffer(b"".join(program.pool for program in programs), dtype=np.uint8),
@@ -404,75 +312,73 @@ class RowPrograms:
             )
         return self._arrays
 
-    def _make(self, body: Any, table_map: Any, name: bytes | None) -> RowProgram | None:
-        steps = self._steps(body, table_map)
-        if steps is None:
-            return None
-        before, after = steps
+    def _make(self, body: Any, table_map: Any, name: bytes | None) -> RowProgram:
+        before, after = self._steps(body, table_map)
         table = table_name(table_map, name)
         verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
         first = b"### " + verb + b" " + table + (b"\n### SET\n" if body.is_write else b"\n### WHERE\n")
         clauses = [first, b"### SET\n"] if body.is_update else [b"", first] if body.is_write else [first, b""]
-        suffixes = column_suffixes(table_map, self.style.verbose)
+        suffixes = column_suffixes(table_map, self._verbose)
         pool = b"".join(clauses)
         limits = [0, len(clauses[0]), len(pool)]
         texts = []
-        for column, *_ in before + after:
+        for column, kind, *_ in before + after:
             suffix, null = suffixes[column]
+            if kind == kernels.UNKNOWN:
+                null = self._unknown(table_map.columns[column])
             ends = [len(pool)]
             for piece in (b"###   @%d=" % (column + 1), suffix, null):
                 pool += piece
                 ends.append(len(pool))
             texts.append(ends)
+        has_options = bool(body.is_partial_update)
         return RowProgram(
             table_map,
-            (1 if not body.is_write else 0) | (2 if body.is_write or body.is_update else 0),
+            (
+                (1 if not body.is_write else 0) | (2 if body.is_write or body.is_update else 0),
+                len_partial_bits(table_map.num_json_columns) if has_options else -1,
+            ),
             (len(before), len(after)),
             np.array([step[1:] for step in before + after], dtype=np.int64).reshape(-1, 4),
             [step[0] for step in before + after],
             pool,
             np.array(texts, dtype=np.int64).reshape(-1, 4),
             limits,
-            any(
-                of_type(table_map.columns[column].real_type).kind in UNMEASURED
-                for column, *_ in before + after
-            ),
         )
 
-    def _steps(self, body: Any, table_map: TableMapEvent) -> tuple[list[_Step], list[_Step]] | None:
-        """Column, kind, size, prefix and detail of the values of both images; None if unavailable."""
+    def _unknown(self, column: MapColumn) -> bytes:
+        number = metadata_number(column)
+        text = _UNKNOWN_OF_MARIADB if self.is_mariadb else _UNKNOWN_OF_MYSQL
+        return text % (int(column.column_type), number, number)
+
+    def _steps(self, body: Any, table_map: Any) -> tuple[list[_Step], list[_Step]]:
+        """Column, kind, size, prefix and detail of the values of both images."""
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
-        if not has_rows or body.is_partial_update or not table_map.has_known_columns:
-            return None
+        if not has_rows or not table_map.has_known_columns:
+            raise GrammarError("the table map does not describe the rows")
         if body.num_columns.value != table_map.num_columns.value:
-            return None
-        try:
-            columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns
-        except BinlogError:
-            return None
+            raise GrammarError("the rows do not match their table map")
+        columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns
         widths = widths_of(table_map, columns)
-        every = [self._step(column, width) for column, width in zip(columns, widths, strict=True)]
+        steps = [self._step(*pair) for pair in zip(table_map.columns, columns, widths, strict=True)]
         present = [column.is_present for column in body.columns.columns]
         after = [column.is_present for column in body.columns_after.columns] if body.is_update else present
-        first = [] if body.is_write else _present(every, present)
-        second = _present(every, after) if body.is_write or body.is_update else []
-        if None in first or None in second or not (first or second):
-            return None
-        return cast("tuple[list[_Step], list[_Step]]", (first, second))
+        return (
+            [] if body.is_write else list(compress(steps, present)),
+            list(compress(steps, after)) if body.is_write or body.is_update else [],
+        )
 
-    def _step(self, column: Column, width: Width | None) -> _Step | None:
-        if width is None or column.kind not in self.style.texts:
-            return None
-        kind = _KINDS.get(column.kind, kernels.OTHER)
-        detail = _detail(kind, column)
-        # The kernel trusts these numbers; values that servers never write take the slow path.
-        if kind == kernels.BITS:
-            is_usual = 0 < detail <= 8 * width.fixed and column.length == width.fixed
-        elif kind == kernels.DECIMAL:
-            is_usual = (detail & 0xFF) <= _MOST_SCALE and (detail >> 8) <= _MOST_PRECISION
-        else:
-            is_usual = detail <= _MOST_FRACTION
-        return (column.index, kind, width.fixed, width.prefix, detail) if is_usual else None
+    def _step(self, stored: MapColumn, column: Column, width: Width | None) -> _Step:
+        kind = _KINDS.get(column.kind)
+        if kind is None or (column.kind == Kind.GEOMETRY and not self.is_mariadb):
+            return column.index, kernels.UNKNOWN, 0, 0, 0
+        if width is None:
+            representation_of(column)  # says what is invalid
+            raise GrammarError("the lengths of its values are unknown")
+        detail = stored.json_ordinal if kind == kernels.JSON else _detail(kind, column)
+        if kind == kernels.BITS and not (0 < detail <= 8 * width.fixed and column.length == width.fixed):
+            raise GrammarError(f"invalid number of bits: {detail}")
+        return column.index, kind, width.fixed, width.prefix, detail
 
 
 def _detail(kind: int, column: Column) -> int:
@@ -481,8 +387,6 @@ def _detail(kind: int, column: Column) -> int:
         return (column.precision or 0) << 8 | (column.scale or 0)
     if kind == kernels.BITS:
         return (column.bits or 0) if column.kind == Kind.BIT else 8 * column.length
+    if kind == kernels.STRING:
+        return int(column.kind in _UNMEASURED)
     return column.fractional_digits
-
-
-def _present(steps: Sequence[_Step | None], bits: list[bool]) -> list[_Step | None]:
-    return [step for step, is_there in zip(steps, bits, strict=True) if is_there]

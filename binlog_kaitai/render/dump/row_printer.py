@@ -1,42 +1,46 @@
-"""Prints rows, base64 and lines with the kernel `text_jobs`.
+"""Prints rows, base64 and lines with the kernel `put_jobs`.
 
 Strategy
 --------
 1. Rows events of one table begin with the same bytes: table ID, flags, columns. The grammar parses each such
    header once (`RowsHeader`) and reuses it for events that begin with the same bytes.
 2. For a header and a table map, a program describes the text around each value, and how the value is printed.
-3. The kernel writes the text. The functions of `client_values` format values of rare types; rows that
-   contradict their table map go to `row_comments`, whose errors name the position.
+3. The kernel writes the text. The functions of `client_values` format the few values that it leaves out. Rows
+   that contradict their table map are refused with the error of the grammar.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator
 from itertools import chain, pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.core.grammar import TableMapEvent, parse_cell
+from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.decoders import length_prefix
+from binlog_kaitai.log.decoders import is_partial, length_prefix
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.mapped_memory import PIECE
 from binlog_kaitai.log.threads import side_by_side
-from binlog_kaitai.render.dump.client_values import CellText, escapes_of, json_cell, quoted_pieces
+from binlog_kaitai.render.dump.client_values import (
+    diff_text,
+    document_text,
+    escapes_of,
+    other_text,
+    quoted_pieces,
+)
 from binlog_kaitai.render.dump.row_comments import (
-    MOST,
     RowProgram,
     RowPrograms,
     RowsHeader,
-    RowStyle,
-    counted_rows,
-    images_end,
-    rows_text,
+    images_of,
+    refusal_of,
+    table_name,
 )
 from binlog_kaitai.rows.text import dump_kernels as kernels
 from binlog_kaitai.rows.text.base64_kernel import PAIRS
-from binlog_kaitai.rows.text.dump_kernels import COUNT, FULL, ROWS, STOPPED, STRING
+from binlog_kaitai.rows.text.dump_kernels import COUNT, FULL, JSON, ROWS, STOPPED, STRING
 from binlog_kaitai.rows.text.float_texts import NO_ROOM, SCRATCH
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.values.column_kinds import Kind, of_type
@@ -47,12 +51,9 @@ _ROOM, _MOST_ROOM = 1 << 20, 1 << 26
 #: Bytes of events whose text one thread writes at a time.
 _PORTION = 512 << 10
 
-#: Amount of work from which on kernels are used: about 200 events, or 100 KB of rows.
-KERNELS_FROM = 448 << 10
-
 
 class RowsMismatchError(Exception):
-    """Rows that the event reader must print or reject.
+    """Rows that must be rejected.
 
     Attributes
     ----------
@@ -60,11 +61,13 @@ class RowsMismatchError(Exception):
         Index of the job.
     done : int
         How many jobs are done and written.
+    reason : BinlogError or None
+        What is wrong with a value; None if the rows contradict their table map.
     """
 
-    def __init__(self, job: int, done: int) -> None:
-        super().__init__(job, done)
-        self.job, self.done = job, done
+    def __init__(self, job: int, done: int, reason: BinlogError | None = None) -> None:
+        super().__init__(job, done, reason)
+        self.job, self.done, self.reason = job, done, reason
 
 
 class TextJobs:
@@ -112,8 +115,13 @@ class TextJobs:
                 self.rows = int(state[kernels.NUMBER])
                 yield from chain(*held, (self._out[:end].tobytes(),))
                 return
-            is_full = state[4] == FULL
-            text = None if is_full or state[4] != STOPPED else self._cell(data, jobs, state)
+            is_full, reason = state[4] == FULL, None
+            text = None
+            if state[4] == STOPPED:
+                try:
+                    text = self._cell(data, jobs, state)
+                except BinlogError as error:
+                    reason = error
             safe = 0 if isinstance(text, bytes) else int(state[kernels.SAFE_END])
             if safe:
                 yield from chain(*held, (self._out[:safe].tobytes(),))
@@ -128,7 +136,7 @@ class TextJobs:
                 held += (self._out[:end].tobytes(),), text
                 end = 0
             elif not is_full:
-                raise RowsMismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]))
+                raise RowsMismatchError(int(state[kernels.JOB]), int(state[kernels.SAFE_JOB]), reason)
             elif not safe:
                 self._grow(2 * len(self._out), end)
 
@@ -148,7 +156,8 @@ class TextJobs:
             try:
                 yield from TextJobs(self.programs).run(data, ready, jobs[begin:end])
             except RowsMismatchError as mismatch:
-                raise RowsMismatchError(begin + mismatch.job, begin + mismatch.done) from None
+                done = begin + mismatch.done
+                raise RowsMismatchError(begin + mismatch.job, done, mismatch.reason) from None
 
         yield from side_by_side(portions(), run, self._threads, lambda portion: 0)
 
@@ -159,49 +168,52 @@ class TextJobs:
             self._out = grown
 
     def _cell(self, data: Bytes, jobs: Ints, state: Ints) -> bytes | Iterable[bytes] | None:
-        """The line of a value that the kernel leaves out, in pieces if it is long; None if it cannot be
-        decoded.
+        """The line of a value that the kernel leaves out, in pieces if it is long; None if it is cut off.
+
+        Raises
+        ------
+        BinlogError
+            The value cannot be decoded.
         """
         job = jobs[state[kernels.JOB]]
         program = self.programs[int(job[3])]
         place, end = int(state[0]), int(job[2])
         step = int(state[2]) - int(self.programs.arrays()[1][int(job[3]), 0])
-        kind, fixed, prefix, _ = program.steps[step].tolist()
+        kind, fixed, prefix, detail = program.steps[step].tolist()
         size = prefix + int(length_prefix(data, place, prefix)) if prefix else fixed
         if place + size > end:
             return None
-        value: bytes | Iterable[bytes] | None
-        if kind == STRING and size > PIECE:
-            start = place + prefix
-            value = quoted_pieces(data, start, place + size, is_mariadb=self.programs.is_mariadb)
+        value: bytes | Iterable[bytes]
+        index, raw = program.columns[step], data[place : place + size]
+        if kind == STRING:
+            value = quoted_pieces(data, place + prefix, place + size, self._escapes)
+        elif kind == JSON and state[6] >= 0 and is_partial(data, int(state[6]), detail):
+            diffs = parse_cell(program.table_map, index, raw.tobytes(), is_partial=True)
+            value = diff_text(diffs, index + 1, self._escapes)
         else:
-            value = self._value(program, program.columns[step], data[place : place + size], prefix)
-        if value is None:
-            return None
+            value = self._value(program, index, raw, prefix)
         state[0] += size
         state[2] += 1
         first, after, null, _ = program.texts[step].tolist()
         front, back = program.pool[first:after], program.pool[after:null]
         return front + value + back if isinstance(value, bytes) else chain((front,), value, (back,))
 
-    def _value(self, program: RowProgram, index: int, raw: Bytes, prefix: int) -> bytes | None:
-        """A value formatted by `client_values`; None if it cannot be decoded."""
+    def _value(self, program: RowProgram, index: int, raw: Bytes, prefix: int) -> bytes:
         table_map = program.table_map
-        column = table_map.columns[index]
-        kind = of_type(column.real_type).kind
-        text: CellText = self.programs.style.texts[kind]
+        kind = of_type(table_map.columns[index].real_type).kind
+        document = self._document(raw, prefix, len(raw)) if kind == Kind.JSON else None
+        if document is not None:
+            return document_text(document, self._escapes)
+        cell = parse_cell(table_map, index, raw.tobytes())
         try:
-            value = None
-            if kind == Kind.JSON:
-                value = self._document(raw, prefix, len(raw))
-            if value is None:
-                value = text(parse_cell(table_map, index, raw.tobytes()), column)
-        except Exception:  # from the grammar, or generated code on hostile bytes; `row_comments` reports it
-            return None
-        return value
+            return other_text(kind, cell, self._escapes)
+        except BinlogError:
+            raise
+        except Exception as error:  # generated code may raise anything on hostile bytes
+            raise GrammarError(f"the value cannot be read: {error}") from error
 
-    def _document(self, data: Bytes, start: int, end: int) -> bytes | None:
-        """A JSON document as formatted by `client_values`; None for one that the kernel leaves out."""
+    def _document(self, data: Bytes, start: int, end: int) -> str | None:
+        """The text of a JSON document; None for one that the kernel leaves out."""
         room = 2 * (end - start) + (1 << 12)
         while start < end:
             if room > len(self._documents):
@@ -213,7 +225,7 @@ class TextJobs:
             room = 2 * len(self._documents)
         if start >= end or size < 0:
             return None
-        return json_cell(self._documents[:size].tobytes().decode())
+        return self._documents[:size].tobytes().decode()
 
 
 def _portions(jobs: Ints) -> list[int]:
@@ -234,94 +246,82 @@ def _portions(jobs: Ints) -> list[int]:
     return [int(limit) for limit in limits]
 
 
-#: The cost of printing an event without the kernel, in bytes that the kernel could print.
-_CALL = 1 << 12
 _NOTHING = np.zeros(0, dtype=np.uint8)
 
 
-class _Written(NamedTuple):
-    """The text of rows in pieces, and their number."""
-
-    pieces: Iterable[bytes]
-    rows: int
-
-
 class RowPrinter:
-    """Prints the rows of events; the style's formatting of values matches the kernel's."""
+    """Prints the rows of events, one after another."""
 
-    def __init__(self, style: RowStyle, *, is_mariadb: bool) -> None:
-        self.style = style
-        self.programs = RowPrograms(style, is_mariadb=is_mariadb)
+    def __init__(self, verbose: int, *, is_mariadb: bool) -> None:
+        self.programs = RowPrograms(verbose, is_mariadb=is_mariadb)
         self.jobs = TextJobs(self.programs)
-        self._tables: dict[int, tuple[TableMapEvent, bytes]] = {}
-        self._work = 0
-
-    def note_table(self, event: ParsedEvent) -> None:
-        """Register a table map."""
-        start = event.layout.header_length_of(event.type_code)
-        self.note(event.body, event.raw[start : images_end(event)])
-
-    def note(self, body: TableMapEvent, content: bytes) -> None:
-        """Register the body of a table map, and its bytes."""
-        if len(self._tables) >= MOST:
-            self._tables.clear()
-        self._tables[body.table_id.value] = body, content
-
-    def content_of(self, body: TableMapEvent) -> tuple[TableMapEvent, bytes | None]:
-        """A table map, with its bytes if they are known."""
-        noted, content = self._tables.get(body.table_id.value, (None, b""))
-        return body, content if noted is body else None
 
     def pieces(
         self, event: ParsedEvent, rows_header: RowsHeader | None, name: bytes | None = None
     ) -> tuple[Iterable[bytes], int]:
         """The rows of an event in pieces, to be used before the next call, and their number.
 
-        Raises as :func:`rows_text`.
+        Parameters
+        ----------
+        name
+            The database name, if it differs from the table map's.
+
+        Raises
+        ------
+        BinlogError
+            The rows contradict the table map.
         """
-        written = None
+        if event.table_map is None:
+            return (b"### Row event for unknown table #%d" % event.body.table_id.value,), 0
+        table, reason = table_name(event.table_map, name), None
         if rows_header is not None:
-            self._work += 4 * len(event.raw) + _CALL
-            program = self._program(event, rows_header, name) if self._work >= KERNELS_FROM else -1
-            written = None if program < 0 else self._run(ROWS, event, rows_header, program)
-        if written is None:
-            text, rows = rows_text(event, self.style, name)
-            return (text,), rows
-        return written
+            start, end = images_of(event, rows_header)
+            body = rows_header.body
+            if body.is_write and (start == end or not body.columns.num_present):
+                return (b"### INSERT INTO " + table + b" VALUES ()\n",), 1
+            try:
+                program = self.program_of(event, rows_header, name)
+                if start < end:
+                    return self._run(np.array([[ROWS, start, end, program, 0]]), event)
+                if not len(self.programs[program].steps):
+                    return (self.programs[program].row_without_columns,), 1
+            except RowsMismatchError as mismatch:
+                reason = mismatch.reason
+            except BinlogError as error:
+                reason = error
+        raise event.locate(refusal_of(event, table, reason))
 
     def count(self, event: ParsedEvent, rows_header: RowsHeader | None) -> int:
         """How many rows `mariadb-binlog` counts in an event whose rows it does not print."""
-        program = (
-            -1
-            if rows_header is None or self._work < KERNELS_FROM
-            else self._program(event, rows_header, None)
-        )
-        self._work += 4 * len(event.raw) + _CALL
-        if rows_header is None or program < 0 or self.programs[program].has_unmeasured:
-            return counted_rows(event)
-        written = self._run(COUNT, event, rows_header, program)
-        return counted_rows(event) if written is None else written.rows
+        if rows_header is None:
+            return 0
+        start, end = images_of(event, rows_header)
+        try:
+            program = self.program_of(event, rows_header)
+            if start < end:
+                return self._run(np.array([[COUNT, start, end, program, 0]]), event)[1]
+        except (BinlogError, RowsMismatchError):
+            return 0
+        return int(not len(self.programs[program].steps))
 
-    def _program(self, event: ParsedEvent, rows_header: RowsHeader, name: bytes | None) -> int:
-        if event.table_map is None:
-            return -1
-        body, content = self.content_of(event.table_map)
-        if content is None:
-            return -1
+    def program_of(self, event: ParsedEvent, rows_header: RowsHeader, name: bytes | None = None) -> int:
+        """The number of the program for an event; raises as `RowPrograms.number_of`."""
         self.programs.begin()
-        return self.programs.number_of(rows_header, body, content, name)
+        table_map: Any = event.table_map
+        return self.programs.number_of(rows_header, table_map, content_of(table_map), name)
 
-    def _run(self, kind: int, event: ParsedEvent, rows_header: RowsHeader, program: int) -> _Written | None:
-        """The text; None if the images contradict the table map."""
-        start = event.layout.header_length_of(event.type_code) + len(rows_header.content)
-        jobs = np.array([[kind, start, images_end(event), program, 0]], dtype=np.int64)
-        data = np.frombuffer(event.raw, dtype=np.uint8)
+    def _run(self, jobs: Ints, event: ParsedEvent) -> tuple[Iterable[bytes], int]:
+        """The text, and the number of rows."""
         rows, self.jobs.rows = self.jobs.rows, 0
         try:
-            pieces = self.jobs.run(data, _NOTHING, jobs)
+            pieces = self.jobs.run(np.frombuffer(event.raw, dtype=np.uint8), _NOTHING, jobs)
             first = next(pieces)  # after which all rows are known to be valid
-            return _Written(chain((first,), pieces), self.jobs.rows)
-        except RowsMismatchError:
-            return None
+            return chain((first,), pieces), self.jobs.rows
         finally:
             self.jobs.rows = rows
+
+
+def content_of(table_map: TableMapEvent) -> bytes:
+    """The bytes of the body of a table map."""
+    content: bytes = table_map._io._io.getvalue()  # type: ignore[attr-defined]
+    return content

@@ -134,8 +134,8 @@ class _Line:
 class Capture:
     """Records the output of a printer for one event, with the interface of `output.Output`."""
 
-    def __init__(self, lines: BlockColumns, *, is_measured: bool) -> None:
-        self._lines, self._is_measured = lines, is_measured
+    def __init__(self, lines: BlockColumns) -> None:
+        self._lines = lines
         self.now, self.head = _Line(lines), _Line(lines)
         self.tail: list[bytes] = []
         self.put: PutItem | None = None
@@ -156,9 +156,6 @@ class Capture:
         self._rows = ROWS
 
     def count_rows(self, *_: object) -> None:
-        # The client stops counting after values that it cannot measure.
-        if not self._is_measured:
-            raise UnfitError
         self._rows = COUNT
 
     def base64(self, raw: bytes) -> bytes:
@@ -203,7 +200,6 @@ def capture(
     lines: BlockColumns,
     printed: PrintedEvent,
     *,
-    is_measured: bool,
     is_passed: bool,
     is_after: bool,
 ) -> Capture:
@@ -211,14 +207,12 @@ def capture(
 
     Parameters
     ----------
-    is_measured
-        Whether the lengths of all values in its rows are known.
     is_passed
         Only its position is printed.
     is_after
         It follows the events of a payload.
     """
-    captured = Capture(lines, is_measured=is_measured)
+    captured = Capture(lines)
     out, printer.out = printer.out, cast(Output, captured)
     try:
         if is_after:
@@ -326,7 +320,6 @@ class ShapeSteps:
                 printer,
                 self._lines,
                 self.printed_event(event),
-                is_measured=self._is_measured(event),
                 is_passed=bool(self._is_passed[event]),
                 is_after=shape != self._shapes.alone[event],
             )
@@ -340,10 +333,6 @@ class ShapeSteps:
             self._after = np.concatenate((self._after, np.zeros_like(self._after)))
         self._after[len(self._steps) - 1] = after
         return len(self._steps) - 1
-
-    def _is_measured(self, event: int) -> bool:
-        program = int(self._program_of[event])
-        return program >= 0 and not self._programs[program].has_unmeasured
 
     def _extra(self, text: bytes) -> int:
         if not text:

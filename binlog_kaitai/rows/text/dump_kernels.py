@@ -6,9 +6,21 @@ values.
 
 from __future__ import annotations
 
+import numpy as np
+
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.decoders import enum, is_null, len_null_bits, length_prefix, year
+from binlog_kaitai.log.decoders import (
+    enum,
+    has_partial_bits,
+    is_null,
+    is_partial,
+    len_null_bits,
+    length_prefix,
+    old_timestamp,
+    value_options,
+    year,
+)
 from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.text.base64_kernel import LINE, put_base64
@@ -21,14 +33,18 @@ from binlog_kaitai.rows.text.printed_values import (
     put_escaped,
     put_floating,
     put_integer,
+    put_old_datetime,
+    put_old_time,
     put_time,
     put_timestamp,
     spread_escaped,
 )
 
-#: Kinds of column values; the caller writes the text of values of kind OTHER.
+#: Kinds of column values; the caller writes the text of values of kind OTHER. At a value of kind UNKNOWN,
+#: which the client does not support, it prints no more of the event.
 OTHER, INTEGER, STRING, DOUBLE, FLOAT, DECIMAL, DATE = 0, 1, 2, 3, 4, 5, 6
 DATETIME, TIME, TIMESTAMP, YEAR, ENUM, BITS, JSON = 7, 8, 9, 10, 11, 12, 13
+OLD_DATETIME, OLD_TIME, OLD_TIMESTAMP, UNKNOWN = 14, 15, 16, 17
 
 #: Why `put_rows` stopped: done; output full; a value for the caller; bytes that do not match.
 DONE, FULL, STOPPED, MISMATCH = 0, 1, 2, 3
@@ -40,8 +56,8 @@ WIDEST = 96
 LONGEST = 8 << 20
 
 #: Indexes into the state of `put_rows`: offset in the data, image of the row, step or -1, offset of the null
-#: bitmap, why it stopped, number of rows.
-STATE_SIZE = 6
+#: bitmap, why it stopped, number of rows, offset of the bitmap of partial values or -1.
+STATE_SIZE = 7
 
 
 @kernel
@@ -73,17 +89,19 @@ def put_rows(
         Bytes, and the end of the images in them.
     program
         Index of the event's program in the following arrays.
-    images
-        For each program, the images of a row: 1 for before plus 2 for after.
+    images : int64 array of shape (n, 2)
+        For each program, the images of a row, 1 for before plus 2 for after; and the length of the bitmap of
+        partial JSON columns in the after image, -1 if the event has no value options.
     limits : int64 array of shape (n, 3)
         Steps of the before image are those from the first to the second number, of the after image from there
         to the third.
     kinds, sizes, prefixes, details
         For each step, the kind of the column, the length of its values, the size of their length prefix (0
-        for none), and a detail by kind: fractional digits, number of bits, or scale plus 256 times precision.
+        for none), and a detail by kind: fractional digits, number of bits, scale plus 256 times precision,
+        the number among the table's JSON columns, or 1 for a STRING at which the client stops counting.
     pool, texts, clauses
-        Texts, and their ranges: for each step, before a value, after it, and instead of NULL; for each
-        program, before either image.
+        Texts, and their ranges: for each step, before a value, after it, and instead of NULL or an UNKNOWN
+        value; for each program, before either image.
     escapes : uint8 array of 256
         For each byte of a string: PLAIN, AS_NUMBER, or the letter that represents it after a backslash.
     scratch
@@ -91,7 +109,7 @@ def put_rows(
     stack
         Stack of `put_document`.
     state : int64 array of STATE_SIZE
-        Where to continue; initially the offset of the images, 0, -1, 0, 0, 0.
+        Where to continue; initially the offset of the images, 0, -1, 0, 0, 0, -1.
     out, position
         Output, and the offset to continue at.
 
@@ -104,8 +122,9 @@ def put_rows(
     side = state[1]
     step = state[2]
     null_at = state[3]
+    partial_at = state[6]
     room = out.shape[0]
-    which = images[program]
+    which = images[program, 0]
     while True:
         if step < 0:
             if side == 0 and offset >= end:
@@ -120,15 +139,25 @@ def put_rows(
             if position + length + 16 > room:
                 state[4] = FULL
                 break
-            if offset + len_null_bits(count) > end:
+            after = offset
+            partial_at = np.int64(-1)
+            if side and images[program, 1] >= 0:
+                is_valid, is_none, after = value_options(data, offset)
+                if is_none or not is_valid or offset >= end or after > end:
+                    state[4] = MISMATCH
+                    break
+                if has_partial_bits(data, offset):
+                    partial_at = after
+                    after += images[program, 1]
+            if after + len_null_bits(count) > end:
                 state[4] = MISMATCH
                 break
             if side == 0 or which == 2:
                 state[5] += 1
             copy(pool, clauses[program, side], length, out, position)
             position += length
-            null_at = offset
-            offset += len_null_bits(count)
+            null_at = after
+            offset = after + len_null_bits(count)
             step = first
         first = limits[program, side]
         stop = limits[program, side + 1]
@@ -138,7 +167,8 @@ def put_rows(
             suffix = texts[step, 1]
             null = texts[step, 2]
             after = texts[step, 3]
-            if is_null(data, null_at, step - first):
+            kind = kinds[step]
+            if kind == UNKNOWN or is_null(data, null_at, step - first):
                 if position + after - front + 32 > room:
                     status = FULL
                     break
@@ -146,9 +176,11 @@ def put_rows(
                 position += suffix - front
                 copy(pool, null, after - null, out, position)
                 position += after - null
+                if kind == UNKNOWN:
+                    state[4] = DONE
+                    return position
                 step += 1
                 continue
-            kind = kinds[step]
             prefix = prefixes[step]
             length = sizes[step]
             if offset + prefix + length > end:
@@ -161,7 +193,9 @@ def put_rows(
                 if value + length > end:
                     status = MISMATCH
                     break
-            if kind == OTHER:
+            if kind == OTHER or (
+                kind == JSON and partial_at >= 0 and is_partial(data, partial_at, details[step])
+            ):
                 status = STOPPED
                 break
             widest = WIDEST
@@ -198,6 +232,12 @@ def put_rows(
                 position = put_time(data, value, detail, out, position)
             elif kind == TIMESTAMP:
                 position = put_timestamp(data, value, detail, out, position)
+            elif kind == OLD_DATETIME:
+                position = put_old_datetime(data, value, out, position)
+            elif kind == OLD_TIME:
+                position = put_old_time(data, value, out, position)
+            elif kind == OLD_TIMESTAMP:
+                position = put_number(old_timestamp(data, value), out, position)
             elif kind == YEAR:
                 # The clients print the year 0 as 1900.
                 years, _ = year(data, value)
@@ -236,6 +276,7 @@ def put_rows(
     state[1] = side
     state[2] = step
     state[3] = null_at
+    state[6] = partial_at
     return position
 
 
@@ -333,13 +374,16 @@ def put_jobs(
                 state[2] = -1
                 state[3] = 0
                 state[5] = 0
+                state[6] = -1
                 state[IS_BEGUN] = 1
             program = jobs[job, 3]
             if length == 0 or program < 0 or program >= images.shape[0]:
                 state[4] = MISMATCH
             elif kind == COUNT:
-                state[5] = count_images(data, start, end, program, images, limits, sizes, prefixes)
-                state[4] = DONE if state[5] >= 0 else MISMATCH
+                state[5] = count_images(
+                    data, start, end, program, images, limits, kinds, sizes, prefixes, details
+                )
+                state[4] = DONE
             else:
                 offset = put_rows(
                     data,
@@ -375,11 +419,20 @@ def put_jobs(
 
 @kernel
 def count_images(
-    data: Bytes, offset: int, end: int, program: int, images: Ints, limits: Ints, sizes: Ints, prefixes: Ints
+    data: Bytes,
+    offset: int,
+    end: int,
+    program: int,
+    images: Ints,
+    limits: Ints,
+    kinds: Ints,
+    sizes: Ints,
+    prefixes: Ints,
+    details: Ints,
 ) -> int:
-    """Number of rows that `put_rows` would write; -1 if the images do not match."""
+    """Number of rows that the client counts; it stops after a value that it cannot measure or read."""
     number = 0
-    which = images[program]
+    which = images[program, 0]
     while offset < end:
         number += 1
         for side in range(2):
@@ -390,19 +443,20 @@ def count_images(
             null_at = offset
             offset += len_null_bits(stop - first)
             if offset > end:
-                return -1
+                return number
             for step in range(first, stop):
                 if is_null(data, null_at, step - first):
                     continue
                 prefix = prefixes[step]
                 length = sizes[step]
                 if offset + prefix + length > end:
-                    return -1
+                    return number
                 if prefix:
                     length = length_prefix(data, offset, prefix)
                 offset += prefix + length
-                if offset > end:
-                    return -1
+                kind = kinds[step]
+                if offset > end or kind == UNKNOWN or (kind == STRING and details[step]):
+                    return number
     return number
 
 

@@ -23,6 +23,8 @@ from binlog_kaitai.log.decoders import (
     int_3,
     int_4,
     int_8,
+    old_datetime,
+    old_time,
     time,
     timestamp,
 )
@@ -32,6 +34,8 @@ from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_micros, p
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
+
+_NOT_FINITE = np.frombuffer(b"infnan", dtype=np.uint8)
 
 #: The smallest number, which has no positive counterpart.
 _LOWEST = np.int64(-(1 << 63))
@@ -164,7 +168,7 @@ def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) 
 
 @kernel
 def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: Bytes, offset: int) -> int:
-    """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces; -1 for infinities and NaN."""
+    """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces."""
     size = 8 if is_double else 4
     bits: Any = np.int64(0)
     for step in range(size):
@@ -173,8 +177,7 @@ def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: B
         exponent = (bits >> 52) & 0x7FF
         mantissa = bits & 0xFFFFFFFFFFFFF
         is_negative = bits < 0
-        if exponent == 0x7FF:
-            return -1
+        is_finite = exponent != 0x7FF
         if exponent:
             mantissa |= np.int64(1) << 52
         else:
@@ -184,18 +187,22 @@ def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: B
         exponent = (bits >> 23) & 0xFF
         mantissa = bits & 0x7FFFFF
         is_negative = (bits >> 31) & 1 == 1
-        if exponent == 0xFF:
-            return -1
+        is_finite = exponent != 0xFF
         if exponent:
             mantissa |= np.int64(1) << 23
         else:
             exponent = 1
         exponent -= 150
     begin = offset
-    if is_negative:
+    is_number = is_finite or mantissa & (mantissa - 1) == 0  # only the bit that numbers do not store
+    if is_negative and is_number:
         out[offset] = 45
         offset += 1
-    if mantissa == 0:
+    if not is_finite:
+        for step in range(3):
+            out[offset + step] = _NOT_FINITE[step if is_number else step + 3]
+        offset += 3
+    elif mantissa == 0:
         out[offset] = 48
         offset += 1
     else:
@@ -249,8 +256,8 @@ def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes,
 
 @kernel
 def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, offset: int) -> int:
-    """Write a date with a separator; the year must have at most four digits."""
-    offset = put_two(year // 100, out, offset)
+    """Write a date with a separator; years of more than four digits are only in damaged values."""
+    offset = put_two(year // 100, out, offset) if year < 10_000 else put_number(year // 100, out, offset)
     offset = put_two(year % 100, out, offset)
     out[offset] = between
     offset = put_two(month, out, offset + 1)
@@ -260,10 +267,8 @@ def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, offs
 
 @kernel
 def put_day(data: Bytes, start: int, out: Bytes, offset: int) -> int:
-    """Write a DATE; -1 for a year of five digits."""
+    """Write a DATE."""
     year, month, day = date(data, start)
-    if year > 9999:
-        return -1
     out[offset] = 39
     offset = put_calendar(year, month, day, 58, out, offset + 1)
     out[offset] = 39
@@ -277,47 +282,74 @@ def put_clock(hour: int, minute: int, second: int, out: Bytes, offset: int) -> i
 
 
 @kernel
+def put_fraction(microsecond: int, digits: int, out: Bytes, offset: int) -> Any:
+    """Write a fraction; of a second or more, which only damaged values hold, the first digits."""
+    while microsecond >= 1_000_000:
+        microsecond //= 10
+    return put_micros(microsecond, digits, out, offset)
+
+
+@kernel
 def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
-    """Write a DATETIME in the format since 5.6.4; -1 if it is invalid."""
-    is_positive, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
-    if not is_positive or year > 9999:
+    """Write a DATETIME in the format since 5.6.4."""
+    _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
+    out[offset] = 39
+    offset = put_calendar(year, month, day, 45, out, offset + 1)
+    out[offset] = 32
+    offset = put_hours(hour, minute, second, out, offset + 1)
+    offset = put_fraction(microsecond, digits, out, offset)
+    out[offset] = 39
+    return offset + 1
+
+
+@kernel
+def put_old_datetime(data: Bytes, start: int, out: Bytes, offset: int) -> int:
+    """Write a DATETIME in the format before 5.6.4; -1 for a number that no server writes."""
+    year, month, day, hour, minute, second = old_datetime(data, start)
+    if year < 0:
         return -1
     out[offset] = 39
     offset = put_calendar(year, month, day, 45, out, offset + 1)
     out[offset] = 32
-    offset = put_clock(hour, minute, second, out, offset + 1)
-    offset = put_micros(microsecond, digits, out, offset)
-    if offset < 0:
-        return -1
+    offset = put_hours(hour, minute, second, out, offset + 1)
     out[offset] = 39
     return offset + 1
 
 
 @kernel
 def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
-    """Write a TIME in the format since 5.6.4; -1 if it is invalid."""
-    has_spare_bit, is_negative, hour, minute, second, microsecond = time(data, start, digits)
-    if has_spare_bit:
-        return -1
+    """Write a TIME in the format since 5.6.4."""
+    _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
     out[offset] = 39
     offset += 1
     if is_negative:
         out[offset] = 45
         offset += 1
-    offset = put_clock(hour, minute, second, out, offset)
-    if offset >= 0:
-        offset = put_micros(microsecond, digits, out, offset)
-    if offset < 0:
-        return -1
+    offset = put_hours(hour, minute, second, out, offset)
+    offset = put_fraction(microsecond, digits, out, offset)
+    out[offset] = 39
+    return offset + 1
+
+
+@kernel
+def put_old_time(data: Bytes, start: int, out: Bytes, offset: int) -> int:
+    """Write a TIME in the format before 5.6.4."""
+    is_negative, hour, minute, second = old_time(data, start)
+    out[offset] = 39
+    offset += 1
+    if is_negative:
+        out[offset] = 45
+        offset += 1
+    offset = put_hours(hour, minute, second, out, offset)
     out[offset] = 39
     return offset + 1
 
 
 @kernel
 def put_timestamp(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> Any:
-    """Write a TIMESTAMP in the format since 5.6.4, in seconds; -1 if it is invalid."""
+    """Write a TIMESTAMP in the format since 5.6.4, in seconds."""
     seconds, microsecond = timestamp(data, start, digits)
-    return put_micros(microsecond, digits, out, put_number(seconds, out, offset))
+    return put_fraction(microsecond, digits, out, put_number(seconds, out, offset))
 
 
 @kernel
