@@ -115,28 +115,28 @@ class _Watched(io.RawIOBase):
     def __init__(self, source: Source, advance: Advance) -> None:
         self._source, self._advance = source, advance
         self._stream = source.open()
-        self._at = 0
+        self._position = 0
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1) -> bytes:
         data = self._stream.read(size) or b""
-        self._moved_to(self._at + len(data))
+        self._moved_to(self._position + len(data))
         return data
 
     def readinto(self, buffer: Any) -> int:
         # Not every stream has this method; callers handle the AttributeError.
         count: int = self._stream.readinto(buffer) or 0  # type: ignore[attr-defined]
-        self._moved_to(self._at + count)
+        self._moved_to(self._position + count)
         return count
 
     def seekable(self) -> bool:
         return self._stream.seekable()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._at = self._stream.seek(offset, whence)
-        return self._at
+        self._position = self._stream.seek(offset, whence)
+        return self._position
 
     def tell(self) -> int:
         return self._stream.tell()
@@ -150,7 +150,7 @@ class _Watched(io.RawIOBase):
         super().close()
 
     def _moved_to(self, position: int) -> None:
-        self._at = position
+        self._position = position
         self._advance(self._source, position)
 
 

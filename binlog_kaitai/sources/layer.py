@@ -44,7 +44,7 @@ class Layer(_Above):
 
     def __init__(self, raw: BinaryIO) -> None:
         super().__init__(raw)
-        self._at = 0
+        self._position = 0
         self._start = 0
         self._chunk = memoryview(b"")
 
@@ -54,24 +54,24 @@ class Layer(_Above):
         return is_regular_file(self._raw)
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         if not self.seekable():
             raise io.UnsupportedOperation("the stream cannot seek")
-        base = self._at if whence == io.SEEK_CUR else self._find_size() if whence == io.SEEK_END else 0
-        self._at = max(base + offset, 0)
-        return self._at
+        base = self._position if whence == io.SEEK_CUR else self._find_size() if whence == io.SEEK_END else 0
+        self._position = max(base + offset, 0)
+        return self._position
 
     def readinto(self, room: WriteableBuffer) -> int:
         """Fill the buffer from the current chunk."""
         view = memoryview(room).cast("B")
         if not len(view) or not self._has_next():
             return 0
-        begin = self._at - self._start
+        begin = self._position - self._start
         part = self._chunk[begin : begin + len(view)]
         view[: len(part)] = part
-        self._at += len(part)
+        self._position += len(part)
         return len(part)
 
     def read(self, size: int | None = -1) -> bytes:
@@ -89,11 +89,11 @@ class Layer(_Above):
                 if size is None or size < 0 or not parts:
                     raise
                 break
-            begin = self._at - self._start
+            begin = self._position - self._start
             end = None if size is None or size < 0 else begin + size - len(parts)
             part = self._chunk[begin:end]
             parts += part
-            self._at += len(part)
+            self._position += len(part)
         return bytes(parts)
 
     def after_damage(self, position: int) -> int | None:
@@ -102,9 +102,9 @@ class Layer(_Above):
 
     def _has_next(self) -> bool:
         """Load the chunk with the byte at the current position; False at the end."""
-        if not self._start <= self._at < self._start + len(self._chunk):
-            self._start, self._chunk = self._load(self._at)
-        return self._start <= self._at < self._start + len(self._chunk)
+        if not self._start <= self._position < self._start + len(self._chunk):
+            self._start, self._chunk = self._load(self._position)
+        return self._start <= self._position < self._start + len(self._chunk)
 
     def _load(self, position: int) -> tuple[int, memoryview]:
         """A chunk with the byte at a position, and its start; empty at the end."""

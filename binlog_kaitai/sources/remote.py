@@ -1,6 +1,10 @@
 """Remote files: `s3://`, `gs://`, `abfss://`, `hdfs://`, and others supported by fsspec.
 
 A file is fetched in ranges. Sequential reads fetch increasing amounts in advance; random reads fetch little.
+Each range but the first is followed by a request for the file's state: PyArrow's requests name no ETag, so
+nothing else shows that the file was replaced, and a single request at the end would come after its rows were
+delivered.
+
 Credentials and endpoints come from the environment, as for PyArrow, or from the URL
 (``s3://bucket/folder/binlog.000001?region=eu-central-1``).
 """
@@ -238,7 +242,7 @@ class Ranged(io.RawIOBase):
         self._file = file
         self._check = check
         self._size = int(file.size())
-        self._at = 0
+        self._position = 0
         self._start, self._data = 0, b""
         self._window = _LEAST
         self.fetched = 0
@@ -250,30 +254,30 @@ class Ranged(io.RawIOBase):
         return True
 
     def tell(self) -> int:
-        return self._at
+        return self._position
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._at, io.SEEK_END: self._size}[whence]
-        self._at = max(base + offset, 0)
-        return self._at
+        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
+        self._position = max(base + offset, 0)
+        return self._position
 
     def readinto(self, room: WriteableBuffer) -> int:
         """Fill the buffer with the bytes available; fetches only if there are none."""
         view = memoryview(room).cast("B")
-        if self._at >= self._size or not len(view):
+        if self._position >= self._size or not len(view):
             return 0
-        if not self._start <= self._at < self._start + len(self._data):
+        if not self._start <= self._position < self._start + len(self._data):
             self._fetch(len(view))
-        begin = self._at - self._start
+        begin = self._position - self._start
         part = memoryview(self._data)[begin : begin + len(view)]
         view[: len(part)] = part
-        self._at += len(part)
+        self._position += len(part)
         return len(part)
 
     def read(self, size: int = -1) -> bytes:
         """The requested number of bytes, or fewer at the end."""
         parts = bytearray()
-        left = self._size - self._at if size < 0 else size
+        left = self._size - self._position if size < 0 else size
         while left > 0:
             part = bytearray(min(left, _MOST))
             if not (count := self.readinto(part)):
@@ -288,13 +292,13 @@ class Ranged(io.RawIOBase):
         super().close()
 
     def _fetch(self, size: int) -> None:
-        is_next = self._data and self._at == self._start + len(self._data)
+        is_next = self._data and self._position == self._start + len(self._data)
         self._window = min(2 * self._window, _MOST) if is_next else _LEAST
-        count = min(max(size if size <= _MOST else _MOST, self._window), self._size - self._at)
+        count = min(max(size if size <= _MOST else _MOST, self._window), self._size - self._position)
         data = self._fetched(count)
         if self.fetched:
             self._check()
-        self._start, self._data = self._at, data
+        self._start, self._data = self._position, data
         self.fetched += len(data)
 
     def _fetched(self, count: int) -> bytes:
@@ -306,11 +310,13 @@ class Ranged(io.RawIOBase):
         for preset in (0x55, 0xAA):
             data = bytearray(count)
             data[-1] = preset
-            self._file.seek(self._at)
+            self._file.seek(self._position)
             size = self._file.readinto(data)
             if 0 < size < count or data[-1] != preset:
                 return bytes(data[:size])
             if not size:
                 break
-        end = self._at + count
-        raise OSError(f"the store sent fewer bytes than {self._at} to {end}, though it states {self._size}")
+        end = self._position + count
+        raise OSError(
+            f"the store sent fewer bytes than {self._position} to {end}, though it states {self._size}"
+        )

@@ -49,6 +49,8 @@ class LyingStore:
         Whether any other object exists, too.
     ranges : list of (int, int)
         The ranges that were requested.
+    states : int
+        How often the state of an object was requested.
     """
 
     data: bytes
@@ -57,6 +59,7 @@ class LyingStore:
     modified: Callable[[int], int] = lambda count: 10
     has_everything: bool = False
     ranges: list[tuple[int, int]] = field(default_factory=list)
+    states: int = 0
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -67,6 +70,7 @@ class _Handler(BaseHTTPRequestHandler):
         pass
 
     def do_HEAD(self) -> None:
+        self.store.states += 1
         is_log = self.path.split("?")[0] == "/logs/binlog.000001"
         self._head(200 if is_log or self.store.has_everything else 404, self.store.size if is_log else 2)
 

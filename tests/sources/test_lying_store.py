@@ -131,6 +131,19 @@ def test_an_object_that_grows_while_it_is_read_is_read_as_it_was() -> None:
     assert log()[4:] == b"".join(read)
 
 
+def test_each_byte_is_requested_once_and_the_state_once_more_after_each_later_range() -> None:
+    store = LyingStore(log(), len(log()))
+    with lying(store) as url, remote.open_url(url) as file:
+        states_at_the_start = store.states
+        assert file.read(100) == log()[:100]
+        assert store.states == states_at_the_start
+        assert file.read() == log()[100:]
+    assert store.ranges[0] == (0, _FIRST)
+    assert [start for start, _ in store.ranges[1:]] == [end for _, end in store.ranges[:-1]]
+    assert store.ranges[-1][1] == len(log())
+    assert store.states - states_at_the_start == len(store.ranges) - 1
+
+
 def test_a_store_that_has_every_file_has_not_endless_eras(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(eras, "_MOST_ERAS", 20)
     with lying(LyingStore(log(), len(log()), has_everything=True)) as url:
