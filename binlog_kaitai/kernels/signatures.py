@@ -83,10 +83,10 @@ _TABLE = {
     },
     "binlog_kaitai.rows.image_walk": {
         "find_runs": "i8[] i8[]*",
-        "locate": (
-            "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]*"
-        ),
         "spread": "i8[] i8[] i8[]*",
+        "walk_images": (
+            "u1[] i8[] i8[] i8[] i8[] i8[,] i8[,] i8[,] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]* i8[]*"
+        ),
     },
     "binlog_kaitai.rows.log_definitions": {
         "keep_defining": "u1[] u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]* u1[]*",
@@ -94,9 +94,6 @@ _TABLE = {
     "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",
         "read_columns": "u1[] i8[] i8 i8[,] i8[] u1[]* u2[]* u4[]* u8[]* i4[]* i8[]* i8[,]*",
-    },
-    "binlog_kaitai.rows.row_counts": {
-        "count_rows": "u1[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[] i8[]*",
     },
     "binlog_kaitai.rows.sequences": {
         "put_sequences": "i8[] i8 i8[] i8[] i8[] b1[] u1[]* i4[]*",

@@ -10,7 +10,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import (
     has_partial_bits,
     is_null,
@@ -21,7 +21,7 @@ from binlog_kaitai.log.decoders import (
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.rows.row_images import ImageProgram, Images
 
-#: Why `locate` stopped: all events are done, the output is full, or an event contradicts its table map.
+#: Why `walk_images` stopped: all events are done, the output is full, or an event contradicts its table map.
 DONE, FULL, MISMATCH = 0, 1, 2
 
 #: Values in place of an offset: the value is NULL, or absent from the image.
@@ -30,104 +30,104 @@ NULL, ABSENT = -1, -2
 #: Row kinds.
 INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
 
-#: Indexes into the state of `locate`.
-STATE_SIZE = 4
+#: Count for an event that contradicts its table map.
+MISMATCH_COUNT = -1
+
+#: Indexes into the state of `walk_images`: event, offset, row number within the event, and why it stopped.
+EVENT, OFFSET, NUMBER, REASON, STATE_SIZE = range(5)
+
+#: Columns of the array of programs: the images of a row (1 before plus 2 after); the length of the bitmap of
+#: partial JSON columns in the after image, -1 if the event has no value options; the first step of either
+#: image and the end, and the first hop of either image and the end.
+WHICH, PARTIAL, STEPS, HOPS, PROGRAM_SIZE = 0, 1, 2, 5, 8
 
 
 @kernel
-def locate(
+def walk_images(
     data: Bytes,
     begins: Ints,
     ends: Ints,
     ids: Ints,
+    program_of: Ints,
     programs: Ints,
-    images: Ints,
-    partials: Ints,
-    limits: Ints,
-    columns: Ints,
-    sizes: Ints,
-    prefixes: Ints,
+    steps: Ints,
+    hops: Ints,
     state: Ints,
     starts: Ints,
     events: Ints,
     numbers: Ints,
     changes: Bytes,
     options: Ints,
+    counts: Ints,
 ) -> int:
-    """Find the offset of each value of each row.
+    """Find the offset of each value of each row, or only count the rows.
 
     Parameters
     ----------
-    begins, ends, ids, programs
+    begins, ends, ids, program_of
         For each event, the range of its images, the event number to report for its rows, and the number of
         its program.
-    images, partials
-        For each program, the images of a row (1 before plus 2 after), and the length of the bitmap of partial
-        JSON columns in the after image; -1 if the event has no value options.
-    limits, columns, sizes, prefixes
-        Program `p` has the steps `limits[2p]` to `limits[2p + 1]` for the before image, and from there to
-        `limits[2p + 2]` for the after image. A step has a column number, the length of the value, and the
-        size of its length prefix; one of the last two is 0.
+    programs : int64 array of shape (p, PROGRAM_SIZE)
+    steps : int64 array of shape (n, 3)
+        A step is one value of an image: column number, length, and size of the length prefix; one of the last
+        two is 0.
+    hops : int64 array of shape (m, 2)
+        Merged steps for images without NULL: a number of bytes, then a length prefix of this size, if any.
     state : int64 array
-        Event index, offset, row number within the event, and 1 if the event has been started; initially all
-        0. The next call continues from there.
+        Initially all 0; the next call continues from there if `state[REASON]` is set to 1.
     starts : int64 array, columns by rows
         Output: offset of each value, including its length prefix, or NULL or ABSENT.
     events, numbers, changes, options
         Output, for each row: event number, row number within the event, row kind, and offset of the bitmap of
         partial JSON columns or -1. An update yields two rows.
+    counts : int64 array
+        If not empty, the only output: the number of rows of each event, where an update counts once, or
+        MISMATCH_COUNT.
 
     Returns
     -------
-    Number of rows found. `state[3]` is then 0 (done), 1 (output full) or 2 (event `state[0]` contradicts
-    its table map).
+    Number of rows found. `state[REASON]` is then DONE, FULL, or MISMATCH: event `state[EVENT]` contradicts
+    its table map.
     """
     rows = 0
     room = events.shape[0]
     width = starts.shape[0]
-    event = state[0]
-    offset = state[1]
-    number = state[2]
-    is_begun = state[3] != 0
+    counts_only = counts.shape[0] > 0
+    event = state[EVENT]
+    offset = state[OFFSET]
+    number = state[NUMBER]
+    is_begun = state[REASON] != 0
     while event < begins.shape[0]:
-        program = programs[event]
-        which = images[program]
+        program = program_of[event]
         end = ends[event]
-        first = limits[2 * program]
-        middle = limits[2 * program + 1]
-        last = limits[2 * program + 2]
         # Repeated for each row, these would be loaded each time, because outputs may overlap them.
-        name, partial = ids[event], partials[program]
+        which, partial, name = programs[program, WHICH], programs[program, PARTIAL], ids[event]
+        first, middle = programs[program, STEPS], programs[program, STEPS + 1]
+        last = programs[program, STEPS + 2]
         of_before, of_after = (BEFORE, AFTER) if which == 3 else (DELETE, INSERT)
+        is_wrong = False
         if not is_begun:
             is_begun = True
             offset = begins[event]
             number = 0
             has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
             has_bytes = has_bytes or partial >= 0
-            if offset < 0 or offset > end or end > data.shape[0] or (offset < end) != has_bytes:
-                state[0] = event
-                state[3] = MISMATCH
-                return rows
-        while offset < end or (number == 0 and begins[event] == end):
-            if rows + 2 > room:
-                state[0] = event
-                state[1] = offset
-                state[2] = number
-                state[3] = FULL
+            is_wrong = offset < 0 or offset > end or end > data.shape[0] or (offset < end) != has_bytes
+        while not is_wrong and (offset < end or (number == 0 and begins[event] == end)):
+            if not counts_only and rows + 2 > room:
+                state[EVENT] = event
+                state[OFFSET] = offset
+                state[NUMBER] = number
+                state[REASON] = FULL
                 return rows
             done = rows
             for side in range(2):
-                if not (which >> side) & 1:
+                if is_wrong or not (which >> side) & 1:
                     continue
                 row = np.uint64(done)
                 begin = middle if side else first
                 stop = last if side else middle
-                events[row] = name
-                numbers[row] = number
-                changes[row] = of_after if side else of_before
-                options[row] = -1
-                is_wrong = False
+                option = np.int64(-1)
                 if side and partial >= 0:
                     is_wrong = offset >= end
                     if not is_wrong:
@@ -137,45 +137,95 @@ def locate(
                         is_set = has_partial_bits(data, offset)
                         offset = after
                         if is_set:
-                            options[row] = offset
+                            option = offset
                             offset += partial
                 null_at = offset
                 offset += len_null_bits(stop - begin)
-                if offset > end:
-                    is_wrong = True
+                is_wrong = is_wrong or offset > end
+                if counts_only:
+                    if not is_wrong:
+                        hop, last_hop = programs[program, HOPS + side], programs[program, HOPS + side + 1]
+                        offset = after_image(
+                            data, null_at, offset, end, steps, begin, stop, hops, hop, last_hop
+                        )
+                        is_wrong = offset > end
+                    continue
+                events[row] = name
+                numbers[row] = number
+                changes[row] = of_after if side else of_before
+                options[row] = option
                 if stop - begin < width:
                     for column in range(width):
                         starts[np.uint64(column), row] = ABSENT
                 for step in range(begin, begin if is_wrong else stop):
                     # With a signed index, Numba would generate code for negative indexes.
                     here = np.uint64(step)
-                    slot = np.uint64(columns[here])
+                    slot = np.uint64(steps[here, 0])
                     if is_null(data, null_at, step - begin):
                         starts[slot, row] = NULL
                         continue
                     starts[slot, row] = offset
-                    prefix = prefixes[here]
-                    if prefix == 0:
-                        offset += sizes[here]
-                    elif offset + prefix > end:
-                        offset = end + 1
-                    else:
-                        offset += prefix + length_prefix(data, offset, prefix)
+                    offset = after_value(data, offset, end, steps[here, 1], steps[here, 2])
                     if offset > end:
                         is_wrong = True
                         break
-                if is_wrong:
-                    state[0] = event
-                    state[3] = MISMATCH
-                    return rows
                 done += 1
-            rows = done
+            rows = rows if is_wrong else done
             number += 1
+        if counts_only:
+            counts[event] = MISMATCH_COUNT if is_wrong else number
+        elif is_wrong:
+            state[EVENT] = event
+            state[REASON] = MISMATCH
+            return rows
         event += 1
         is_begun = False
-    state[0] = event
-    state[3] = DONE
+    state[EVENT] = event
+    state[REASON] = DONE
     return rows
+
+
+@kernel
+@inlined
+def after_value(data: Bytes, offset: int, end: int, size: int, prefix: int) -> Any:
+    """The offset after a value of `size` bytes, or with a length prefix; exceeds `end` if the value does."""
+    if prefix == 0:
+        return offset + size
+    if offset + prefix > end:
+        return end + 1
+    return offset + prefix + length_prefix(data, offset, prefix)
+
+
+@kernel
+@inlined
+def after_image(
+    data: Bytes,
+    null_at: int,
+    offset: int,
+    end: int,
+    steps: Ints,
+    begin: int,
+    stop: int,
+    hops: Ints,
+    hop: int,
+    last_hop: int,
+) -> Any:
+    """The offset after the values of an image, whose null bits are valid; exceeds `end` if they do."""
+    nulls = 0
+    for bit in range((stop - begin) >> 3):
+        nulls |= data[np.uint64(null_at + bit)]
+    if (stop - begin) & 7:
+        # Bits after the last column may be set.
+        nulls |= data[np.uint64(offset - 1)] & ((1 << ((stop - begin) & 7)) - 1)
+    if nulls == 0:
+        while hop < last_hop and offset <= end:
+            offset = after_value(data, offset + hops[hop, 0], end, 0, hops[hop, 1])
+            hop += 1
+        return offset
+    for step in range(begin, stop):
+        if offset <= end and not is_null(data, null_at, step - begin):
+            offset = after_value(data, offset, end, steps[step, 1], steps[step, 2])
+    return offset
 
 
 @kernel
@@ -213,7 +263,7 @@ _MAX_BYTES = 32 << 20
 
 
 class LocatedRows(NamedTuple):
-    """Rows found by the walk; see `locate` for the arrays."""
+    """Rows found by the walk; see `walk_images` for the arrays."""
 
     data: Bytes
     starts: Ints
@@ -283,61 +333,79 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) ->
     is_none = np.array([program is None for program in programs], dtype=np.bool_)
     wrong = np.flatnonzero(is_none[program_of[chosen]])
     good = chosen[: wrong[0]] if len(wrong) else chosen
-    for events, data, begins, ends in images.portions(good):
-        joined = JoinedPrograms.of(programs, program_of[events])
-        yield from _walk(data, begins, ends, events, joined, width, max_rows)
+    for portion in images.portions(good):
+        yield from _walk(WalkInput.of(portion, programs, program_of), width, max_rows)
     if len(wrong):
         raise MismatchError(int(chosen[wrong[0]]))
 
 
-class JoinedPrograms(NamedTuple):
-    """Several programs in one set of arrays, and the program number of each event."""
+class WalkInput(NamedTuple):
+    """The first arguments of `walk_images`, for some events of a table."""
 
-    numbers: Ints
-    which: Ints
-    partials: Ints
-    limits: Ints
+    data: Bytes
+    begins: Ints
+    ends: Ints
+    ids: Ints
+    program_of: Ints
+    programs: Ints
     steps: Ints
+    hops: Ints
 
     @classmethod
-    def of(cls, programs: list[ImageProgram | None], program_of: Ints) -> JoinedPrograms:
-        first, numbers = distinct(program_of)
-        used = program_of[first].tolist()
-        chosen = [program for number in used if (program := programs[number]) is not None]
-        counts = [count for program in chosen for count in program.counts]
-        return cls(
-            numbers,
-            np.array([program.which for program in chosen], dtype=np.int64),
-            np.array([program.partial for program in chosen], dtype=np.int64),
-            np.concatenate(([0], np.cumsum(counts, dtype=np.int64))).astype(np.int64),
-            np.concatenate([program.steps for program in chosen] or [np.zeros((0, 3), dtype=np.int64)]),
-        )
+    def of(
+        cls, portion: tuple[Ints, Bytes, Ints, Ints], programs: list[ImageProgram | None], program_of: Ints
+    ) -> WalkInput:
+        """The input for a portion of `Images`, given its programs and the program of each of its events."""
+        events, data, begins, ends = portion
+        first, numbers = distinct(program_of[events])
+        used = [programs[number] for number in program_of[events][first].tolist()]
+        return cls(data, begins, ends, events, numbers, *joined([one for one in used if one is not None]))
 
 
-def _walk(
-    data: Bytes, begins: Ints, ends: Ints, events: Ints, joined: JoinedPrograms, width: int, max_rows: int
-) -> Iterator[LocatedRows]:
+def joined(programs: Sequence[ImageProgram]) -> tuple[Ints, Ints, Ints]:
+    """Programs, steps and hops as arrays for `walk_images`."""
+    rows, step, hop = np.empty((len(programs), PROGRAM_SIZE), dtype=np.int64), 0, 0
+    for row, program in zip(rows, programs, strict=True):
+        row[:STEPS] = program.which, program.partial
+        row[STEPS:HOPS] = step + np.cumsum([0, *program.counts])
+        row[HOPS:] = hop + np.cumsum([0, *program.hop_counts])
+        step, hop = row[HOPS - 1], row[-1]
+    return rows, _stacked([one.steps for one in programs], 3), _stacked([one.hops for one in programs], 2)
+
+
+def _stacked(arrays: list[Ints], width: int) -> Ints:
+    return np.concatenate([np.zeros((0, width), dtype=np.int64), *arrays])
+
+
+def count_images(walked: WalkInput) -> Ints:
+    """The number of rows of each event, int64; MISMATCH_COUNT for those that contradict their table map."""
+    counts = np.empty(len(walked.ids), dtype=np.int64)
+    nothing = np.zeros(0, dtype=np.int64)
+    outputs = np.zeros((0, 0), dtype=np.int64), nothing, nothing, np.zeros(0, dtype=np.uint8), nothing
+    walk_images.run(*walked, np.zeros(STATE_SIZE, dtype=np.int64), *outputs, counts)
+    return counts
+
+
+def _walk(walked: WalkInput, width: int, max_rows: int) -> Iterator[LocatedRows]:
     state = np.zeros(STATE_SIZE, dtype=np.int64)
-    work = int((ends - begins).sum())
-    columns, sizes, prefixes = (np.ascontiguousarray(joined.steps[:, column]) for column in range(3))
+    events = walked.ids
+    work = int((walked.ends - walked.begins).sum())
     # A row has at least one byte.
     room = max(min(max_rows, _MAX_VALUES // max(width, 1), work + len(events)), 2)
     while True:
         starts = np.empty((width, room + _APART), dtype=np.int64)
         of_rows, in_event, options = np.empty((3, room), dtype=np.int64)
         changes = np.empty(room, dtype=np.uint8)
-        programs = joined.numbers, joined.which, joined.partials, joined.limits, columns, sizes, prefixes
-        rows = LocatedRows(data, starts, of_rows, in_event, changes, options)
-        count = locate.run(data, begins, ends, events, *programs, state, *rows[1:])
-        reason = int(state[3])
+        rows = LocatedRows(walked.data, starts, of_rows, in_event, changes, options)
+        count = walk_images.run(*walked, state, *rows[1:], np.zeros(0, dtype=np.int64))
+        reason = int(state[REASON])
         if reason == MISMATCH:
             # Rows of the event that does not match are discarded.
-            count = int(np.searchsorted(of_rows[:count], events[state[0]]))
+            count = int(np.searchsorted(of_rows[:count], events[state[EVENT]]))
         if count:
             rows = rows.part(0, count)
             yield from _pieces(rows) if work > _MAX_BYTES else (rows,)
         if reason == MISMATCH:
-            raise MismatchError(int(events[int(state[0])]))
+            raise MismatchError(int(events[int(state[EVENT])]))
         if reason != FULL:
             return
-        state[3] = 1

@@ -1,6 +1,6 @@
 """Kernels that read numbers, dates and times from row images, and many columns together.
 
-`starts` are offsets in `data` from `image_walk.locate`; a negative one means no value and gives the result 0.
+`starts` are offsets in `data` from `walk_images`; a negative one means no value and gives the result 0.
 
 Kernels for dates and times fill `out` with days (int32) or microseconds (int64), and `states`, uint8: FINE,
 ZERO for a date that is not in the calendar, WRONG for an invalid value. They return the number of values that
@@ -502,7 +502,7 @@ def read_columns(
     Parameters
     ----------
     starts : int64 array
-        Offsets of the values, see `locate`.
+        Offsets of the values, see `walk_images`.
     plan : int64 array, columns by LINE
     more : int64 array
         Digit groups of decimals, and member numbers.

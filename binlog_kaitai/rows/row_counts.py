@@ -1,132 +1,15 @@
-"""The number of rows that each rows event changes: the walk over row images, without recording offsets."""
+"""The number of rows that each rows event changes."""
 
 from __future__ import annotations
-
-from itertools import pairwise
 
 import numpy as np
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.decoders import (
-    has_partial_bits,
-    is_null,
-    len_null_bits,
-    length_prefix,
-    value_options,
-)
-from binlog_kaitai.rows.image_walk import JoinedPrograms
+from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.rows.image_walk import MISMATCH_COUNT, WalkInput, count_images
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import set_old_fractions
-
-#: Result for an event that contradicts its table map.
-MISMATCH_COUNT = -1
-
-
-@kernel
-def count_rows(
-    data: Bytes,
-    begins: Ints,
-    ends: Ints,
-    programs: Ints,
-    images: Ints,
-    partials: Ints,
-    limits: Ints,
-    sizes: Ints,
-    prefixes: Ints,
-    hop_limits: Ints,
-    hops: Ints,
-    hop_prefixes: Ints,
-    out: Ints,
-) -> None:
-    """Count the rows of each event; an update counts once.
-
-    The parameters are those of `locate`, and the same events are rejected. `hop_limits`, `hops` and
-    `hop_prefixes` are merged steps for rows without NULL: a number of bytes, then a length prefix, if any.
-    """
-    for event in range(begins.shape[0]):
-        program = programs[event]
-        which = images[program]
-        offset = begins[event]
-        end = ends[event]
-        first = limits[2 * program]
-        middle = limits[2 * program + 1]
-        last = limits[2 * program + 2]
-        has_bytes = (middle - first if which & 1 else 0) + (last - middle if which & 2 else 0) > 0
-        has_bytes = has_bytes or partials[program] >= 0
-        number = 0
-        is_wrong = offset < 0 or offset > end or end > data.shape[0] or (offset < end) != has_bytes
-        while not is_wrong and (offset < end or (number == 0 and begins[event] == end)):
-            for side in range(2):
-                if is_wrong or not (which >> side) & 1:
-                    continue
-                step = middle if side else first
-                stop = last if side else middle
-                if side and partials[program] >= 0:
-                    is_wrong = offset >= end
-                    if not is_wrong:
-                        is_valid, is_none, after = value_options(data, offset)
-                        is_wrong = is_none or not is_valid or after > end
-                    if is_wrong:
-                        continue
-                    is_set = has_partial_bits(data, offset)
-                    offset = after
-                    if is_set:
-                        offset += partials[program]
-                null_at = offset
-                offset += len_null_bits(stop - step)
-                if offset > end:
-                    is_wrong = True
-                    continue
-                nulls = 0
-                for bit in range((stop - step) >> 3):
-                    nulls |= data[np.uint64(null_at + bit)]
-                if (stop - step) & 7:
-                    # Bits after the last column may be set.
-                    nulls |= data[np.uint64(offset - 1)] & ((1 << ((stop - step) & 7)) - 1)
-                begin = step
-                if nulls == 0:
-                    step = hop_limits[2 * program + side]
-                    stop = hop_limits[2 * program + side + 1]
-                while step < stop and not is_wrong:
-                    prefix = 0
-                    if nulls == 0:
-                        offset += hops[step]
-                        prefix = hop_prefixes[step]
-                    elif not is_null(data, null_at, step - begin):
-                        prefix = prefixes[step]
-                        offset += sizes[step] if prefix == 0 else 0
-                    if prefix:
-                        if offset + prefix > end:
-                            offset = end + 1
-                        else:
-                            offset += prefix + length_prefix(data, offset, prefix)
-                    is_wrong = offset > end
-                    step += 1
-            number += 1
-        out[event] = MISMATCH_COUNT if is_wrong else number
-
-
-def hops_of(limits: Ints, sizes: Ints, prefixes: Ints) -> tuple[Ints, Ints, Ints]:
-    """Merge the steps of each image: limits as for the steps, byte counts, sizes of length prefixes."""
-    hop_limits, hops, hop_prefixes = [0], list[int](), list[int]()
-    bounds = limits.tolist()
-    for begin, end in pairwise(bounds):
-        gap = 0
-        for size, prefix in zip(sizes[begin:end].tolist(), prefixes[begin:end].tolist(), strict=True):
-            gap += 0 if prefix else size
-            if prefix:
-                hops.append(gap)
-                hop_prefixes.append(prefix)
-                gap = 0
-        if gap:
-            hops.append(gap)
-            hop_prefixes.append(0)
-        hop_limits.append(len(hops))
-    return tuple(np.array(values, dtype=np.int64) for values in (hop_limits, hops, hop_prefixes))  # type: ignore[return-value]
-
 
 #: Result if the number is unknown.
 UNKNOWN = MISMATCH_COUNT
@@ -180,12 +63,8 @@ def walked_counts(images: Images, chosen: Ints, table: Table) -> Ints:
     programs, program_of = images.programs()
     is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]
     found = [counts[:0]]
-    for events, data, begins, ends in images.portions(chosen[is_known]):
-        joined = JoinedPrograms.of(programs, program_of[events])
-        sizes, prefixes = (np.ascontiguousarray(joined.steps[:, column]) for column in (1, 2))
-        steps = joined.limits, sizes, prefixes, *hops_of(joined.limits, sizes, prefixes)
-        found.append(np.empty(len(events), dtype=np.int64))
-        count_rows.run(data, begins, ends, joined.numbers, joined.which, joined.partials, *steps, found[-1])
+    for portion in images.portions(chosen[is_known]):
+        found.append(count_images(WalkInput.of(portion, programs, program_of)))
     counts[is_known] = np.concatenate(found)
     return counts
 

@@ -16,7 +16,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.rows.table_maps import Table, Tables
+from binlog_kaitai.rows.table_maps import Table, Tables, Width
 
 _ID = "table_id.value"
 _COMPRESSED = "compressed_images"
@@ -26,22 +26,54 @@ _ROOM = 16 << 20
 
 _NO_BYTES, _NONE = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int64)
 
+#: Maximum number of programs cached per table.
+_MAX_PROGRAMS = 1 << 10
+
 #: Deflate compresses by at most a factor of about 1000.
 _MOST_RATIO = 1032
 
 
+#: Column, length, and size of the length prefix of a value in an image.
+Step = tuple[int, int, int]
+
+
 class ImageProgram(NamedTuple):
-    """Layout of the images of some events; see `locate`."""
+    """Layout of the images of some events; see `walk_images`."""
 
     which: int
     partial: int
     counts: tuple[int, int]  # number of steps of each image
     steps: Ints  # int64 array of shape (n, 3): column, length, size of the length prefix
+    hop_counts: tuple[int, int]  # number of hops of each image
+    hops: Ints  # int64 array of shape (n, 2): number of bytes, size of a length prefix
 
     def columns(self) -> tuple[list[int], list[int]]:
         """Columns of the before image and of the after image."""
-        found: list[int] = self.steps[:, 0].tolist()
-        return found[: self.counts[0]], found[self.counts[0] :]
+        columns: list[int] = self.steps[:, 0].tolist()
+        return columns[: self.counts[0]], columns[self.counts[0] :]
+
+    @classmethod
+    def of(cls, which: int, partial: int, before: list[Step], after: list[Step]) -> ImageProgram:
+        """The program for the steps of both images."""
+        hops, hops_after = _hops(before), _hops(after)
+        return cls(
+            which,
+            partial,
+            (len(before), len(after)),
+            np.array(before + after, dtype=np.int64).reshape(-1, 3),
+            (len(hops), len(hops_after)),
+            np.array(hops + hops_after, dtype=np.int64).reshape(-1, 2),
+        )
+
+
+def _hops(steps: list[Step]) -> list[tuple[int, int]]:
+    """Merge the steps of an image: numbers of bytes, and the size of the length prefix after each, or 0."""
+    hops, gap = list[tuple[int, int]](), 0
+    for _, size, prefix in steps:
+        if prefix:
+            hops.append((gap, prefix))
+        gap = 0 if prefix else gap + size
+    return [*hops, (gap, 0)] if gap else hops
 
 
 class Images:
@@ -116,25 +148,24 @@ class Images:
         if int(part.columns[index]) != len(table.widths):
             return None
         which, is_partial = int(part.which[index]), bool(part.is_partial[index])
-        before = self._columns(table, part.before[index], part.before_size[index]) if which & 1 else []
-        after = list[int]()
-        if which == 3:
-            after = self._columns(table, part.after[index], part.after_size[index])
-        elif which == 2:
-            after = self._columns(table, part.before[index], part.before_size[index])
-        steps = [(column, *table.widths[column]) for column in before + after]
-        return ImageProgram(
-            which,
-            len_partial_bits(len(table.json_columns)) if is_partial else -1,
-            (len(before), len(after)),
-            np.array(steps, dtype=np.int64).reshape(-1, 3),
-        )
+        first = self._bitmap(part.before[index], part.before_size[index])
+        second = self._bitmap(part.after[index], part.after_size[index]) if which == 3 else first
+        key = which, is_partial, first, second
+        programs: dict[tuple[int, bool, bytes, bytes], ImageProgram]
+        programs = table.memory.setdefault("image programs", {})
+        if key not in programs:
+            if len(programs) >= _MAX_PROGRAMS:
+                programs.clear()
+            programs[key] = ImageProgram.of(
+                which,
+                len_partial_bits(len(table.json_columns)) if is_partial else -1,
+                _steps(table.widths, first) if which & 1 else [],
+                _steps(table.widths, second) if which & 2 else [],
+            )
+        return programs[key]
 
-    def _columns(self, table: Table, start: int, size: int) -> list[int]:
-        bitmap = self.block.data[int(start) : int(start) + int(size)]
-        present = np.unpackbits(bitmap, bitorder="little")[: len(table.schema.columns)]
-        columns: list[int] = np.flatnonzero(present).tolist()
-        return columns
+    def _bitmap(self, start: int, size: int) -> bytes:
+        return bytes(self.block.data[int(start) : int(start) + int(size)])
 
     def portions(self, chosen: Ints) -> Iterator[tuple[Ints, Bytes, Ints, Ints]]:
         """Some of the events with their images decompressed: events, data, starts and ends of images.
@@ -184,6 +215,12 @@ class Images:
             data = _unpack(data or b"")
             self._unpacked_sizes[index] = len(data or b"")
         return None if data is None else np.frombuffer(data, dtype=np.uint8)
+
+
+def _steps(widths: list[Width], bitmap: bytes) -> list[Step]:
+    """The steps of an image with the columns of a bitmap."""
+    present = np.unpackbits(np.frombuffer(bitmap, dtype=np.uint8), bitorder="little")[: len(widths)]
+    return [(column, *widths[column]) for column in np.flatnonzero(present).tolist()]
 
 
 def _unpack(data: bytes) -> bytes | None:

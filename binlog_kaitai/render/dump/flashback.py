@@ -34,7 +34,16 @@ from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, event_of, r
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
-from binlog_kaitai.rows.image_walk import FULL, MISMATCH, STATE_SIZE, locate
+from binlog_kaitai.rows.image_walk import (
+    FULL,
+    MISMATCH,
+    REASON,
+    STATE_SIZE,
+    WalkInput,
+    joined,
+    walk_images,
+)
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.text.dump_kernels import UNKNOWN
 
 if TYPE_CHECKING:
@@ -105,20 +114,19 @@ def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[i
     room = min(_ROWS, end - start + 2)
     starts = np.empty((width, room), dtype=np.int64)
     outputs = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
-    limits = np.cumsum([0, *program.counts])
-    _, sizes, prefixes, _ = np.ascontiguousarray(program.steps.T)
-    steps = limits, np.array(program.columns, dtype=np.int64), sizes, prefixes
-    ranges = one + start, one + end, one, one, one + which, one - 1
+    steps = list(zip(program.columns, *program.steps[:, 1:3].T.tolist(), strict=True))
+    before, after = steps[: program.counts[0]], steps[program.counts[0] :]
+    images = joined([ImageProgram.of(which, -1, before, after)])
+    walked = WalkInput(data, one + start, one + end, one, one, *images)
     while True:
-        count = locate.run(data, *ranges, *steps, state, starts, *outputs)
-        if state[3] == MISMATCH:
+        count = walk_images.run(*walked, state, starts, *outputs, one[:0])
+        if state[REASON] == MISMATCH:
             raise GrammarError("the rows do not match their table map")
         offsets = starts[:, :count]
         first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
         begins.append(first - null_bytes)
-        if state[3] != FULL:
+        if state[REASON] != FULL:
             return _filled(np.concatenate(begins), end, null_bytes)
-        state[3] = 1
 
 
 def _filled(begins: Ints, end: int, size: int) -> Ints:

@@ -193,7 +193,7 @@ def put_row_lines(
     Parameters
     ----------
     data, starts, first_start, step_start
-        Bytes, and the offsets of values in them, see `locate`: the entry of column `c` and row `r` has
+        Bytes, and the offsets of values in them, see `walk_images`: the entry of column `c` and row `r` has
         the index `first_start + c * step_start + r`.
     rows, events, numbers, programs
         For each line, its (first) row, the index of its event, and the row number in the log; for each event,
