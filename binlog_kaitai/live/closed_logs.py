@@ -31,8 +31,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
-import zstandard
-
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading, writing_to
 from binlog_kaitai.live.archive import Archive
@@ -268,6 +266,8 @@ def compress(path: Path, stop: threading.Event) -> None:
 
 def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
     """Whether all of it was written and is on disk."""
+    import zstandard  # only `--compress` needs it
+
     compressor = zstandard.ZstdCompressor(write_checksum=True)
     entries: list[tuple[int, int]] = []
     with path.open("rb") as log, draft.open("wb") as file:
