@@ -429,6 +429,7 @@ class _Rebuild:
         if self._open is None or not (segments.continues and len(segments.starts) == 1):
             distance = int(block.positions[rows[0]] - block.positions[first])
             self._open = Open.at(block, int(rows[0]), self._writer.position + distance)
+        assert segments.phases is not None
         self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
 
     def _close(self, reason: str) -> None:

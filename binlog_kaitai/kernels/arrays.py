@@ -14,11 +14,20 @@ Bytes = NDArray[np.uint8]
 Ints = NDArray[np.int64]
 Unsigned = NDArray[np.uint64]
 
+#: Members of small enumerations.
+Codes = NDArray[np.int8]
+
+#: Checksums of ranges.
+Crc32s = NDArray[np.uint32]
+
 #: One bool for each of something.
 Bools = NDArray[np.bool_]
 
 #: Whatever its items are.
 Array = NDArray[Any]
+
+#: A number in a kernel: an `int` in Python, a NumPy scalar or a register in machine code.
+Number = Any
 
 
 def view_of(data: Bytes) -> memoryview:

@@ -24,7 +24,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -65,14 +65,14 @@ def find_bodies(
 class Frames(NamedTuple):
     """Offset, length, type code and checksum state of many events, as arrays."""
 
-    starts: Any
-    sizes: Any
-    codes: Any
-    checksums: Any
+    starts: Ints
+    sizes: Ints
+    codes: Bytes
+    checksums: Bytes
 
     def part(self, begin: int, end: int) -> Frames:
         """A range of the frames."""
-        return Frames(*(values[begin:end] for values in self))
+        return Frames._make(values[begin:end] for values in self)
 
 
 class Block:
@@ -125,11 +125,11 @@ class Block:
         self.is_special = is_special
         self.pieces: Pieces | None = None
         self.is_before_gtid = False
-        self.holders: Any = None
-        self.rolled_back: Any = None
+        self.holders: Ints | None = None
+        self.rolled_back: Bools | None = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
-        self._ranges: dict[int, tuple[Any, Any]] = {}
+        self._ranges: dict[int, tuple[Ints, Ints]] = {}
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -153,11 +153,11 @@ class Block:
         return Gathered(LAYOUTS["event_header"], self.data, starts, self.header_length, parameters)
 
     @cached_property
-    def end_positions(self) -> Any:
+    def end_positions(self) -> Ints:
         return self.positions + self.sizes
 
     @cached_property
-    def types(self) -> Any:
+    def types(self) -> Bytes:
         """Type code of each event, uint8, translated where the log uses other type numbers."""
         if not self.layout.has_permuted_types:
             return self.codes
@@ -170,14 +170,14 @@ class Block:
         return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
 
     @cached_property
-    def _by_type(self) -> tuple[Any, Any, Any]:
+    def _by_type(self) -> tuple[Ints, Ints, Ints]:
         """The result of `divide_by_type`, and the end of each type's range in the list of all events."""
         counts, order = (np.empty(size, dtype=np.int64) for size in (256, len(self)))
         divide_by_type.run(self.types, counts, order)
         return counts, order, np.cumsum(counts)
 
     @cached_property
-    def ranks(self) -> Any:
+    def ranks(self) -> Ints:
         """For each event, the number of preceding events of its type, int64: its index in `rows_of`."""
         counts, order, ends = self._by_type
         ranks = np.empty(len(self), dtype=np.int64)
@@ -189,7 +189,7 @@ class Block:
         """The types that occur, ordered by number."""
         return list(self.counts)
 
-    def rows_of(self, kind: int) -> Any:
+    def rows_of(self, kind: int) -> Ints:
         """Numbers of the events of a type, int64, in block order."""
         counts, order, ends = self._by_type
         return order[ends[kind] - counts[kind] : ends[kind]]
@@ -209,23 +209,23 @@ class Block:
         parameters = _parameters(self.layout, kind, code)
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
 
-    def all_body_ends(self, kind: int) -> Any:
+    def all_body_ends(self, kind: int) -> Ints:
         """End offsets in `data` of the bodies of all events of a type, excluding checksums, int64."""
         starts, sizes = self._all_body_ranges(kind)
         return starts + sizes
 
-    def body_ends(self, rows: Ints) -> Any:
+    def body_ends(self, rows: Ints) -> Ints:
         """End offsets in `data` of the bodies of the given events, excluding checksums, int64."""
         starts, sizes = self._body_ranges(rows)
         return starts + sizes
 
-    def _all_body_ranges(self, kind: int) -> tuple[Any, Any]:
+    def _all_body_ranges(self, kind: int) -> tuple[Ints, Ints]:
         """Start offsets in `data` and lengths of the bodies of all events of a type, int64."""
         if kind not in self._ranges:
             self._ranges[kind] = self._body_ranges(self.rows_of(kind))
         return self._ranges[kind]
 
-    def _body_ranges(self, rows: Ints) -> tuple[Any, Any]:
+    def _body_ranges(self, rows: Ints) -> tuple[Ints, Ints]:
         """Start offsets in `data` and lengths of the bodies of the given events, int64."""
         starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
         find = find_bodies.run
@@ -239,7 +239,7 @@ class Block:
         offset = offset_of(self.layout, kind, code, path)
         return None if offset is None else self.header_length + offset
 
-    def numbers_at(self, rows: Ints, offset: Any, width: int) -> Any:
+    def numbers_at(self, rows: Ints, offset: Ints | int, width: int) -> Unsigned:
         """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in events, uint64."""
         out = np.empty(len(rows), dtype=np.uint64)
         read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
@@ -249,9 +249,9 @@ class Block:
         """A range of the events, sharing the array."""
         return self.chosen(slice(begin, end))
 
-    def chosen(self, rows: Any) -> Block:
+    def chosen(self, rows: Ints | Bools | slice) -> Block:
         """The given events (event numbers, or a slice), sharing the array."""
-        frames = Frames(*(values[rows] for values in self.frames))
+        frames = Frames._make(values[rows] for values in self.frames)
         part = Block(self.file, self.data, 0, frames, self.layout, is_special=self.is_special)
         part.pieces = self.pieces
         part.positions = self.positions[rows]

@@ -29,7 +29,7 @@ from binlog_kaitai.core.grammar import POSITION_MASK, Format, header_length, hea
 from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, view_of
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, PENDING, read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log import checksum_runs as checksums
@@ -53,15 +53,15 @@ class Buffers:
 
     def __init__(self, *, are_shared: bool) -> None:
         self._are_shared = are_shared
-        self._used: deque[Any] = deque()
+        self._used: deque[Bytes] = deque()
 
-    def after(self, used: Any) -> Any:
+    def after(self, used: Bytes) -> Bytes:
         """An array of the same size to fill after this one."""
         spare = self._spare()
         self._used.append(used)
         return np.empty_like(used) if spare is None or spare.size != used.size else spare
 
-    def _spare(self) -> Any:
+    def _spare(self) -> Bytes | None:
         for index in range(len(self._used)):
             if not self._are_shared or _references(self._used, index) == _UNUSED:
                 spare = self._used[index]
@@ -70,12 +70,12 @@ class Buffers:
         return None
 
 
-def _references(arrays: deque[Any], index: int) -> int:
+def _references(arrays: deque[Bytes], index: int) -> int:
     return sys.getrefcount(arrays[index])
 
 
 #: References to an array that only the queue refers to; they depend on the version of Python.
-_UNUSED = _references(deque([np.empty(0)]), 0)
+_UNUSED = _references(deque([np.empty(0, dtype=np.uint8)]), 0)
 
 
 #: Why `frame` stopped: the next event is incomplete; its header is impossible; its type is one to stop at;
@@ -91,7 +91,7 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def _is_start(data: Bytes, at: Any, header_length: Any, size_at: Any, type_at: Any) -> Any:
+def _is_start(data: Bytes, at: Number, header_length: Number, size_at: Number, type_at: Number) -> Number:
     """`framing.is_start` for a header that is completely in the buffer."""
     if read_u4(data, np.uint64(at)) != _MAGIC:
         return False
@@ -132,7 +132,7 @@ def frame(
     starts: Ints,
     sizes: Ints,
     codes: Bytes,
-) -> Any:
+) -> Number:
     """Find the events in `data[at:end]`.
 
     Parameters
@@ -170,7 +170,7 @@ def frame(
 @kernel
 def find_drifts(
     data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: Ints
-) -> Any:
+) -> Number:
     """Find the events whose position is off by another distance than that of the event before.
 
     Parameters
@@ -287,7 +287,7 @@ class BlockReader:
         self._stream = stream
         self._special = _special_types(context.layout, everything=False)
         self._max_events, self._max_event_size = max_events, max_event_size
-        self._buffer: Any = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
+        self._buffer: Bytes = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
         self._buffers = Buffers(are_shared=shares_blocks)
         self._error: BinlogError | None = None  # raised after the events before it
@@ -419,7 +419,9 @@ class BlockReader:
         state = PENDING if layout.is_checksummed else NONE
         kinds = np.int64, np.int64, np.uint8, np.uint8
         values = mapped.start, size, code, state
-        frames = Frames(*(np.array([value], dtype=kind) for value, kind in zip(values, kinds, strict=True)))
+        frames = Frames._make(
+            np.array([value], dtype=kind) for value, kind in zip(values, kinds, strict=True)
+        )
         if not self._leaves_checks:
             checksums.settle(mapped.data, frames)
         block = Block(self.name, mapped.data, self.position - mapped.start, frames, layout)
@@ -430,7 +432,7 @@ class BlockReader:
 
     def _read_on(self) -> bool:
         """Read a small step, to frame it while cached; False if the buffer is full or at the end."""
-        room = memoryview(self._buffer)[self._end : self._end + _STEP]
+        room = view_of(self._buffer)[self._end : self._end + _STEP]
         # Some streams do not accept an empty buffer.
         try:
             count = _read_into(self._stream, room) if len(room) and self._error is None else 0
@@ -472,15 +474,15 @@ class BlockReader:
 def room_for(count: int) -> Frames:
     """Arrays for some events, with undefined values."""
     kinds = np.int64, np.int64, np.uint8, np.uint8
-    return Frames(*(np.empty(count, dtype=kind) for kind in kinds))
+    return Frames._make(np.empty(count, dtype=kind) for kind in kinds)
 
 
 def find_events(
-    data: Any,
+    data: Bytes,
     at: int,
     end: int,
     layout: Format,
-    special: Any,
+    special: Bools,
     *,
     room: Frames,
     max_event_size: int = 1 << 32,
@@ -513,7 +515,7 @@ def _header_offsets() -> tuple[int, int]:
     return header_offset("len_event"), header_offset("type_code")
 
 
-def frame_all(name: str, data: Any, layout: Format) -> Block | None:
+def frame_all(name: str, data: Bytes | bytes, layout: Format) -> Block | None:
     """Events that fill the given bytes, as one block; None if they are not complete events of this format.
 
     A uint8 array becomes the array of the block, without a copy.
@@ -543,13 +545,13 @@ class _Rest(io.RawIOBase):
 
 
 @lru_cache
-def _is_gtid(layout: Format) -> Any:
+def _is_gtid(layout: Format) -> Bools:
     """For each type code, whether it is a GTID event."""
     return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 
 @lru_cache
-def _special_types(layout: Format, *, everything: bool) -> Any:
+def _special_types(layout: Format, *, everything: bool) -> Bools:
     """For each type code, whether its events form blocks of their own."""
     kinds = [everything or layout.effective_type(code) in FORMAT_TYPES for code in range(256)]
     return np.array(kinds, dtype=np.bool_)

@@ -9,7 +9,6 @@ is left to the event reader, which reports the error.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -41,7 +40,7 @@ class BodyValidator:
         self._known: set[tuple[object, ...]] = set()
         self._size = 0
 
-    def accepts(self, block: Block, kind: int, wanted: Bools) -> Any:
+    def accepts(self, block: Block, kind: int, wanted: Bools) -> Bools:
         """Which events of a type are certainly valid, bool; undefined for events that are not wanted."""
         is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
         accepted = block.body(kind).matches & wanted if is_complete else wanted.copy()
@@ -86,7 +85,7 @@ def _walked(block: Block, kind: int) -> list[str]:
     return [field.path for field in layout.fields if getattr(field, "walk", None)] if layout.complete else []
 
 
-def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
+def _structures(block: Block, kind: int) -> Iterator[tuple[Ints | None, Ints]]:
     """Range of the structures that the layout skips; (None, 0 where absent) if they depend on other bytes.
 
     An empty structure is not absent: its type may require bytes.
@@ -98,7 +97,7 @@ def _structures(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
             yield (starts, lengths) if field.path in ALONE else (None, starts)
 
 
-def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
+def _whole(block: Block, kind: int) -> Iterator[tuple[Ints | None, Ints]]:
     """The same for a layout that ends early: the rest of the body."""
     rows = block.rows_of(kind)
     if kind != EventType.table_map_event:
@@ -109,7 +108,7 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Any, Any]]:
     yield starts, block.all_body_ends(kind) - starts
 
 
-def _groups(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def _groups(data: Bytes, starts: Ints, ends: Ints) -> Ints:
     """For each range, the number of the first range with the same bytes."""
     if hash_ranges.run is not hash_ranges.plain:
         return group_ranges(data, starts, ends)

@@ -19,7 +19,7 @@ import re
 import zlib
 from enum import IntEnum
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,11 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.ddl.lexer import COMMENT
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Array, Bools, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct
 
 
@@ -214,13 +215,13 @@ def _of_long_word(prefix: bytes) -> Meaning | None:
 class Roles(NamedTuple):
     """Role and outcome of each event of a block (int8), and which are a BEGIN or its replacing GTID event."""
 
-    roles: Any
-    outcomes: Any
-    begins: Any
+    roles: Codes
+    outcomes: Codes
+    begins: Bools
 
     def part(self, begin: int, end: int) -> Roles:
         """A range of the events."""
-        return Roles(*(values[begin:end] for values in self))
+        return Roles._make(values[begin:end] for values in self)
 
 
 _FIXED: dict[int, Meaning] = {
@@ -261,7 +262,7 @@ def roles_of(block: Block) -> Roles:
     return Roles(roles, outcomes, begins)
 
 
-def sure_beginning(roles: Any, *, has_gtids: bool = False) -> int:
+def sure_beginning(roles: Codes, *, has_gtids: bool = False) -> int:
     """Number of the first event after a gap that cannot belong to a lost transaction; event count if none.
 
     Parameters
@@ -275,7 +276,7 @@ def sure_beginning(roles: Any, *, has_gtids: bool = False) -> int:
     return min(first_true(is_sure | (roles == Role.BEGIN)), first_true(roles == Role.END) + 1, len(roles))
 
 
-def first_true(is_it: Any) -> int:
+def first_true(is_it: Bools) -> int:
     """Index of the first true item; the number of items if none is."""
     return int(np.argmax(is_it)) if is_it.any() else len(is_it)
 
@@ -293,7 +294,7 @@ def _rows(block: Block, kind: int, roles: Array, outcomes: Array) -> None:
         roles[last], outcomes[last] = _OTHER
 
 
-def _queries(block: Block, kind: int) -> Any:
+def _queries(block: Block, kind: int) -> Codes | list[Meaning]:
     """Role and outcome of each statement."""
     body = block.body(kind)
     if kind == EventType.query_compressed_event:
@@ -329,7 +330,7 @@ def _by_reader(block: Block, kind: int, index: int) -> Meaning:
     return meaning_of(query)
 
 
-def unpacked_beginnings(block: Block, body: Any) -> list[bytes]:
+def unpacked_beginnings(block: Block, body: Gathered) -> list[bytes]:
     """First bytes of compressed statements; of a damaged one, the bytes that can be decompressed."""
     texts = []
     for start, length in zip(
@@ -364,7 +365,7 @@ class Segments(NamedTuple):
     starts: NDArray[np.int64]
     continues: bool
     is_open: bool
-    phases: Any = None
+    phases: Codes | None = None
 
 
 class Boundaries:

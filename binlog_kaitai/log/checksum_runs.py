@@ -18,7 +18,6 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
@@ -26,7 +25,7 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Crc32s, Ints
 from binlog_kaitai.kernels.byte_kernels import BAD, OK, PENDING, crc32s_of_runs, read_u8
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block, Frames
@@ -36,7 +35,7 @@ from binlog_kaitai.log.mapped_memory import crc32_in_pieces
 RESIDUE = crc32(bytes(CHECKSUM_SIZE))
 
 
-def moved_by(values: Any, distances: Any) -> Any:
+def moved_by(values: Crc32s, distances: Ints) -> Crc32s:
     """Each CRC32 (uint32) shifted by a number of bytes (int64)."""
     moved = np.array(values, dtype=np.uint32)
     for bit in range(int(distances.max(initial=0)).bit_length()):
@@ -45,7 +44,7 @@ def moved_by(values: Any, distances: Any) -> Any:
     return moved
 
 
-def moves(value: int, count: int) -> Any:
+def moves(value: int, count: int) -> Crc32s:
     """A CRC32 shifted by 0, 1, 2, ... bytes: an array (uint32) of `count` values, a power of two."""
     table = np.empty(count, dtype=np.uint32)
     table[0] = value
@@ -55,7 +54,7 @@ def moves(value: int, count: int) -> Any:
 
 
 @cache
-def _move(bit: int) -> Any:
+def _move(bit: int) -> Crc32s:
     """Image of each of the 32 bits under a shift by 2 ** bit bytes."""
     if bit:
         return _apply(_move(bit - 1), _move(bit - 1))
@@ -64,7 +63,7 @@ def _move(bit: int) -> Any:
     return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
 
 
-def _apply(move: Array, values: Array) -> Any:
+def _apply(move: Crc32s, values: Crc32s) -> Crc32s:
     """Apply a linear map, given by the images of the 32 bits, to each value."""
     moved = np.zeros(len(values), dtype=np.uint32)
     for byte in range(4):
@@ -85,7 +84,7 @@ _BYTE = np.uint64(255)
 _8, _16, _24, _32, _40, _48, _56 = (np.uint64(8 * count) for count in range(1, 8))
 
 
-def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Crc32s:
     """CRC32 of each range, as a uint32 array; the ranges must be within the array."""
     put = _put_crc32s.run
     if put is _put_crc32s.plain or int((ends - starts).sum()) > _SHORT * len(starts):
@@ -125,7 +124,7 @@ def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array
 
 
 @cache
-def _tables() -> Any:
+def _tables() -> Crc32s:
     """Each byte value shifted by 1 to 8 bytes, uint32 of shape (8, 256)."""
     values = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -149,7 +148,7 @@ _FEW = 20_000
 _checked = 0  # events checked one at a time
 
 
-def check(block: Block) -> Any:
+def check(block: Block) -> Bytes:
     """Checksum state of each event: NONE, OK or BAD, as a uint8 array."""
     if block.is_special:
         status = checksum_status(block.raw(0), block.fixed_header(0), block.layout)
@@ -168,14 +167,14 @@ def settle(data: Bytes, frames: Frames) -> None:
     is_pending = frames.checksums == PENDING
     if not is_pending.any():
         return
-    rows: Any = slice(None) if is_pending.all() else np.flatnonzero(is_pending)
+    rows = slice(None) if is_pending.all() else np.flatnonzero(is_pending)
     starts, sizes = frames.starts[rows], frames.sizes[rows]
     few = len(starts) + _checked < _FEW
     are_ok = _each_ok(data, starts, sizes) if few else _ok_in_runs(data, starts, sizes)
     frames.checksums[rows] = OK if are_ok.all() else np.where(are_ok, OK, BAD)
 
 
-def _ok_in_runs(data: Bytes, starts: Ints, sizes: Ints) -> Any:
+def _ok_in_runs(data: Bytes, starts: Ints, sizes: Ints) -> Bools:
     """Which checksums are right, as a bool array."""
     limits, crc32s = np.empty(len(starts) + 1, dtype=np.int64), np.empty(len(starts), dtype=np.uint32)
     count = crc32s_of_runs.run(_moved(), starts, sizes, limits, crc32s)
@@ -188,13 +187,13 @@ def _ok_in_runs(data: Bytes, starts: Ints, sizes: Ints) -> Any:
     return are_ok
 
 
-def _each_ok(data: Bytes, starts: Ints, sizes: Ints) -> Any:
+def _each_ok(data: Bytes, starts: Ints, sizes: Ints) -> Bools:
     global _checked
     _checked += len(starts)
-    return crc32_of(data, starts, starts + sizes) == RESIDUE
+    return np.equal(crc32_of(data, starts, starts + sizes), RESIDUE)
 
 
 @cache
-def _moved() -> Any:
+def _moved() -> Crc32s:
     """`RESIDUE` shifted by 0, 1, 2, ... bytes, a uint32 array of `_RUN` numbers."""
     return moves(RESIDUE, _RUN)

@@ -6,9 +6,9 @@ They check no bounds; callers check the width of the value first.
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
 
 from binlog_kaitai.core.grammar import plain_decoders
+from binlog_kaitai.kernels.arrays import Number
 from binlog_kaitai.kernels.compile import Kernel, inlined, kernel
 
 _GENERATED = {
@@ -18,7 +18,7 @@ _GENERATED = {
 }
 
 
-def _decoder(name: str) -> Kernel[Any]:
+def _decoder(name: str) -> Kernel[Number]:
     return kernel(_GENERATED[name])
 
 

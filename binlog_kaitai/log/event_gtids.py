@@ -6,26 +6,23 @@ The rules are those of `binlog_kaitai.core.transactions`; a test compares the tw
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import TAG
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.gather import chosen_texts
+from binlog_kaitai.log.gather import Gathered, chosen_texts
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.line_arrays import Pool, TextColumn, json_text
 from binlog_kaitai.log.text_kernels import TEXT, copy, put_number
-
-if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Array, Ints
-    from binlog_kaitai.log.gather import Gathered
 
 #: Maximum number of digits, including spare room that `copy` needs.
 NUMBER_ROOM = 40
@@ -108,7 +105,7 @@ class Markers(NamedTuple):
         count = number_markers.run(block.types, _IS_MARKER, rows, latest)
         return cls(rows[:count], latest)
 
-    def spread(self, values: Ints, before: Any) -> Any:
+    def spread(self, values: Array, before: Any) -> Array:
         """Spread one value per marker, and one for events before the first, to all events of the block."""
         return np.append(values, before)[self.latest]
 
@@ -187,7 +184,7 @@ def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> Non
             _by_reader(block, row, fail)
 
 
-def readable(block: Block, kind: int) -> Any:
+def readable(block: Block, kind: int) -> Bools:
     """Which GTID events of a type are certainly valid, as a bool array; the reader checks the others."""
     body = block.body(kind)
     if kind == EventType.gtid_tagged_log_event:
@@ -253,7 +250,7 @@ class Stated(NamedTuple):
 
 def _texts(
     block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
-) -> tuple[Any, Any]:
+) -> tuple[Ints, Ints]:
     """The GTIDs in the GTID events of one type, as text."""
     rows = block.rows_of(kind)
     stated = Stated.of(block, kind)
@@ -273,7 +270,7 @@ def _texts(
     return first, second
 
 
-def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> Any:
+def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> pa.Array:
     """GTIDs from the pool, selected by number, as an Arrow array; null for none."""
     is_null = first == -pool.null[0] - 1
     valid = ~is_null[choices] if is_null.any() else None
@@ -281,7 +278,7 @@ def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> Any:
     return chosen_texts(pool.array(), -first, np.where(is_null, 0, second - 2), choices, valid)
 
 
-def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[Any, Any]:
+def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[Ints, Ints]:
     """Write texts followed by a number and a quote into the pool; returns the range of each."""
     sources = [text.encode() for text in texts]
     lengths = np.array([len(source) for source in sources], dtype=np.int64)
@@ -296,7 +293,7 @@ def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[An
     return ends[:-1], ends[1:]
 
 
-def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Any]:
+def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Ints]:
     """Distinct columns of two rows of numbers, and for each column the index of its value."""
     if (halves == halves[:, :1]).all():
         return [tuple(halves[:, 0].tolist())], np.zeros(halves.shape[1], dtype=np.int64)
@@ -304,7 +301,7 @@ def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Any]:
     return [tuple(pair) for pair in found.tolist()], codes.reshape(-1)
 
 
-def _of_mysql(body: Gathered) -> tuple[list[str], Any, Any]:
+def _of_mysql(body: Gathered) -> tuple[list[str], Ints, Ints]:
     """The sources, the source of each event, and its number."""
     halves = np.stack(body.halves("uuid"))
     pairs, codes = _distinct(halves)
@@ -312,7 +309,7 @@ def _of_mysql(body: Gathered) -> tuple[list[str], Any, Any]:
     return [mysql_source(uuid) for uuid in uuids], codes, body.numbers("gno").view(np.int64)
 
 
-def _of_mariadb(block: Block, rows: Ints, body: Gathered) -> tuple[list[str], Any, Any]:
+def _of_mariadb(block: Block, rows: Ints, body: Gathered) -> tuple[list[str], Ints, Ints]:
     halves = np.stack((body.numbers("domain_id"), block.header_of(rows).numbers("server_id")))
     pairs, codes = _distinct(halves)
     numbers = body.numbers("sequence_number").view(np.int64)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import Layout, walk_over
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, Unsigned
 from binlog_kaitai.kernels.byte_kernels import byte_swapped, lengths_to_zero, read_numbers, read_u8
 from binlog_kaitai.kernels.compile import Kernel, kernel
 from binlog_kaitai.log.text_kernels import join_chosen, join_ranges
@@ -78,7 +78,7 @@ def read_inside(data: Bytes, starts: Array, offset: int, width: int, is_big_endi
 
 
 @kernel
-def is_all(values: Array, value: Any) -> Any:
+def is_all(values: Array, value: Number) -> Number:
     """Whether all numbers are equal to a given one."""
     differences = np.uint64(0)
     for index in range(values.shape[0]):
@@ -99,10 +99,10 @@ class FixedNumbers:
 
     def __init__(self, name: str, data: Bytes, starts: Ints) -> None:
         self._name, self._data, self._starts = name, data, starts
-        self._known: dict[_Field, Any] = {}
+        self._known: dict[_Field, Unsigned] = {}
         self._wanted: dict[_Field, None] = {}
 
-    def read(self, offset: int, width: int, *, is_big_endian: bool) -> Any:
+    def read(self, offset: int, width: int, *, is_big_endian: bool) -> Unsigned:
         """A number of each event, as a uint64 array, with one element if it is the same in all events."""
         field = offset, width, is_big_endian
         self._wanted[field] = None
@@ -126,7 +126,7 @@ _TOO_LONG = 1 << 33
 _SIGN = 1 << 63
 
 
-def _truth(values: Any) -> Any:
+def _truth(values: Column) -> Column:
     """Truth values, or one for all events; walks store them as numbers."""
     is_number = isinstance(values, np.ndarray) and values.dtype != np.bool_
     return _one_for_all(values != 0 if is_number else values)
@@ -136,7 +136,7 @@ class _Operations:
     """The operations `n` in a layout's expressions: logic and choice, on arrays and single truth values."""
 
     @staticmethod
-    def both(left: Any, right: Any) -> Any:
+    def both(left: Column, right: Column) -> Column:
         if isinstance(left, bool):
             return right if left else False
         if isinstance(right, bool):
@@ -144,7 +144,7 @@ class _Operations:
         return np.logical_and(left, right)
 
     @staticmethod
-    def either(left: Any, right: Any) -> Any:
+    def either(left: Column, right: Column) -> Column:
         if isinstance(left, bool):
             return True if left else right
         if isinstance(right, bool):
@@ -152,17 +152,17 @@ class _Operations:
         return np.logical_or(left, right)
 
     @staticmethod
-    def negate(truth: Any) -> Any:
+    def negate(truth: Column) -> Column:
         return not truth if isinstance(truth, bool) else np.logical_not(truth)
 
     @staticmethod
-    def where(condition: Any, yes: Any, no: Any) -> Any:
+    def where(condition: Column, yes: Column, no: Column) -> Column:
         if isinstance(condition, bool):
             return yes if condition else no
         return np.where(condition, yes, no)
 
 
-def _one_for_all(values: Any) -> Any:
+def _one_for_all(values: Column) -> Column:
     """A single value if all events have the same, so that offsets stay plain numbers, which cost nothing."""
     if isinstance(values, np.ndarray) and len(values):
         first = values[0]
@@ -171,6 +171,12 @@ def _one_for_all(values: Any) -> Any:
         return int(first) if values.dtype.kind in "iu" and (values == first).all() else values
     return values
 
+
+#: A value of each event as an array, or one number or truth value that all events have.
+Column = Any
+
+#: A field of a record layout, one of the classes of `binlog_grammar.layouts`.
+LayoutField = Any
 
 #: Steps for structures that a walk decodes.
 _INNER = ("Inner", "InnerRun", "InnerList")
@@ -212,17 +218,17 @@ class Gathered:
     ) -> None:
         self.layout = layout
         self.size = _one_for_all(sizes)
-        self.pos: Any = 0
+        self.pos: Column = 0
         self.matches = np.ones(len(starts), dtype=np.bool_)
         self._data = data
         self._starts = starts
         self._fixed = FixedNumbers(layout.id, data, starts)
-        self._fields: dict[str, Any] = {field.path: field for field in layout.fields}
-        self._values: dict[str, Any] = dict(parameters)
-        self._positions: dict[str, Any] = {}
-        self._lengths: dict[str, Any] = {}
-        self._conditions: dict[str, Any] = {}
-        self._walks: dict[str, tuple[Any, Any]] = {}
+        self._fields: dict[str, LayoutField] = {field.path: field for field in layout.fields}
+        self._values: dict[str, Column] = dict(parameters)
+        self._positions: dict[str, Column] = {}
+        self._lengths: dict[str, Column] = {}
+        self._conditions: dict[str, Column] = {}
+        self._walks: dict[str, tuple[Bools, Ints]] = {}
         self._is_located = False
         with np.errstate(all="ignore"):
             self._locate()
@@ -233,7 +239,7 @@ class Gathered:
                 del self._values[name]
 
     def _locate(self) -> None:
-        fields: tuple[Any, ...] = self.layout.fields
+        fields: tuple[LayoutField, ...] = self.layout.fields
         for field in fields:
             condition = True if field.condition is None else _truth(field.condition(_Operations, self))
             self._conditions[field.path] = condition
@@ -256,11 +262,11 @@ class Gathered:
         reached = self.pos == self.size if self.layout.complete else self.pos <= self.size
         self._require(True, reached)
 
-    def follows(self, path: str) -> Any:
+    def follows(self, path: str) -> Bools:
         """Which events match the grammar in a structure with a walk; True if there is none."""
         return self._walk(path)[0]
 
-    def _walk(self, path: str) -> tuple[Any, Any]:
+    def _walk(self, path: str) -> tuple[Bools, Ints]:
         """Like `follows`, with the values that the walk records, int64 array of shape (slots, events)."""
         if path not in self._walks:
             kernel, slots = _walk_over(self._fields[path].walk)
@@ -272,14 +278,14 @@ class Gathered:
             self._walks[path] = follows | ~present, np.ascontiguousarray(out.T)
         return self._walks[path]
 
-    def _move(self, condition: Any, width: Any) -> None:
+    def _move(self, condition: Column, width: Column) -> None:
         if condition is False:
             return
         is_one = isinstance(width, int)
         width = min(max(width, 0), _TOO_LONG) if is_one else np.clip(width, 0, _TOO_LONG)
         self.pos = self.pos + (width if condition is True else np.where(condition, width, 0))
 
-    def _require(self, condition: Any, truth: Any) -> None:
+    def _require(self, condition: Column, truth: Column) -> None:
         if condition is False or truth is True:
             return
         self.matches &= truth if condition is True else np.logical_or(np.logical_not(condition), truth)
@@ -287,7 +293,7 @@ class Gathered:
     def __contains__(self, path: str) -> bool:
         return path in self._fields
 
-    def __getitem__(self, path: str) -> Any:
+    def __getitem__(self, path: str) -> Column:
         """A number or truth value of each event: an int64, float64 or bool array, or one for all."""
         if path not in self._values:
             value = self._read(self._fields[path])
@@ -295,7 +301,7 @@ class Gathered:
             self._values[path] = (value + _SIGN) % (2 * _SIGN) - _SIGN if type(value) is int else value
         return self._values[path]
 
-    def _read(self, field: Any) -> Any:
+    def _read(self, field: LayoutField) -> Column:
         condition = self._conditions[field.path]
         if condition is False:
             return 0
@@ -308,19 +314,19 @@ class Gathered:
             values = self._read_number(self._positions[field.path], field.dtype)
         return values if condition is True else np.where(condition, values, 0)
 
-    def _read_number(self, offset: Any, dtype: str) -> Any:
+    def _read_number(self, offset: Column, dtype: str) -> Column:
         width, kind = int(dtype[-1]), dtype[-2]
         raw = self._read_raw(offset, width, is_big_endian=dtype[0] == ">")
         is_one = len(raw) < len(self._starts)
         if kind == "f":
-            values = raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
+            values: Array = raw.view(np.float64) if width == 8 else raw.astype(np.uint32).view(np.float32)
         else:
             values = raw.view(np.int64)
             unused = 64 - 8 * width
             values = (values << unused) >> unused if kind == "i" and unused else values
         return values[0].item() if is_one else values
 
-    def _read_raw(self, offset: Any, width: int, *, is_big_endian: bool) -> Any:
+    def _read_raw(self, offset: Column, width: int, *, is_big_endian: bool) -> Unsigned:
         """Numbers at an offset within each event; one element if all are known to be the same."""
         if isinstance(offset, int):
             return self._fixed.read(offset, width, is_big_endian=is_big_endian)
@@ -328,7 +334,7 @@ class Gathered:
         read_numbers.run(self._data, self._starts + offset, 0, width, is_big_endian, raw)
         return raw
 
-    def halves(self, path: str) -> tuple[Any, Any]:
+    def halves(self, path: str) -> tuple[Unsigned, Unsigned]:
         """The two big-endian halves of a 16-byte field of each event, uint64; 0 where absent."""
         offset, length = self._positions[path], self._lengths[path]
         is_whole = isinstance(length, int) and length == 16 and self._conditions[path] is True
@@ -338,12 +344,12 @@ class Gathered:
         high, low = (self._read_raw(offset + half, 8, is_big_endian=True) for half in (0, 8))
         return self._spread(high), self._spread(low)
 
-    def length(self, path: str) -> Any:
+    def length(self, path: str) -> Column:
         """Length of a byte field of each event."""
         condition, length = self._conditions[path], self._lengths[path]
         return length if condition is True else _Operations.where(condition, length, 0)
 
-    def numbers(self, path: str) -> Any:
+    def numbers(self, path: str) -> Array:
         """A number or truth value of each event as an array; uint64 if it may need 64 bits."""
         values = self._spread(self[path])
         return values.astype(np.int64).view(np.uint64) if self._is_wide(path) else values
@@ -360,21 +366,21 @@ class Gathered:
             return None
         return value % (2 * _SIGN) if self._is_wide(path) else value
 
-    def lists(self, path: str) -> Any:
+    def lists(self, path: str) -> Ints:
         """The numbers of a list inside a structure of each event, int64 array of shape (numbers, events)."""
         field = self._fields[path]
         return self._walk(field.source)[1][field.slot : field.slot + field.items]
 
-    def mask(self, path: str) -> Any:
+    def mask(self, path: str) -> Bools:
         """Which events have the field, as a bool array."""
         condition = self._conditions[path]
         return condition if isinstance(condition, np.ndarray) else self._spread(bool(condition))
 
-    def presence(self, path: str) -> Any:
+    def presence(self, path: str) -> Bools | None:
         """Like `mask`; None if all events have the field."""
         return None if self._conditions[path] is True else self.mask(path)
 
-    def _spread(self, value: Any) -> Any:
+    def _spread(self, value: Column) -> Array:
         """One value per event."""
         if isinstance(value, np.ndarray) and value.ndim and len(value) == len(self._starts):
             return value
@@ -385,7 +391,7 @@ class Gathered:
         """Whether the layout matches all events; known once all offsets are computed."""
         return bool(self.matches.all())
 
-    def ranges(self, path: str) -> tuple[Any, Any]:
+    def ranges(self, path: str) -> tuple[Ints, Ints]:
         """Offset in the block and length of a byte or text field of each event; (0, 0) where absent."""
         field = self._fields[path]
         if type(field).__name__ == "Text":
@@ -405,21 +411,22 @@ class Gathered:
             lengths = truncated
         return starts, lengths
 
-    def positions(self, path: str) -> Any:
+    def positions(self, path: str) -> Ints:
         """Offset in the block of a number of each event, int64."""
-        return self._starts + self._positions[path]
+        positions: Ints = self._starts + self._positions[path]
+        return positions
 
     def offset(self, path: str) -> int | None:
         """Offset of a field within every body; None if it depends on the event."""
         offset = self._positions.get(path)
         return offset if isinstance(offset, int) else None
 
-    def field(self, path: str) -> Any:
+    def field(self, path: str) -> LayoutField:
         """The layout's description of a field."""
         return self._fields[path]
 
 
-def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
+def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints]:
     """The bytes of many ranges, concatenated, and their offsets (one more than ranges)."""
     offsets = np.empty(len(starts) + 1, dtype=np.int64)
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
@@ -427,7 +434,9 @@ def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Any, Any]:
     return out, offsets
 
 
-def chosen_texts(data: Bytes, starts: Ints, lengths: Ints, choices: Array, valid: Bools | None = None) -> Any:
+def chosen_texts(
+    data: Bytes, starts: Ints, lengths: Ints, choices: Array, valid: Bools | None = None
+) -> pa.Array:
     """Selected ranges of UTF-8 as an Arrow string array; null where `valid` is false."""
     choices = choices.astype(np.int64, copy=False)
     offsets = np.empty(len(choices) + 1, dtype=np.int32)

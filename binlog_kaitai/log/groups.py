@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
@@ -13,7 +11,7 @@ from binlog_kaitai.kernels.byte_kernels import are_same, hash_ranges, same_range
 _FEW = 64
 
 
-def distinct(keys: Any) -> tuple[Any, Any]:
+def distinct(keys: Array) -> tuple[Ints, Ints]:
     """Index of the first occurrence of each distinct number, ascending, and the group of each key."""
     if len(keys) and (keys == keys[0]).all():
         return np.zeros(1, dtype=np.int64), np.zeros(len(keys), dtype=np.int64)
@@ -21,12 +19,13 @@ def distinct(keys: Any) -> tuple[Any, Any]:
     return first, which.reshape(-1)
 
 
-def distinct_values(values: Array) -> Any:
+def distinct_values(values: Array) -> Array:
     """The distinct numbers, sorted; unlike `np.unique`, does not import `numpy.ma`."""
-    return np.unique(values, return_counts=True)[0]
+    once, _ = np.unique(values, return_counts=True)
+    return once
 
 
-def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Any:
+def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Ints:
     """For each range, the number of the first range with the same bytes."""
     count, lengths = len(starts), ends - starts
     if count <= _FEW:
@@ -44,8 +43,8 @@ def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Any:
     return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
 
 
-def _group_by_bytes(data: Bytes, starts: Ints, ends: Ints) -> Any:
-    found: dict[bytes, int] = {}
+def _group_by_bytes(data: Bytes, starts: Ints, ends: Ints) -> Ints:
+    firsts: dict[bytes, int] = {}
     pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-    numbers = [found.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
+    numbers = [firsts.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
     return np.array(numbers, dtype=np.int64)

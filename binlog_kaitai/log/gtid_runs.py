@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES, mysql_gtid
 from binlog_kaitai.errors import BinlogError, reading
+from binlog_kaitai.kernels.arrays import Array, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
@@ -68,8 +68,7 @@ def _add_of_type(gtids: GtidSet, block: Block, kind: int) -> None:
 
 
 def _add_stated(gtids: GtidSet, stated: Stated) -> None:
-    codes, numbers = stated.codes[stated.matches], stated.numbers[stated.matches]
-    numbers = numbers.astype(np.uint64)
+    codes, numbers = stated.codes[stated.matches], stated.numbers[stated.matches].astype(np.uint64)
     _add_runs(gtids, (codes, codes), numbers, lambda code, _: stated.sources[code], _MOST_OF_MYSQL)
 
 
@@ -80,8 +79,8 @@ def _mysql_source(high: int, low: int) -> str:
 
 def _add_runs(
     gtids: GtidSet,
-    source: tuple[Any, Any],
-    numbers: Any,
+    source: tuple[Array, Array],
+    numbers: Unsigned,
     name: Callable[[int, int], str],
     most: int = (1 << 64) - 1,
 ) -> None:
@@ -101,7 +100,7 @@ def _add_runs(
             gtids.add_ranges(name(first, second), ((start, last + 1) for start, last in merged))
 
 
-def _merged(runs: Any, most: int) -> list[tuple[int, int]]:
+def _merged(runs: Unsigned, most: int) -> list[tuple[int, int]]:
     """Ranges of numbers (uint64), sorted, with adjacent ones merged."""
     runs = runs[(runs[:, 0] > 0) & (runs[:, 1] <= np.uint64(most))]
     if not len(runs):
@@ -113,7 +112,7 @@ def _merged(runs: Any, most: int) -> list[tuple[int, int]]:
     return list(zip(runs[begins, 0].tolist(), reached[ends].tolist(), strict=True))
 
 
-def _add_one_by_one(gtids: GtidSet, block: Block, rows: Any) -> None:
+def _add_one_by_one(gtids: GtidSet, block: Block, rows: Ints) -> None:
     for row in rows.tolist():
         try:
             text = block.event(row).stated_gtid

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, view_of
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, view_of
 from binlog_kaitai.kernels.byte_kernels import are_same
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.text_kernels import (
@@ -65,7 +65,7 @@ def put_hex(byte: int, out: Bytes, at: int) -> int:
 
 
 @kernel
-def put_escape(byte: int, out: Bytes, at: int) -> Any:
+def put_escape(byte: int, out: Bytes, at: int) -> Number:
     """Write a byte that has an entry in `ESCAPES` as a JSON escape; returns the end."""
     escape = ESCAPES[byte]
     out[at] = 92
@@ -77,7 +77,7 @@ def put_escape(byte: int, out: Bytes, at: int) -> Any:
 
 
 @kernel
-def unquote(text: Bytes, begin: int, end: int) -> Any:
+def unquote(text: Bytes, begin: int, end: int) -> Number:
     """Replace the JSON string `text[begin:end]`, escaped as by `put_escape`, by its characters."""
     at = begin
     offset = begin + 1
@@ -97,7 +97,7 @@ def unquote(text: Bytes, begin: int, end: int) -> Any:
 
 
 @kernel
-def width_at(data: Bytes, at: int, end: int) -> Any:
+def width_at(data: Bytes, at: int, end: int) -> Number:
     """Length of the UTF-8 character at `at`, before `end`; 0 if it is invalid."""
     byte = data[at]
     width = np.int64(_SIZES[byte])
@@ -120,7 +120,7 @@ def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
     for index in range(starts.shape[0]):
         at = starts[index]
         end = at + lengths[index]
-        size: Any = 2
+        size: Number = 2
         if at < 0 or end < at or end > data.shape[0]:
             size = -1
         while size >= 0 and at < end:
@@ -226,12 +226,12 @@ class TextColumn(NamedTuple):
     """
 
     kind: int
-    first: Any
-    second: Any
+    first: Ints
+    second: Ints
     by_event: bool = False
     constant: bytes | None = None
 
-    def taken(self, rows: Any) -> TextColumn:
+    def taken(self, rows: Ints | Bools | slice) -> TextColumn:
         """The given rows."""
         return TextColumn(self.kind, self.first[rows], self.second[rows])
 
@@ -256,17 +256,17 @@ class Pool:
             self._bytes += text
         return found
 
-    def append(self, data: Any) -> int:
+    def append(self, data: Bytes) -> int:
         """Append many bytes at once; returns their offset."""
         offset = len(self._bytes)
-        self._bytes += memoryview(data)
+        self._bytes += view_of(data)
         return offset
 
     def read(self, offset: int, length: int) -> bytes:
         """A range of the bytes."""
         return bytes(self._bytes[offset : offset + length])
 
-    def array(self) -> Any:
+    def array(self) -> Bytes:
         """All bytes, as a uint8 array; nothing can be added while it exists."""
         array = np.frombuffer(self._bytes, dtype=np.uint8)
         array.flags.writeable = False
@@ -301,7 +301,7 @@ class Pool:
         return TextColumn(NUMBER, first, second, by_event)
 
     def choice(
-        self, codes: Array, texts: Sequence[bytes], mask: Any = None, *, by_event: bool = False
+        self, codes: Array, texts: Sequence[bytes], mask: Bools | None = None, *, by_event: bool = False
     ) -> TextColumn:
         """A column of JSON values `texts[code]`; null where `mask` is false."""
         if _is_constant(codes) and (mask is None or mask.all()):
@@ -330,7 +330,7 @@ class Pool:
         """A column of byte ranges of the block, copied unchanged."""
         return TextColumn(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))
 
-    def fractions(self, values: Any) -> TextColumn:
+    def fractions(self, values: Ints) -> TextColumn:
         """A column of microseconds below a second, with six digits."""
         return TextColumn(FRACTION, values, np.zeros(len(values), dtype=np.int64))
 
@@ -351,7 +351,12 @@ class Pool:
         return TextColumn(TEXT, _repeated(-offset - 1, count), _repeated(length, count), by_event, text)
 
     def strings(
-        self, data: Bytes, starts: Ints, lengths: Ints, convert: Callable[[bytes], object], mask: Any = None
+        self,
+        data: Bytes,
+        starts: Ints,
+        lengths: Ints,
+        convert: Callable[[bytes], object],
+        mask: Bools | None = None,
     ) -> TextColumn:
         """A column of strings in the block; strings that are not plain ASCII are passed to `convert`."""
         is_whole = mask is None or mask.all()
@@ -372,12 +377,12 @@ class Pool:
             if raw not in known:
                 known[raw] = self.add(json_text(convert(raw)))
             first[index], second[index] = -known[raw][0] - 1, known[raw][1]
-        if not is_whole:
+        if mask is not None and not is_whole:
             first = np.where(mask, first, -self.null[0] - 1)
             second = np.where(mask, second, self.null[1])
         return TextColumn(TEXT, first, second)
 
-    def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Any:
+    def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Ints:
         """Add the JSON text of many strings at once; returns the strings that are left."""
         sizes = np.empty(len(rows), dtype=np.int64)
         measure = json_sizes.run
@@ -393,7 +398,7 @@ class Pool:
         return left
 
 
-def _repeated(value: int, count: int) -> Any:
+def _repeated(value: int, count: int) -> Ints:
     """Like `np.broadcast_to`, which is ten times slower."""
     return np.ndarray(count, dtype=np.int64, buffer=np.int64(value), strides=(0,))
 
@@ -463,7 +468,7 @@ def write_lines(
     events: NDArray[np.int64],
     program_of: NDArray[np.int64],
     row_of: NDArray[np.int64],
-) -> tuple[Any, Any]:
+) -> tuple[Bytes, Ints]:
     """The lines of all events, concatenated (uint8), and the end of each (int64).
 
     Parameters

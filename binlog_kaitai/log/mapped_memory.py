@@ -29,7 +29,7 @@ PIECE = 4 << 20
 class Mapped(NamedTuple):
     """Bytes of a file as an array (uint8), starting at offset `start`."""
 
-    data: Any
+    data: Bytes
     start: int
 
 
@@ -67,16 +67,16 @@ def _file(stream: Any) -> io.FileIO | None:
     return stream
 
 
-def pieces(data: Any, start: int, end: int) -> Iterator[memoryview]:
+def pieces(data: Bytes, start: int, end: int) -> Iterator[memoryview]:
     """A range of an array in pieces, so that only a little of a mapped array is in memory at a time."""
-    view = memoryview(data)
+    view = view_of(data)
     for at in range(start, end, PIECE):
         after = min(at + PIECE, end)
         yield view[at:after]
         give_back(data, at, after)
 
 
-def copied(data: Any, start: int, end: int) -> bytes:
+def copied(data: Bytes, start: int, end: int) -> bytes:
     """The bytes of a range of an array; of a long range, at most a piece is in memory twice."""
     if end - start <= LONG:
         return bytes(data[start:end])
@@ -96,11 +96,11 @@ def crc32_in_pieces(data: Bytes, start: int, end: int) -> int:
     return crc
 
 
-def give_back(data: Any, start: int, end: int) -> None:
+def give_back(data: Bytes, start: int, end: int) -> None:
     """Release the memory of a range of a mapped array; its content does not change."""
     if end - start < mmap.PAGESIZE or not hasattr(mmap, "MADV_DONTNEED"):
         return
-    owner = data
+    owner: object = data
     while isinstance(owner, np.ndarray):
         owner = owner.base
     view = owner.obj if isinstance(owner, memoryview) else owner

@@ -20,7 +20,7 @@ from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, read_event
 from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
-from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, view_of
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, frame_all
 from binlog_kaitai.log.groups import distinct_values
@@ -53,21 +53,21 @@ class PayloadHeaders(NamedTuple):
     """
 
     matches: NDArray[np.bool_]
-    starts: Any
-    ends: Any
-    payload_sizes: Any
-    uncompressed_sizes: Any
+    starts: Ints
+    ends: Ints
+    payload_sizes: Ints
+    uncompressed_sizes: Ints
 
     def part(self, begin: int, end: int) -> PayloadHeaders:
         """A range of the events."""
-        return PayloadHeaders(*(values[begin:end] for values in self))
+        return PayloadHeaders._make(values[begin:end] for values in self)
 
 
 class _Template(NamedTuple):
     """A header with its sizes masked; `offsets` holds start and end of the two sizes."""
 
-    content: Any
-    is_fixed: Any
+    content: Bytes
+    is_fixed: Bools
     offsets: tuple[tuple[int, int], ...]
     is_usual: bool
 
@@ -145,7 +145,7 @@ def _range_of(body: Any, name: str) -> tuple[int, int]:
     return 0, 0
 
 
-def _numbers(data: Bytes, starts: Ints, begin: int, end: int) -> Any:
+def _numbers(data: Bytes, starts: Ints, begin: int, end: int) -> Ints:
     """Little-endian numbers in `begin:end` relative to each start; -1 if a number does not fit."""
     values = np.zeros(len(starts), dtype=np.int64)
     for step in range(begin, end):
@@ -164,7 +164,7 @@ _BATCH = 1 << 10
 
 #: Converts expanded events to the form that the consumer needs. The second argument holds, for each event,
 #: the number of the event that contains it.
-BlockChange = Callable[[Block, Any], Block]
+BlockChange = Callable[[Block, Ints], Block]
 
 
 class _Opened(NamedTuple):
@@ -172,7 +172,7 @@ class _Opened(NamedTuple):
     blocks, or the error that ends the payload."""
 
     row: int
-    small: tuple[Block, Any] | None = None
+    small: tuple[Block, Ints] | None = None
     large: Iterator[Block] | None = None
     error: BinlogError | None = None
 
@@ -195,7 +195,7 @@ def expand(
         yield block
         return
     begin, room = 0, _ROOM
-    inner: list[tuple[Block, Any]] = []
+    inner: list[tuple[Block, Ints]] = []
     for row, small, large, error in _opened_in_order(block, rows, block_size):
         if error is not None:
             yield _merge(block, begin, row + 1, inner)
@@ -220,7 +220,7 @@ def expand(
         yield _merge(block, begin, len(block), inner)
 
 
-def _rows_to_open(block: Block) -> Any:
+def _rows_to_open(block: Block) -> Ints:
     """Payloads, pieces of rows events, and events where a piece is expected."""
     rows = block.rows_of(EventType.transaction_payload_event)
     if not _has_pieces(block):
@@ -263,15 +263,15 @@ def _number_of_small(headers: PayloadHeaders, at: int) -> int:
     return int(np.argmin(matches)) if not matches.all() else len(matches)
 
 
-def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[Block, Any] | None:
+def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[Block, Ints] | None:
     """The events of small payloads as one block, and the number of the event that holds each.
 
     Returns None if a payload cannot be expanded this way; the payloads are then expanded one at a time.
     """
     ends = np.cumsum(headers.uncompressed_sizes)
-    data: Any = np.empty(int(ends[-1]), dtype=np.uint8)
+    data = np.empty(int(ends[-1]), dtype=np.uint8)
     unpack = SmallPayloads().unpack
-    packed, room = view_of(block.data), memoryview(data)
+    packed, room = view_of(block.data), view_of(data)
     limits = headers.starts, headers.ends, ends - headers.uncompressed_sizes, ends
     for start, end, begin, stop in zip(*(values.tolist() for values in limits), strict=True):
         if not unpack(packed[start:end], room[begin:stop]):
@@ -307,14 +307,14 @@ def _opened(block: Block, row: int, block_size: int) -> _Opened:
             raise block.event(row).locate(error) from None
     if kind != EventType.transaction_payload_event:
         return _Opened(row)
-    body: Any = block.event(row).body
+    body = block.event(row).body
     small = _small_payload(block, body) if declared_size(body) <= _SMALL else None
     if small is not None:
         return _Opened(row, _held(small, row))
     return _Opened(row, large=_large_payload(block, row, body, block_size))
 
 
-def _held(inner: Block, row: int) -> tuple[Block, Any]:
+def _held(inner: Block, row: int) -> tuple[Block, Ints]:
     return inner, np.full(len(inner), row)
 
 
@@ -338,8 +338,13 @@ def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_
     try:
         context = Context(block.layout.binlog_version)
         context.layout = block.layout.without_checksums()
-        limits: dict[str, Any] = {"block_size": block_size, "max_event_size": largest_event(body)}
-        reader = BlockReader(open_payload(body), context, name=block.file, **limits)
+        reader = BlockReader(
+            open_payload(body),
+            context,
+            name=block.file,
+            block_size=block_size,
+            max_event_size=largest_event(body),
+        )
         for inner in reader:
             if inner.is_special:
                 break  # `read_payload` says why it cannot be here
@@ -375,7 +380,7 @@ def _whole(block: Block, frames: list[bytes]) -> Iterator[Block]:
         yield found
 
 
-def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -> Block:
+def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Ints]]) -> Block:
     """Events `begin` to `end` of a block, with inner events inserted after the events that contain them."""
     if not inner:
         return block if (begin, end) == (0, len(block)) else block.part(begin, end)
@@ -390,7 +395,7 @@ def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Any]]) -
     held = np.concatenate([holders for _, holders in inner])
     order = np.argsort(np.concatenate((2 * np.arange(begin, end), 2 * held + 1)), kind="stable")
     frames = [one.frames._replace(starts=one.starts + moved) for one, _, moved in parts]
-    joined = Frames(*(np.concatenate(values)[order] for values in zip(*frames, strict=True)))
+    joined = Frames._make(np.concatenate(values)[order] for values in zip(*frames, strict=True))
     merged = Block(block.file, np.concatenate([data for _, data, _ in parts]), 0, joined, block.layout)
     merged.types = np.concatenate([one.types for one, _, _ in parts])[order]
     merged.holders = np.concatenate((np.full(end - begin, -1), held))[order]

@@ -19,7 +19,7 @@ import io
 import mmap
 from contextlib import suppress
 from functools import cache
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
@@ -35,6 +35,7 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     masks,
 )
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Crc32s, Ints, view_of
 from binlog_kaitai.log.checksum_runs import RESIDUE, crc32_of, moved_by
 from binlog_kaitai.log.mapped_memory import PIECE, give_back
 from binlog_kaitai.sources.layer import after_damage, is_regular_file
@@ -58,19 +59,20 @@ class RandomAccess:
         self._data = _whole(stream, self.size)
         self._held = 0
 
-    def part(self, start: int, end: int) -> Any:
+    def part(self, start: int, end: int) -> Bytes:
         """Bytes of a range as an array (uint8), shortened at the end of the stream."""
         if self._data is not None:
-            self._note(end - start)
+            self._note(self._data, end - start)
             return self._data[start:end]
         self._stream.seek(start)
         return np.frombuffer(read_up_to(self._stream, max(min(end, self.size) - start, 0)), dtype=np.uint8)
 
-    def at(self, offsets: Any, count: int) -> Any:
+    def at(self, offsets: Ints, count: int) -> Bytes:
         """`count` bytes at each offset, one row (uint8) per offset; all of them must exist."""
         if self._data is not None:
-            self._note(len(offsets) * mmap.PAGESIZE)
-            return self._data[offsets[:, None] + np.arange(count)]
+            self._note(self._data, len(offsets) * mmap.PAGESIZE)
+            rows: Bytes = self._data[offsets[:, None] + np.arange(count)]
+            return rows
         rows = np.empty((len(offsets), count), dtype=np.uint8)
         for row, offset in enumerate(offsets.tolist()):
             self._stream.seek(offset)
@@ -78,22 +80,22 @@ class RandomAccess:
             rows[row, : len(data)] = np.frombuffer(data, dtype=np.uint8)
         return rows
 
-    def crc32_of(self, starts: Any, ends: Any) -> Any:
+    def crc32_of(self, starts: Ints, ends: Ints) -> Crc32s:
         """CRC32 of each range, as a uint32 array; the ranges must be within the stream."""
         if self._data is not None:
-            self._note(len(starts) * mmap.PAGESIZE)
+            self._note(self._data, len(starts) * mmap.PAGESIZE)
             return crc32_of(self._data, starts, ends)
         pairs = zip(starts.tolist(), ends.tolist(), strict=True)
         return np.array([crc32(self.part(start, end)) for start, end in pairs], dtype=np.uint32)
 
-    def _note(self, count: int) -> None:
+    def _note(self, data: Bytes, count: int) -> None:
         self._held += count
         if self._held > _HELD:
-            give_back(self._data, 0, self.size)
+            give_back(data, 0, self.size)
             self._held = 0
 
 
-def _whole(stream: BinaryIO, size: int) -> Any:
+def _whole(stream: BinaryIO, size: int) -> Bytes | None:
     """All bytes as a writable array (as kernels require); writing to it does not change the file.
 
     Maps local files. Returns None for other streams, whose bytes would have to be fetched.
@@ -129,7 +131,7 @@ class RangeCrc32s:
         self._notes: list[int] = [0]
         self.summed = 0
 
-    def of(self, starts: Any, ends: Any) -> Any:
+    def of(self, starts: Ints, ends: Ints) -> Crc32s:
         """CRC32 of each range (uint32); the offsets (int64) must be within the file."""
         if len(starts) == 0:
             return np.zeros(0, dtype=np.uint32)
@@ -144,14 +146,14 @@ class RangeCrc32s:
         notes = self._notes
         crc, at = notes[-1], self._base + (len(notes) - 1) * _STRIDE
         while at + _STRIDE <= end:
-            view = memoryview(self._offsets.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
+            view = view_of(self._offsets.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
             for offset in range(0, len(view), _STRIDE):
                 crc = crc32(view[offset : offset + _STRIDE], crc)
                 notes.append(crc)
             at += len(view)
             self.summed += len(view)
 
-    def _up_to(self, offsets: Any) -> Any:
+    def _up_to(self, offsets: Ints) -> Crc32s:
         """CRCs from the base up to each offset."""
         distinct, numbers = np.unique(offsets, return_inverse=True)
         notes = (distinct - self._base) // _STRIDE
@@ -186,23 +188,23 @@ class _Wanted(NamedTuple):
 class _Headers(NamedTuple):
     """Offsets and fields of event headers (all int64)."""
 
-    offsets: Any
-    codes: Any
-    sizes: Any
-    stated: Any
-    flags: Any
+    offsets: Ints
+    codes: Ints
+    sizes: Ints
+    stated: Ints
+    flags: Ints
 
     @property
-    def ends(self) -> Any:
+    def ends(self) -> Ints:
         return self.offsets + self.sizes
 
     @property
-    def distances(self) -> Any:
+    def distances(self) -> Ints:
         """Distance of each event from the position in its header."""
         return self.stated - self.ends & POSITION_MASK
 
-    def part(self, rows: Any) -> _Headers:
-        return _Headers(*(values[rows] for values in self))
+    def part(self, rows: Ints | Bools | slice) -> _Headers:
+        return _Headers._make(values[rows] for values in self)
 
 
 class Search:
@@ -308,9 +310,9 @@ class Search:
             window = self._log.part(start, min(start + extent, stop) + length - 1)
             if len(window) < length:
                 return None  # frames of zstd have less than their seek table declares
-            at = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
-            for begin in range(0, len(at), _MANY):
-                headers = self._candidates(window, at[begin : begin + _MANY], start, wanted)
+            candidates = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
+            for begin in range(0, len(candidates), _MANY):
+                headers = self._candidates(window, candidates[begin : begin + _MANY], start, wanted)
                 if (found := self._first_whole(headers, wanted)) is not None:
                     return found
             start += max(len(window) - length + 1, 1)
@@ -326,12 +328,12 @@ class Search:
             begin, count = begin + count, 4 * count
         return None
 
-    def _candidates(self, window: Any, at: Any, start: int, wanted: _Wanted) -> _Headers:
+    def _candidates(self, window: Bytes, candidates: Ints, start: int, wanted: _Wanted) -> _Headers:
         """Offsets in a window with plausible headers that are followed by plausible headers."""
         layout, size = wanted.layout, self._log.size
-        at = at[_KNOWN[window[at + header_offset("type_code")]]]
-        rows = window[at[:, None] + np.arange(header_length(layout.binlog_version))]
-        headers = _decode_headers(rows, at + start, layout)
+        candidates = candidates[_KNOWN[window[candidates + header_offset("type_code")]]]
+        rows = window[candidates[:, None] + np.arange(header_length(layout.binlog_version))]
+        headers = _decode_headers(rows, candidates + start, layout)
         ends = headers.ends & POSITION_MASK
         is_good = (headers.sizes >= layout.header_length) & (headers.ends <= size)
         if wanted.is_shifted:
@@ -359,7 +361,7 @@ class Search:
             is_good |= headers.ends == size
         return headers.part(is_good)
 
-    def _headers(self, offsets: Any, layout: Format, *, of_any_type: bool = False) -> _Headers:
+    def _headers(self, offsets: Ints, layout: Format, *, of_any_type: bool = False) -> _Headers:
         """Headers at the given offsets, as far as a header is possible there."""
         length = header_length(layout.binlog_version)
         offsets = offsets[offsets + length <= self._log.size]
@@ -369,30 +371,31 @@ class Search:
         headers = _decode_headers(self._log.at(offsets, length), offsets, layout)
         return headers.part(headers.sizes >= layout.header_length)
 
-    def _is_whole(self, headers: _Headers, layout: Format) -> Any:
+    def _is_whole(self, headers: _Headers, layout: Format) -> Bools:
         """Whether each event has a correct checksum; the events must be within the log."""
         if not layout.is_checksummed:
             return np.ones(len(headers.offsets), dtype=np.bool_)
-        found = self.crc32s.of(headers.offsets, headers.ends)
+        crc32s = self.crc32s.of(headers.offsets, headers.ends)
         # The checksum of a format description is computed without the in-use flag.
         opened = (headers.codes == EventType.format_description_event) & (headers.flags & _IN_USE != 0)
         rows = np.flatnonzero(opened & (headers.sizes >= header_length(4)))
         after = headers.sizes[rows] - header_offset("flags") - 1
-        found[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), after)
-        return found == RESIDUE
+        crc32s[rows] ^= moved_by(np.full(len(rows), _FLAG, dtype=np.uint32), after)
+        return np.equal(crc32s, RESIDUE)
 
 
-def _decode_headers(rows: Any, offsets: Any, layout: Format) -> _Headers:
+def _decode_headers(rows: Bytes, offsets: Ints, layout: Format) -> _Headers:
     """Fields of headers, from their bytes (uint8, one row per header)."""
-    found = rows.view(_dtype(layout.binlog_version))[:, 0]
-    values = {name: found[name].astype(np.int64) for name in found.dtype.names}
+    dtype = _dtype(layout.binlog_version)
+    headers = rows.view(dtype)[:, 0]
+    values = {name: headers[name].astype(np.int64) for name in dtype.names or ()}
     nothing = np.zeros(len(offsets), dtype=np.int64)  # absent before version 3
     stated, flags = (values.get(name, nothing) for name in ("next_position", "flags"))
     return _Headers(offsets, values["type_code"], values["len_event"], stated, flags)
 
 
 @cache
-def _dtype(binlog_version: int) -> Any:
+def _dtype(binlog_version: int) -> np.dtype[np.void]:
     """The event header as a NumPy dtype."""
     length = header_length(binlog_version)
     names = [name for name in Header._fields if header_offset(name) < length]
@@ -401,17 +404,17 @@ def _dtype(binlog_version: int) -> Any:
 
 
 @cache
-def _ramp() -> Any:
+def _ramp() -> Bytes:
     """The lowest bytes of 0, 1, 2, ... for all offsets of a window."""
     return np.resize(np.arange(256, dtype=np.uint8), _WINDOW + header_length(4))
 
 
-def _may_be(window: Any, start: int, size: int, wanted: _Wanted) -> Any:
+def _may_be(window: Bytes, start: int, size: int, wanted: _Wanted) -> Bools:
     """Offsets in a window where single bytes permit a header; quickly rules out most offsets."""
     version = wanted.layout.binlog_version
     count = max(len(window) - header_length(version) + 1, 0)
     length, after = header_offset("len_event"), header_offset("next_position")
-    may = window[header_offset("type_code") :][:count] != 0
+    may: Bools = window[header_offset("type_code") :][:count] != 0
     may &= window[after - 1 :][:count] <= min(size - start >> 24, 255)
     if wanted.has_own_positions and version > 3:
         stated = window[after:][:count]

@@ -11,10 +11,11 @@ that is open after them has ended; if it is too large for that, its end is looke
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -255,13 +256,13 @@ def _savepoints(block: Block) -> dict[int, tuple[bytes, bool]]:
     return {row: _named(found) for row, text in texts if (found := SAVEPOINT.match(text)) is not None}
 
 
-def _named(found: Any) -> tuple[bytes, bool]:
+def _named(match: re.Match[bytes]) -> tuple[bytes, bool]:
     """Name of the savepoint, whose case does not matter, and whether it is rolled back to."""
-    name = found["plain"]
-    if found["quoted"] is not None:
-        name = found["quoted"].replace(b"``", b"`")
-    elif found["ansi"] is not None:
-        name = found["ansi"].replace(b'""', b'"')
+    name = match["plain"]
+    if match["quoted"] is not None:
+        name = match["quoted"].replace(b"``", b"`")
+    elif match["ansi"] is not None:
+        name = match["ansi"].replace(b'""', b'"')
     return name.decode("utf-8", "surrogateescape").casefold().encode("utf-8", "surrogateescape"), (
-        found["back"] is not None
+        match["back"] is not None
     )

@@ -23,7 +23,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,8 +133,16 @@ class Log:
         """Blocks and gaps from the start of a span on, up to approximately `stop`."""
         self.stream.seek(span.start)
         context = span.context() if span.start else None
-        options: dict[str, Any] = {"search": self.search, "block_size": _BLOCK}
-        for block in AroundDamage(self.stream, self.name, context, span.start, is_checked=True, **options):
+        blocks = AroundDamage(
+            self.stream,
+            self.name,
+            context,
+            span.start,
+            is_checked=True,
+            search=self.search,
+            block_size=_BLOCK,
+        )
+        for block in blocks:
             yield block
             end = block.stop if isinstance(block, Gap) else int(block.end_positions[-1])
             if stop is not None and end >= stop:

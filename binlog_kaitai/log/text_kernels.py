@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number
 from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Bytes per line.
@@ -66,8 +66,8 @@ def room_for(sizes: Ints) -> int:
 
 @kernel
 def put_hexdump(
-    data: Bytes, start: int, size: int, position: int, style: Bytes, offset: int, out: Bytes, at: Any
-) -> Any:
+    data: Bytes, start: int, size: int, position: int, style: Bytes, offset: int, out: Bytes, at: Number
+) -> Number:
     """Write the hex dump of an event.
 
     Parameters
@@ -101,7 +101,7 @@ def put_hexdump(
     text = _after(style, text)
     fill = np.int64(style[offset + _FILL_AT])
     at = _put_position(position, fill, out, at)
-    byte: Any = start
+    byte: Number = start
     for field in range(6):
         at = _put_text(style, text, out, at)
         text = _after(style, text)
@@ -115,7 +115,7 @@ def put_hexdump(
     gap = _after(style, text)
     end = _after(style, gap)
     width = np.int64(style[offset + _WIDTH_AT])
-    left: Any = start + size - byte
+    left: Number = start + size - byte
     if left == 0:
         return _put_text(style, _after(style, end), out, at)
     while left > 0:
@@ -143,17 +143,17 @@ def put_hexdump(
     return _put_text(style, end, out, at)
 
 
-def _after(style: Any, text: Any) -> Any:
+def _after(style: Number, text: Number) -> Number:
     return text + 1 + np.int64(style[text])
 
 
-def _put_text(style: Any, text: Any, out: Any, at: Any) -> Any:
+def _put_text(style: Number, text: Number, out: Number, at: Number) -> Number:
     for step in range(style[text]):
         out[at + step] = np.int64(style[text + 1 + step])
     return at + np.int64(style[text])
 
 
-def _put_byte(value: Any, out: Any, at: Any) -> Any:
+def _put_byte(value: Number, out: Number, at: Number) -> Number:
     high = value >> 4
     low = value & 15
     out[at] = high + (48 if high < 10 else 87)
@@ -161,7 +161,7 @@ def _put_byte(value: Any, out: Any, at: Any) -> Any:
     return at + 2
 
 
-def _put_position(position: Any, fill: Any, out: Any, at: Any) -> Any:
+def _put_position(position: Number, fill: Number, out: Number, at: Number) -> Number:
     digits = 1
     while digits < 16 and position >> (4 * digits):
         digits += 1
@@ -267,7 +267,7 @@ def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: B
 
 
 @kernel
-def put_number(value: Any, out: Bytes, at: Any) -> Any:
+def put_number(value: Number, out: Bytes, at: Number) -> Number:
     """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; returns the end."""
     begin = np.uint64(at)
     if value < 0:
@@ -307,7 +307,7 @@ def put_number(value: Any, out: Bytes, at: Any) -> Any:
 
 
 @kernel
-def put_padded(value: Any, digits: int, out: Bytes, at: Any) -> Any:
+def put_padded(value: Number, digits: int, out: Bytes, at: Number) -> Number:
     """Write a non-negative number that has at most `digits` digits, with leading zeros; returns the end."""
     begin, value, end = np.uint64(at), np.uint64(value), np.uint64(at + digits)
     offset = end
@@ -335,7 +335,7 @@ def assemble(
     second: Ints,
     out: Bytes,
     ends: Ints,
-) -> Any:
+) -> Number:
     """Write one line per event, piece by piece.
 
     Parameters

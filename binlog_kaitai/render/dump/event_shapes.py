@@ -249,7 +249,7 @@ class Shapes:
     def _mariadb_gtid(self, events: Ints, body: Gathered) -> ShapeKeys:
         count = len(events)
         is_of_xa = _spread(body["is_prepared_xa"], count) | _spread(body["is_completed_xa"], count)
-        keys = [_spread(body[name], count) for name in _GTID_FLAGS]
+        keys: list[Array] = [_spread(body[name], count) for name in _GTID_FLAGS]
         servers = self._lines.block.header_of(events).numbers("server_id").astype(np.int64)
         keys += [body.numbers("domain_id").astype(np.int64), servers]
         return ShapeKeys(_reached(events, body) & ~is_of_xa, tuple(keys))
