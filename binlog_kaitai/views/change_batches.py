@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError, UsageError
@@ -50,7 +50,7 @@ CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delet
 _SECOND = 1_000_000
 
 
-def change_types(changes: Bytes) -> Any:
+def change_types(changes: Bytes) -> pa.DictionaryArray:
     """The change types of row kinds."""
     codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
     return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
@@ -58,7 +58,7 @@ def change_types(changes: Bytes) -> Any:
 
 def meta_columns(
     page: RowsPage, of_rows: Ints, numbers: Ints, is_given: Bools, names: Iterable[str]
-) -> dict[str, Any]:
+) -> dict[str, pa.Array]:
     """The requested metadata columns, from :data:`META_FIELDS` without the first.
 
     The arguments are each row's event, its number in the event, and whether its image adds a row.
@@ -69,23 +69,23 @@ def meta_columns(
     in_images = of_rows[limits[:-1]]
     events = page.images.rows[in_images]
 
-    def over_rows(values: Ints, kind: pa.DataType | None = None) -> Any:
+    def over_rows(values: Ints, kind: pa.DataType | None = None) -> pa.Array:
         if len(values) and (values == values[0]).all():
             return of_numbers(same(int(values[0]), len(of_rows)), kind)
         out = np.empty(len(of_rows), dtype=np.int64)
         spread.run(np.ascontiguousarray(values, dtype=np.int64), limits, out)
         return of_numbers(out, kind)
 
-    def gtids() -> Any:
+    def gtids() -> pa.Array:
         codes, texts = _gtids(page, events)
         return named(np.repeat(codes, np.diff(limits)), texts)
 
-    def sequence() -> Any:
+    def sequence() -> pa.Array:
         eras = page.commit_times[events] if page.era == BY_COMMIT else np.full(len(events), page.era)
         positions = page.block.positions[events]
         return sequences(eras, page.block.file, positions, limits, page.numbered(of_rows, numbers), is_given)
 
-    columns: dict[str, Callable[[], Any]] = {
+    columns: dict[str, Callable[[], pa.Array]] = {
         "_commit_timestamp": lambda: over_rows(page.commit_times[events], TIME),
         "_file": lambda: named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
         "_position": lambda: over_rows(page.block.positions[events]),
@@ -98,33 +98,33 @@ def meta_columns(
     return {name: columns[name]() for name in names if name in columns}
 
 
-def zeros(count: int) -> Any:
+def zeros(count: int) -> NDArray[np.int32]:
     """Zeros, int32, shared by many batches; read-only."""
     return _zeros(1 << max(count - 1, 1).bit_length())[:count]
 
 
 @lru_cache(maxsize=4)
-def _zeros(count: int) -> Any:
+def _zeros(count: int) -> NDArray[np.int32]:
     return np.zeros(count, dtype=np.int32)
 
 
-def same(value: int, count: int) -> Any:
+def same(value: int, count: int) -> Ints:
     """The same number repeated, int64, shared by many batches; read-only."""
     return _same(value, 1 << max(count - 1, 1).bit_length())[:count]
 
 
 @lru_cache(maxsize=4)
-def _same(value: int, count: int) -> Any:
+def _same(value: int, count: int) -> Ints:
     return np.full(count, value, dtype=np.int64)
 
 
-def named(codes: Array, texts: pa.Array) -> Any:
+def named(codes: Array, texts: pa.Array) -> pa.DictionaryArray:
     """Texts by index; null for a negative index."""
     valid = codes >= 0 if len(codes) and codes.min() < 0 else None
     return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
 
 
-def _gtids(page: RowsPage, events: Ints) -> tuple[Any, Any]:
+def _gtids(page: RowsPage, events: Ints) -> tuple[NDArray[np.int32], pa.Array]:
     """The distinct GTIDs of some events, in log order, and the index of each event's GTID, or -1."""
     first, second, which = page.gtids_in_force
     which = which.take(events)
@@ -192,12 +192,13 @@ def _batch(
     return joined_columns(columns, len(found.events), schema)
 
 
-def _is_given(changes: Any) -> Any:
+def _is_given(changes: Array) -> Bools:
     """Whether images add a row, by the numbers of their changes."""
-    return (changes == INSERT) | (changes == AFTER)
+    is_given: Bools = (changes == INSERT) | (changes == AFTER)
+    return is_given
 
 
-def joined_columns(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa.RecordBatch:
+def joined_columns(columns: dict[str, pa.Array], count: int, schema: pa.Schema) -> pa.RecordBatch:
     if len(schema):
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
     return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
@@ -205,7 +206,7 @@ def joined_columns(columns: dict[str, Any], count: int, schema: pa.Schema) -> pa
 
 def column_arrays(
     page: RowsPage, found: LocatedRows, table: Table, columns: Sequence[Column], zero_dates: str
-) -> Iterator[Any]:
+) -> Iterator[pa.Array]:
     """The values of the given columns; null where the image does not contain them.
 
     Raises
@@ -232,7 +233,7 @@ def column_arrays(
             yield array
 
 
-def _changed_in_parts(found: LocatedRows, table: Table, column: Column) -> Any:
+def _changed_in_parts(found: LocatedRows, table: Table, column: Column) -> Ints:
     """The rows in which a JSON column contains a partial update."""
     if column.index not in table.json_columns:
         return np.zeros(0, dtype=np.int64)
@@ -241,7 +242,9 @@ def _changed_in_parts(found: LocatedRows, table: Table, column: Column) -> Any:
     return rows[is_partial(found.data, found.options[rows], ordinal)]
 
 
-def _by_reader(page: RowsPage, found: LocatedRows, table: Table, column: Column, rows: Ints) -> Iterator[Any]:
+def _by_reader(
+    page: RowsPage, found: LocatedRows, table: Table, column: Column, rows: Ints
+) -> Iterator[Value]:
     """Values of after images from the event reader; None if the partial update cannot be applied."""
     event, images = -1, list[Row]()
     for row in rows.tolist():
@@ -293,7 +296,9 @@ def reader_batches(
         yield batch(schema)
 
 
-def _of_images(images: list[dict[str, Value]], column: Column, kind: Any, zero_dates: str) -> pa.Array:
+def _of_images(
+    images: list[dict[str, Value]], column: Column, kind: pa.DataType, zero_dates: str
+) -> pa.Array:
     values = [plain_value(image.get(column.name), column, kind, zero_dates) for image in images]
     return pa.array(values, kind)
 
@@ -307,7 +312,7 @@ def _located(error: BinlogError, table: Table, name: str) -> BinlogError:
     return type(error)(error.reason, field=f"{table.schema.full_name}, column {name}")
 
 
-def _cast(array: pa.Array, kind: pa.DataType, table: Table, name: str) -> Any:
+def _cast(array: pa.Array, kind: pa.DataType, table: Table, name: str) -> pa.Array:
     if array.type == kind:
         return array
     try:

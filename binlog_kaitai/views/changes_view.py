@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -207,7 +207,7 @@ def json_batches(
     return pages.each(batches_of)
 
 
-def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, Any]:
+def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, pa.Array]:
     """The given columns of changes, if any of them requires objects."""
     keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
     codes = page.images.table_of[objects.events].astype(np.int32)

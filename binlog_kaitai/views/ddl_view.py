@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.table_definition import TableDefinition
 from binlog_kaitai.views.change_schemas import META_FIELDS
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
 
 _COLUMNS = pa.list_(
     pa.struct(
@@ -89,7 +92,7 @@ def read_ddl(
     return pa.RecordBatchReader.from_batches(DDL_SCHEMA, batches)
 
 
-def pages_of_ddl(source: Any, filters: Filters, **options: Any) -> RowsPages:
+def pages_of_ddl(source: SourceLike | Iterable[SourceLike], filters: Filters, **options: Any) -> RowsPages:
     """The pages for `ddl_batches`."""
     nothing = _NoDefinitions()
     options |= {"follows_xa": False, "has_rolled_back": True, "every_block": True}
@@ -99,7 +102,7 @@ def pages_of_ddl(source: Any, filters: Filters, **options: Any) -> RowsPages:
 class _NoDefinitions(Definitions):
     """For pages whose rows are not read."""
 
-    def observe_query(self, body: Any) -> bool:
+    def observe_query(self, body: QueryBody | BinlogError) -> bool:
         return False
 
 
@@ -125,7 +128,7 @@ def ddl_batches(
 
 def ddl_of_page(page: RowsPage, filters: Filters, definitions: Definitions) -> pa.RecordBatch | None:
     """The rows of one page, if there are any."""
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for row in statements_in(page.block, may_affect_tables):
         if row >= page.limit:
             break
@@ -145,7 +148,9 @@ def _is_chosen(one: DefinitionChange, filters: Filters) -> bool:
     return filters.takes_names(one.schema_name, one.table_name) or filters.takes_names(*new)
 
 
-def _row(page: RowsPage, row: int, number: int, body: Any, one: DefinitionChange) -> dict[str, Any]:
+def _row(
+    page: RowsPage, row: int, number: int, body: QueryBody | BinlogError, one: DefinitionChange
+) -> dict[str, object]:
     header, position = page.block.fixed_header(row), int(page.block.positions[row])
     commit = int(page.commit_times[row])
     era = commit if page.era == BY_COMMIT else page.era
@@ -176,7 +181,7 @@ def _plain(name: str | None) -> str | None:
     return None if name is None else plain(name)
 
 
-def _statement(body: Any) -> str | None:
+def _statement(body: QueryBody | BinlogError) -> str | None:
     if isinstance(body, BinlogError):
         return None
     try:
@@ -186,7 +191,7 @@ def _statement(body: Any) -> str | None:
         return None
 
 
-def _columns(table: TableDefinition | None) -> list[dict[str, Any]] | None:
+def _columns(table: TableDefinition | None) -> list[dict[str, object]] | None:
     if table is None:
         return None
     return [

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField, type_name
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, EventType
+from binlog_kaitai.core.grammar import ENUMS, ROWS_TYPES, BinlogEvent, EventType
 from binlog_kaitai.core.info import info_of, plain
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, view_of
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
@@ -74,7 +74,7 @@ class Infos:
         self.row_of = block.ranks
         self._add_by_reader(np.sort(np.concatenate([np.zeros(0, dtype=np.int64), *leftover])), wanted)
 
-    def _add_kind(self, kind: int, wanted: Bools) -> Any:
+    def _add_kind(self, kind: int, wanted: Bools) -> Ints:
         """Add the events of one type; returns those left to the event reader."""
         block = self._block
         rows = block.rows_of(kind)
@@ -145,7 +145,7 @@ class Infos:
         for start, length, is_there in zip(starts.tolist(), lengths.tolist(), mask.tolist(), strict=True):
             yield plain(bytes(self._block.data[start : start + length])) if is_there else None
 
-    def _names(self, values: Ints, names: dict[int, str], mask: Any) -> TextColumn:
+    def _names(self, values: Ints, names: dict[int, str], mask: Bools | None) -> TextColumn:
         distinct, codes = np.unique(values, return_inverse=True)
         texts = [json_text(names.get(value, value)) for value in distinct.tolist()]
         return self._pool.choice(codes.reshape(-1), texts, mask)
@@ -166,7 +166,7 @@ class Infos:
         self.row_of[rows] = np.arange(len(rows))
         self.programs.append(self._new_program().column(self._pool.verbatim(texts)))
 
-    def _parsed(self, row: int) -> Any:
+    def _parsed(self, row: int) -> BinlogEvent:
         block = self._block
         kind = int(block.types[row])
         table_map = None
@@ -188,12 +188,12 @@ class EventsPage(NamedTuple):
 
     block: Block
     pool: Pool
-    statuses: Any  # of the checksums, see `checksums.STATUSES`
+    statuses: Bytes  # of the checksums, see `checksums.STATUSES`
     gtids: Gtids | None
     infos: Infos | None
-    rows: Any  # which events to write, int64
+    rows: Ints  # which events to write
 
-    def lines(self, rows: Ints) -> tuple[Any, Any]:
+    def lines(self, rows: Ints) -> tuple[Bytes, Ints]:
         """The lines of some events (uint8), and the end of each (int64)."""
         infos = self.infos
         assert infos is not None
@@ -204,7 +204,7 @@ class EventsPage(NamedTuple):
 
 
 #: Begins the program of a page's lines.
-Prologue = Callable[[Block, Pool, Any, Gtids | None], Callable[[], LineProgram]]
+Prologue = Callable[[Block, Pool, Bytes, Gtids | None], Callable[[], LineProgram]]
 
 
 class _State(NamedTuple):
@@ -276,8 +276,8 @@ def write_json(
     source: SourceLike | Iterable[SourceLike],
     filters: Filters | None = None,
     **options: Any,
-) -> Iterator[Any]:
-    """The lines of ``events --format json``, many at a time, as writable uint8 arrays.
+) -> Iterator[memoryview]:
+    """The lines of ``events --format json``, many at a time, as writable views.
 
     The options are those of `EventPages`.
 
@@ -290,12 +290,12 @@ def write_json(
     yield from pages.each(_json_lines)
 
 
-def _json_lines(page: EventsPage) -> Iterator[Any]:
+def _json_lines(page: EventsPage) -> Iterator[memoryview]:
     assert page.infos is not None
     with page.block.held():
         for program in page.infos.programs:
             program.text("}\n")
-        yield page.lines(page.rows)[0]
+        yield view_of(page.lines(page.rows)[0])
 
 
 def _json_prologue(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +76,11 @@ class _Names:
 _TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
 _STATUSES = _Names(checksums.STATUSES)
 
+#: Events of a block, by number or all.
+Selection = Ints | slice
+
 #: Builds a column of a page, given the selected events and their number.
-_MakeColumn = Callable[[EventsPage, Any, int], pa.Array]
+_MakeColumn = Callable[[EventsPage, Selection, int], pa.Array]
 
 
 @takes(EventOptions)
@@ -170,11 +173,11 @@ def _batches_of(page: EventsPage, rows: Ints, schema: pa.Schema) -> Iterator[pa.
         yield pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
 
 
-def _file(page: EventsPage, rows: Any, count: int) -> pa.Array:
+def _file(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     return _same(plain(page.block.file), count)
 
 
-def _timestamp(page: EventsPage, rows: Any, count: int) -> pa.Array:
+def _timestamp(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     moments = page.block.header.numbers("timestamp")[rows] * _SECOND
     return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
 
@@ -182,7 +185,7 @@ def _timestamp(page: EventsPage, rows: Any, count: int) -> pa.Array:
 def _header_number(name: str) -> _MakeColumn:
     type_ = EVENTS_SCHEMA.field(name).type
 
-    def make(page: EventsPage, rows: Any, count: int) -> pa.Array:
+    def make(page: EventsPage, rows: Selection, count: int) -> pa.Array:
         only = page.block.header.only(name)
         if only is not None:
             return _same(only, count, type_)
@@ -191,14 +194,14 @@ def _header_number(name: str) -> _MakeColumn:
     return make
 
 
-def _checksum(page: EventsPage, rows: Any, count: int) -> pa.Array:
+def _checksum(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     statuses = page.statuses[rows]
     if count and (statuses == statuses[0]).all():
         return _same(checksums.STATUSES[int(statuses[0])], count)
     return _STATUSES.of(statuses)
 
 
-def _gtid(page: EventsPage, rows: Any, count: int) -> pa.Array:
+def _gtid(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     assert page.gtids is not None
     return gtid_texts(page.gtids.first, page.gtids.second, page.gtids.which[rows], page.pool)
 

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.options import takes
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.log.read_options import Reading, ReadOptions
@@ -29,7 +30,7 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
-from binlog_kaitai.values.json_documents import JsonText
+from binlog_kaitai.values.json_documents import JsonDiff, JsonText
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.row_texts import Failure, in_order, made_of_table
@@ -129,7 +130,7 @@ class _Image(NamedTuple):
     change: Change
     before: dict[str, Value] | None
     after: dict[str, Value] | None
-    diffs: dict[str, Any]
+    diffs: dict[str, JsonDiff]
 
 
 class _Rows(NamedTuple):
@@ -170,7 +171,7 @@ def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) ->
         yield LoggedRow(number, change, table.schema, before, after, diffs, **location)
 
 
-def _of_table(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[_Rows]:
+def _of_table(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[_Rows]:
     def by_reader(index: int) -> Iterator[_Rows]:
         rows = list(rows_of(page.event(index), table.schema))
         if rows:
@@ -211,7 +212,7 @@ def _images(table: Table, found: LocatedRows) -> list[dict[str, Value]]:
     ]
 
 
-def _values(cells: Cells, array: Any) -> list[Value]:
+def _values(cells: Cells, array: pa.Array) -> list[Value]:
     """The values of a column in the form of `Event.rows`."""
     found = _converted(array, cells.column)
     is_unclear = cells.valid & np.asarray(array.is_null())
@@ -223,7 +224,7 @@ def _values(cells: Cells, array: Any) -> list[Value]:
     return found
 
 
-def _converted(array: Any, column: Column) -> list[Any]:
+def _converted(array: pa.Array, column: Column) -> list[Value]:
     kind = array.type
     if pa.types.is_timestamp(kind) and kind.tz:
         times = array.view(pa.timestamp("us")).to_pylist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,11 +26,11 @@ class Where(NamedTuple):
         The columns that it refers to.
     """
 
-    expression: Any
+    expression: pc.Expression
     needed: pa.Schema
 
     @classmethod
-    def of(cls, expression: Any, schema: pa.Schema) -> Where:
+    def of(cls, expression: pc.Expression, schema: pa.Schema) -> Where:
         """Validate a condition on the columns of a view.
 
         Raises
@@ -61,7 +61,7 @@ class Where(NamedTuple):
         return found
 
 
-def _refused(expression: Any, schema: pa.Schema) -> str | None:
+def _refused(expression: pc.Expression, schema: pa.Schema) -> str | None:
     """Why an expression cannot be evaluated over a schema; None if it can."""
     try:
         schema.empty_table().filter(expression)
@@ -70,7 +70,7 @@ def _refused(expression: Any, schema: pa.Schema) -> str | None:
     return None
 
 
-def _with_decimals(expression: Any) -> Any:
+def _with_decimals(expression: pc.Expression) -> pc.Expression:
     """The condition with its integers as decimals, as Arrow compares no DECIMAL column with an integer."""
     if not isinstance(expression, pc.Expression):
         return expression

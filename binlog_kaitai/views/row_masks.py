@@ -48,14 +48,14 @@ def is_binary(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def truncated(array: Any, length: int) -> Any:
+def truncated(array: pa.Array, length: int) -> pa.Array:
     """The first characters, or bytes, of values."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     return (pc.binary_slice if is_binary(array.type) else pc.utf8_slice_codeunits)(array, 0, length)
 
 
-def digested(array: Any, digest: Callable[[bytes], str]) -> Any:
+def digested(array: pa.Array, digest: Callable[[bytes], str]) -> pa.Array:
     """The digests of values, as text; each distinct value is computed once. NULL remains NULL."""
     codes = array
     if pa.types.is_nested(array.type):
@@ -66,7 +66,7 @@ def digested(array: Any, digest: Callable[[bytes], str]) -> Any:
     return pa.array(digests, pa.string()).take(codes.indices)
 
 
-def _contents(values: Any) -> Iterator[bytes | None]:
+def _contents(values: pa.Array) -> Iterator[bytes | None]:
     """The bytes that stand for values: of text its UTF-8, of others their text; the same for all integers."""
     if is_binary(values.type):
         yield from values.to_pylist()
@@ -327,7 +327,7 @@ class Masks:
             arrays.append(array if array.type == field.type else cast(array, field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=target)
 
-    def _masked(self, array: Any, treatment: Treatment) -> Any:
+    def _masked(self, array: pa.Array, treatment: Treatment) -> pa.Array:
         if treatment.method is Method.TRUNCATED:
             return truncated(array, treatment.length)
         if treatment.method is Method.SHA256:
@@ -477,7 +477,7 @@ def masked_schema(tables: Iterable[Schema], merged: pa.Schema, masks: Masks) -> 
     return pa.schema([field for field in fields.values() if field is not None])
 
 
-def _only(absent: Any, names: Sequence[str]) -> Any:
+def _only(absent: pa.Array, names: Sequence[str]) -> pa.Array:
     """Lists of absent columns without those that are left out."""
     kept = {*names}
     lists = (one and [name for name in one if name in kept] for one in absent.to_pylist())

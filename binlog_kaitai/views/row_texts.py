@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.event_rows import Row, row_object, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
@@ -39,11 +40,11 @@ class Made(Protocol):
     """A result per changed row: the event of each, and its number within the event, int64 arrays."""
 
     @property
-    def events(self) -> Any: ...
+    def events(self) -> Ints: ...
     @property
-    def numbers(self) -> Any: ...
+    def numbers(self) -> Ints: ...
 
-    def taken(self, rows: Any) -> Self:
+    def taken(self, rows: Ints) -> Self:
         """The given rows."""
         ...
 
@@ -82,17 +83,17 @@ class Objects(NamedTuple):
     events: NDArray[np.int64]
     numbers: NDArray[np.int64]
     changes: NDArray[np.int32]
-    before: Any
-    after: Any
+    before: pa.StringArray
+    after: pa.StringArray
 
     @property
     def is_given(self) -> NDArray[np.bool_]:
         """Whether the row exists after each change."""
         return np.not_equal(self.changes, _DELETED)
 
-    def taken(self, rows: Any) -> Objects:
+    def taken(self, rows: Ints) -> Objects:
         """The given rows."""
-        return Objects(*(one[rows] if isinstance(one, np.ndarray) else one.take(rows) for one in self))
+        return Objects._make(column.take(rows) for column in self)
 
     @classmethod
     def joined(cls, parts: list[Objects]) -> Objects:
@@ -133,7 +134,7 @@ def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects
 
 def in_order(
     page: RowsPage,
-    of_table: Callable[[RowsPage, Table, Any, list[Failure]], Iterator[_Made]],
+    of_table: Callable[[RowsPage, Table, Ints, list[Failure]], Iterator[_Made]],
     join: Callable[[list[_Made]], _Made],
 ) -> Iterator[_Made]:
     """Build results for the rows of each table and merge them in log order; raises like `page_objects`."""
@@ -158,11 +159,11 @@ def in_order(
         raise min(failures, key=lambda failure: failure.event).error
 
 
-def _concatenated(arrays: Any) -> Any:
+def _concatenated(arrays: tuple[Any, ...]) -> Any:
     return np.concatenate(arrays) if isinstance(arrays[0], np.ndarray) else pa.concat_arrays(arrays)
 
 
-def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
+def _table_objects(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[Objects]:
     """The rows of one table, up to the first invalid event."""
 
     writers = [LineWriter(page, table, events, form) for form in _IMAGES]
@@ -175,7 +176,7 @@ def _table_objects(page: RowsPage, table: Table, events: Any, failures: list[Fai
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
 
-def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Failure]) -> Iterator[Objects]:
+def _table_changes(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[Objects]:
     """Like `_table_objects`, without images."""
 
     def make(found: LocatedRows) -> Objects:
@@ -187,7 +188,7 @@ def _table_changes(page: RowsPage, table: Table, events: Any, failures: list[Fai
 def made_of_table(
     page: RowsPage,
     table: Table,
-    events: Any,
+    events: Ints,
     failures: list[Failure],
     make: Callable[[LocatedRows], _Made],
     by_reader: Callable[[int], Iterable[_Made]],
@@ -195,7 +196,7 @@ def made_of_table(
 ) -> Iterator[_Made]:
     """Results for the rows of one table (or of one event by the event reader), up to an invalid event."""
 
-    def by_kernels(chosen: Any) -> Iterator[_Made]:
+    def by_kernels(chosen: Ints) -> Iterator[_Made]:
         for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
             yield from _made(make, choice, table, walked)
 
@@ -204,9 +205,9 @@ def made_of_table(
 
 def by_kernels_or_reader(
     page: RowsPage,
-    events: Any,
+    events: Ints,
     failures: list[Failure],
-    by_kernels: Callable[[Any], Iterator[_T]],
+    by_kernels: Callable[[Ints], Iterator[_T]],
     by_reader: Callable[[int], Iterable[_T]],
 ) -> Iterator[_T]:
     """Results for events of one table, up to an invalid one: by kernels if possible, else by the reader."""
@@ -265,7 +266,7 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
     if not rows:
         return
 
-    def texts(key: str) -> Any:
+    def texts(key: str) -> pa.StringArray:
         values = [row[key] for row in rows]
         made = [None if one is None else plain(to_json(one)) for one in values]
         return pa.array(made, pa.string())
@@ -288,7 +289,7 @@ def _objects(found: LocatedRows, before: RowLines | None = None, after: RowLines
     )
 
 
-def _texts(lines: RowLines | None, valid: Any) -> Any:
+def _texts(lines: RowLines | None, valid: Bools) -> pa.StringArray:
     """Lines as a text array; null where they are not valid."""
     count, nulls = len(valid), len(valid) - int(np.count_nonzero(valid))
     if lines is None or nulls == count:
@@ -311,7 +312,7 @@ def write_rows(
     ends: list[End] | None = None,
     progress: Callable[[Source, int], object] = lambda source, position: None,
     threads: int | None = None,
-) -> Iterator[Any]:
+) -> Iterator[memoryview | bytes]:
     """The lines of changed rows, many at a time, as buffers of bytes.
 
     Parameters
@@ -343,7 +344,9 @@ def write_rows(
     yield from pages.each(partial(page_lines, choice=choice, form=form))
 
 
-def page_lines(page: RowsPage, choice: RowChoice | None = None, form: Form | None = None) -> Iterator[Any]:
+def page_lines(
+    page: RowsPage, choice: RowChoice | None = None, form: Form | None = None
+) -> Iterator[memoryview | bytes]:
     """The lines of a page, for :func:`write_rows`."""
     of_table = partial(_table_lines, form=form or _JSON, choice=choice)
     with page.block.held():
@@ -354,7 +357,7 @@ def page_lines(page: RowsPage, choice: RowChoice | None = None, form: Form | Non
 def _table_lines(
     page: RowsPage,
     table: Table,
-    events: Any,
+    events: Ints,
     failures: list[Failure],
     *,
     form: Form,

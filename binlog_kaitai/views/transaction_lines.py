@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 import numpy as np
 
@@ -94,7 +93,7 @@ def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> 
 def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
     """The first transactions in sort order; equal ones keep their order."""
     every = pa.concat_tables([found, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
-    key: Any = None
+    key: pa.Array | None = None
     for name in SORTS[sort]:
         values = every.column(name).cast(pa.int64())
         key = values if key is None else pc.add(key, values)
@@ -104,7 +103,7 @@ def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int
 
 
 def _lines(batch: pa.RecordBatch) -> bytes:
-    pieces: list[Any] = []
+    pieces: list[pa.Array | str] = []
     for name, values in zip(batch.schema.names, batch.columns, strict=True):
         pieces += ["{" if not pieces else ", ", f'"{name}": ', *_pieces(values)]
     lines = joined(*(one.encode() if isinstance(one, str) else one for one in pieces), b"}\n")
@@ -113,7 +112,7 @@ def _lines(batch: pa.RecordBatch) -> bytes:
     return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
 
 
-def _pieces(values: Any) -> list[Any]:
+def _pieces(values: pa.Array) -> list[pa.Array | str]:
     """The JSON text of a column, in pieces of which constants can be merged with those around."""
     if pa.types.is_string(values.type) and not values.null_count and _is_plain(values):
         return ['"', values, '"']
@@ -121,7 +120,7 @@ def _pieces(values: Any) -> list[Any]:
     return [pc.fill_null(text, "null") if text.null_count else text]
 
 
-def _json(values: Any) -> Any:
+def _json(values: pa.Array) -> pa.Array:
     """The JSON text of a column; null for null."""
     kind = values.type
     if pa.types.is_list(kind):
@@ -137,7 +136,7 @@ def _json(values: Any) -> Any:
     return values.cast(pa.int64() if pa.types.is_duration(kind) else kind).cast(pa.string())
 
 
-def _quoted(texts: Any) -> Any:
+def _quoted(texts: pa.Array) -> pa.Array:
     """Strings as JSON."""
     found = _joined('"', texts, '"')
     if _is_plain(texts):
@@ -147,19 +146,19 @@ def _quoted(texts: Any) -> Any:
     return pc.replace_with_mask(found, is_special, pa.array(escaped, pa.string()))
 
 
-def _is_plain(texts: Any) -> bool:
+def _is_plain(texts: pa.Array) -> bool:
     """Whether no string contains a byte that may need an escape."""
     data = texts.buffers()[2]
     return data is None or not _IS_SPECIAL[np.frombuffer(data, dtype=np.uint8)].any()
 
 
-def _offsets(values: Any) -> Any:
+def _offsets(values: pa.Array) -> pa.Array:
     """Start of each list in the flattened values."""
     lengths = pc.list_value_length(values).to_numpy(zero_copy_only=False)
     return pa.array([0, *lengths.cumsum().tolist()], pa.int32())
 
 
-def _time(values: Any) -> Any:
+def _time(values: pa.Array) -> pa.Array:
     micros = values.cast(pa.int64())
     seconds = pc.divide(micros, _SECOND)
     rest = pc.subtract(micros, pc.multiply(seconds, _SECOND))
@@ -169,6 +168,6 @@ def _time(values: Any) -> Any:
     )
 
 
-def _joined(*pieces: Any) -> Any:
+def _joined(*pieces: pa.Array | str) -> pa.Array:
     """Concatenate texts row by row; null if any of them is null."""
     return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")

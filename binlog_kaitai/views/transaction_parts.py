@@ -16,7 +16,7 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Array, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Outcome, Role, Roles, Segments
 from binlog_kaitai.log.event_gtids import gtid_texts
@@ -26,7 +26,7 @@ from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 
 if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Array, Ints
+    from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
     from binlog_kaitai.log.event_reader import ParsedEvent
     from binlog_kaitai.log.gather import Gathered
 
@@ -52,12 +52,12 @@ class Parts:
         return self._count
 
     @property
-    def first(self) -> Any:
+    def first(self) -> Ints:
         """First event of each transaction."""
         return self._rows[self._starts]
 
     @property
-    def last(self) -> Any:
+    def last(self) -> Ints:
         """Last event of each transaction."""
         return self._rows[self._starts + self._lengths - 1]
 
@@ -67,18 +67,18 @@ class Parts:
         return Segments(rows - rows[0], self._starts[begin:end] - self._starts[begin], False, False)
 
     @property
-    def lengths(self) -> Any:
+    def lengths(self) -> Ints:
         """Number of events of each transaction."""
         return self._lengths
 
-    def sums(self, rows: Ints, values: Ints) -> Any:
+    def sums(self, rows: Ints, values: Ints) -> Ints:
         """Sum over the events of each transaction, of values that only the events `rows` have."""
         numbers = self.number_of[rows]
         inside = numbers >= 0
         sums = np.bincount(numbers[inside], weights=values[inside], minlength=self._count)
         return sums.astype(np.int64)
 
-    def least(self, values: Ints) -> Any:
+    def least(self, values: Ints) -> Ints:
         """Minimum of a value that all events have."""
         if not self._count:
             return self._starts
@@ -88,14 +88,14 @@ class Parts:
         chosen = values[begin:end] if end - begin == len(rows) else values[rows]
         return np.minimum.reduceat(chosen, self._starts)
 
-    def any(self, mask: Array) -> Any:
+    def any(self, mask: Bools | Ints) -> Bools:
         """Whether any event of each transaction is in the mask, or in the list of event numbers."""
         out = np.zeros(self._count, dtype=np.bool_)
         numbers = self.number_of[mask]
         out[numbers[numbers >= 0]] = True
         return out
 
-    def first_of(self, rows: Ints) -> Any:
+    def first_of(self, rows: Ints) -> Ints:
         """Index in `rows` (ascending) of the first event of each transaction; -1 if it has none."""
         out = np.full(self._count, -1, dtype=np.int64)
         numbers = self.number_of[rows]
@@ -103,7 +103,7 @@ class Parts:
         out[numbers[inside]] = inside
         return out
 
-    def last_of(self, rows: Ints) -> Any:
+    def last_of(self, rows: Ints) -> Ints:
         """Index in `rows` (ascending) of the last event of each transaction; -1 if it has none."""
         out = np.full(self._count, -1, dtype=np.int64)
         numbers = self.number_of[rows]
@@ -163,10 +163,10 @@ PART_SCHEMA = pa.schema(
 class Changes(NamedTuple):
     """The rows events of a block: event numbers, tables, the table index of each, and row counts."""
 
-    rows: Any
+    rows: Ints
     tables: Sequence[Table | BinlogError]
-    table_of: Any
-    counts: Any
+    table_of: Ints
+    counts: Ints
 
     @classmethod
     def of(cls, images: Images, counts: Ints) -> Changes:
@@ -202,7 +202,7 @@ def parts_of(
     stamps = block.header.numbers("timestamp")
     ends = outcomes_of(found, parts)
     tables, table_bytes = _tables(block, parts, changes)
-    columns: dict[str, Any] = {
+    columns: dict[str, Array | pa.Array | list[str | None]] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
         "gtid": gtid_texts(gtids.first, gtids.second, first, pool),
@@ -230,24 +230,24 @@ def parts_of(
         },
     }
     arrays = [
-        pa.array(columns[field.name]).cast(field.type, safe=False)
-        if isinstance(columns[field.name], np.ndarray)
-        else pa.array(columns[field.name], field.type)
-        if isinstance(columns[field.name], list)
-        else columns[field.name].cast(field.type)
-        for field in PART_SCHEMA
+        pa.array(values).cast(field.type, safe=False)
+        if isinstance(values, np.ndarray)
+        else pa.array(values, field.type)
+        if isinstance(values, list)
+        else values.cast(field.type)
+        for field, values in ((field, columns[field.name]) for field in PART_SCHEMA)
     ]
     return pa.RecordBatch.from_arrays(arrays, schema=PART_SCHEMA)
 
 
-def earliest(stamps: Ints, parts: Parts) -> Any:
+def earliest(stamps: Ints, parts: Parts) -> Ints:
     """Start time of each transaction. The GTID event is written at the commit, after the first events."""
     never = np.iinfo(np.int64).max
     least = parts.least(stamps if (stamps > 0).all() else np.where(stamps > 0, stamps, never))
     return np.where(least == never, 0, least)
 
 
-def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
+def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Ints, Bools]]:
     """Fields of the GTID event of each transaction, int64, and which have one; the reader is the fallback."""
     names = (*_TIMES, *_CLOCK, *_OF_MARIADB)
     values = {name: np.zeros(len(parts), dtype=np.int64) for name in names}
@@ -272,7 +272,7 @@ def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Any, Any]]:
     return {name: (values[name], known[name]) for name in names}
 
 
-def _is_there(body: Gathered, path: str) -> Any:
+def _is_there(body: Gathered, path: str) -> Bools:
     condition = "has_commit_timestamps"
     if path in _TIMES and condition in body:
         return body.numbers(condition).astype(np.bool_)
@@ -306,10 +306,10 @@ def _picked(values: Array, index: Ints) -> pa.Array:
 class Ends(NamedTuple):
     """How each transaction ended and the kind of its first statement (`Outcome`, int8), with its event."""
 
-    outcome: Any
-    meant: Any
-    statement: Any  # event number
-    is_begun: Any
+    outcome: Codes
+    meant: Codes
+    statement: Ints  # event number
+    is_begun: Bools
 
 
 def outcomes_of(found: Roles, parts: Parts) -> Ends:
@@ -330,7 +330,7 @@ def definitions(block: Block, ends: Ends) -> list[str | None]:
     return texts
 
 
-def compressed(block: Block, parts: Parts) -> Any:
+def compressed(block: Block, parts: Parts) -> Bools:
     """Which transactions have a compressed event."""
     if not any(kind in _COMPRESSED_TYPES for kind in block.kinds):
         return np.zeros(len(parts), dtype=np.bool_)
@@ -373,9 +373,9 @@ class TableBytes(NamedTuple):
     """
 
     names: list[str]
-    owners: Any
-    tables: Any
-    bytes: Any
+    owners: Ints
+    tables: Ints
+    bytes: Ints
 
     @classmethod
     def of(cls, block: Block, parts: Parts, changes: Changes) -> TableBytes:
@@ -418,7 +418,7 @@ def _decode(raw: bytes) -> str:
     return raw.decode("utf-8", "backslashreplace")
 
 
-def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tuple[Any, Any]]:
+def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tuple[Ints, Bools]]:
     """Number of rows that each transaction changes, by kind of change, int64, and where it is unknown."""
     types, found = block.types[changes.rows], {}
     for name, kinds in _CHANGES.items():

@@ -11,7 +11,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
-from binlog_kaitai.kernels.arrays import Array, Bools, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.log.boundaries import Outcome
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Reading
@@ -125,7 +125,7 @@ def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_S
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _kinds(columns: dict[str, Any]) -> pa.Array:
+def _kinds(columns: dict[str, pa.Array]) -> pa.Array:
     outcome = outcome_of(
         columns["is_begun"].to_numpy(zero_copy_only=False),
         columns["is_standalone"].fill_null(1).to_numpy(),
@@ -143,7 +143,7 @@ KINDS = [one.name.lower() for one in Outcome]
 
 def outcome_of(
     is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
-) -> Any:
+) -> Codes:
     """How each transaction ended, from the columns of `PART_SCHEMA`, int8."""
     # MariaDB's transactions have no BEGIN; a transaction of a single statement is flagged as standalone.
     is_begun = is_begun | (is_standalone == 0)
