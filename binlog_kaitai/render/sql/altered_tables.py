@@ -76,7 +76,7 @@ class CurrentDefinitions:
         self._definitions = Definitions()
         self._definitions.load(text)
         store, _, _ = self._definitions.state
-        if not store.given:
+        if not store.from_file:
             raise UsageError("the --for-table file has no valid CREATE TABLE statement")
 
     def match(self, schema: Schema) -> FittedTable | None:
