@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -13,6 +13,9 @@ from binlog_kaitai.cli.console import print_json, progress_over, say, warn, watc
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.sources.source import Source
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.filters import FilterOptions
 
 
 @click.command()
@@ -131,7 +134,7 @@ def repair(
 )
 @click.option("--overwrite", is_flag=True, help="Overwrite existing files.")
 @options.filters
-def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Any) -> None:
+def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unpack[FilterOptions]) -> None:
     """Copy selected transactions into a new log.
 
     A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,10 +18,10 @@ from binlog_kaitai.cli.shared_options import Command
 
 if TYPE_CHECKING:
     _Choice = click.Choice[str]
-    _AnyType = click.ParamType[Any]
+    _Type = click.ParamType[object]
 else:  # not generic in all versions of click that are allowed
     _Choice = click.Choice
-    _AnyType = click.ParamType
+    _Type = click.ParamType
 
 
 _ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
@@ -115,7 +116,7 @@ class ClientFlag(click.Option):
 class ClientChoice(_Choice):
     """One of several words, in any case, or an unambiguous prefix of one."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         word = str(value).rstrip(" ").lower()
         if word in self.choices:
             return word
@@ -123,12 +124,12 @@ class ClientChoice(_Choice):
         return longer[0] if len(longer) == 1 else str(super().convert(value, param, ctx))
 
 
-class ClientNumber(_AnyType):
+class ClientNumber(_Type):
     """A non-negative number with an optional suffix for a power of 1024."""
 
     name = "number"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
         text = str(value)
         power = _SUFFIXES.find(text[-1:].lower()) + 1 if text else 0
         digits = text[:-1] if power else text
@@ -137,12 +138,14 @@ class ClientNumber(_AnyType):
         return int(digits) << (10 * power)
 
 
-class ClientNumbers(_AnyType):
+class ClientNumbers(_Type):
     """Comma-separated numbers."""
 
     name = "numbers"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> frozenset[int]:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> frozenset[int]:
         if isinstance(value, frozenset):
             return value  # the default
         return frozenset(
@@ -150,15 +153,17 @@ class ClientNumbers(_AnyType):
         )
 
 
-class ClientPosition(ClientNumber):
+class ClientPosition(_Type):
     """An offset, or MariaDB's GTIDs, one per domain, as a sequence number by domain."""
 
     name = "position"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | dict[int, int]:
         gtids = [gtid.strip() for gtid in str(value).split(",")]
         if not all(_GTID.fullmatch(gtid) for gtid in gtids):
-            return super().convert(value, param, ctx)
+            return ClientNumber().convert(value, param, ctx)
         parts = [[int(part) for part in gtid.split("-")] for gtid in gtids]
         numbers = {domain: number for domain, _, number in parts}
         if len(numbers) < len(parts):
@@ -224,22 +229,17 @@ def _refuse(context: click.Context, parameter: click.Parameter, value: object) -
 
 def options_without_meaning(command: Command) -> Command:
     """Add the clients' options that do not apply to files: they are rejected, or have no effect."""
-    hidden: dict[str, Any] = {"hidden": True, "expose_value": False}
+    hidden = partial(click.option, hidden=True, expose_value=False)
+    optional = partial(hidden, is_flag=False, flag_value="-", callback=_refuse)
     for names in _OF_SERVERS:
-        command = click.option(*names, callback=_refuse, **hidden)(command)
+        command = hidden(*names, callback=_refuse)(command)
     for names in _FLAGS_OF_SERVERS:
-        command = click.option(*names, cls=ClientFlag, callback=_refuse, **hidden)(command)
+        command = hidden(*names, cls=ClientFlag, callback=_refuse)(command)
     for name in _WITHOUT_EFFECT:
-        command = click.option(name, **hidden)(command)
+        command = hidden(name)(command)
     for names in _FLAGS_WITHOUT_EFFECT:
-        command = click.option(*names, cls=ClientFlag, **hidden)(command)
-    for name in _REFUSED:
-        names = ("-#", name) if name == "--debug" else (name,)
-        optional: dict[str, Any] = {"is_flag": False, "flag_value": "-"} if name in _WITHOUT_VALUE else {}
-        command = click.option(*names, callback=_refuse, **optional, **hidden)(command)
-    return click.option("-p", "--password", is_flag=False, flag_value="-", callback=_refuse, **hidden)(
-        command
-    )
-
-
-_WITHOUT_VALUE = ("--debug", "--print-defaults")
+        command = hidden(*names, cls=ClientFlag)(command)
+    command = hidden("--server-id-bits", callback=_refuse)(command)
+    for names in (("-#", "--debug"), ("--print-defaults",), ("-p", "--password")):
+        command = optional(*names)(command)
+    return command

@@ -14,20 +14,22 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO, cast
+from types import FrameType
+from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
 from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, printable
 
 if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
     from rich.progress import Progress, TaskID
 
     from binlog_kaitai.sources.source import Source
 
 
 @contextmanager
-def handling(handler: Callable[[int, Any], object], *numbers: signal.Signals) -> Iterator[None]:
+def handling(handler: Callable[[int, FrameType | None], object], *numbers: signal.Signals) -> Iterator[None]:
     """Handle signals in the block, and as before after it."""
     before = [(number, signal.signal(number, handler)) for number in numbers]
     try:
@@ -125,7 +127,7 @@ class _Watched(io.RawIOBase):
         self._moved_to(self._position + len(data))
         return data
 
-    def readinto(self, buffer: Any) -> int:
+    def readinto(self, buffer: WriteableBuffer) -> int:
         # Not every stream has this method; callers handle the AttributeError.
         count: int = self._stream.readinto(buffer) or 0  # type: ignore[attr-defined]
         self._moved_to(self._position + count)

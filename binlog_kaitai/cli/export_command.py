@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -13,6 +13,9 @@ from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import progress_over_all, say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.filters import FilterOptions
 
 
 @click.command()
@@ -30,7 +33,7 @@ def export(
     zero_dates: str,
     ddl: str | None,
     jobs: int | None,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> None:
     """Export logs to Parquet files.
 

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -16,7 +16,7 @@ from binlog_kaitai.cli.console import handling, text_output
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.filters import FilterOptions, Filters
     from binlog_kaitai.sources.source import Source
 
 #: Optional columns of `rows`.
@@ -33,7 +33,7 @@ def _follows(command: options.Command) -> options.Command:
 
 def _write_followed(
     sources: tuple[str, ...],
-    filters: dict[str, Any],
+    filters: FilterOptions,
     write: Callable[[Source, Filters], object],
     *,
     from_now: bool,
@@ -79,7 +79,12 @@ def _check_follow(follow: bool, from_now: bool) -> None:
 @options.jobs
 @_follows
 def events(
-    sources: tuple[str, ...], output: str, jobs: int | None, follow: bool, from_now: bool, **filters: Any
+    sources: tuple[str, ...],
+    output: str,
+    jobs: int | None,
+    follow: bool,
+    from_now: bool,
+    **filters: Unpack[FilterOptions],
 ) -> None:
     """List events, one per line.
 
@@ -143,7 +148,7 @@ def rows(
     jobs: int | None,
     follow: bool,
     from_now: bool,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> None:
     """List changed rows, one per line.
 
@@ -185,7 +190,7 @@ def rows(
     form, heading = form_of(output, show)
     stdout = text_output()
 
-    def write(lines: Any) -> None:
+    def write(lines: bytes | memoryview) -> None:
         nonlocal heading
         stdout.write(heading)
         heading = b""
@@ -239,7 +244,7 @@ def transactions(
     limit: int | None,
     output: str,
     ddl: str | None,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> None:
     """List transactions, one per line.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
 import click
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 #: The file descriptor; `sys.stdout` may have been replaced.
 _STDOUT = 1
 
-Command = TypeVar("Command", bound=Callable[..., Any])
+Command = TypeVar("Command", bound=Callable[..., object])
 _Lines = TypeVar("_Lines")
 
 # A path, so that shells complete it; the reader checks whether it exists.
@@ -56,7 +56,7 @@ def refuse_inputs(target: str | Path | None, sources: Iterable[str | None]) -> N
     outputs.refuse_inputs(target, inputs)
 
 
-def _use_key(context: click.Context, option: click.Parameter, value: Any) -> None:
+def _use_key(context: click.Context, option: click.Parameter, value: object) -> None:
     """Apply an option for keys; commands do not receive it."""
     if not value:
         return
@@ -65,7 +65,7 @@ def _use_key(context: click.Context, option: click.Parameter, value: Any) -> Non
     keys = context.meta.setdefault(f"{__name__}.keys", {})
     keys[option.name] = value
     if isinstance(option.type, click.Path):
-        _files_read(context).extend(value)
+        _files_read(context).extend(cast("tuple[str, ...]", value))
     use(Keys.of(**keys))
     context.call_on_close(lambda: use(None))
 
@@ -106,7 +106,7 @@ def sources(command: Command) -> Command:
     """Add the argument `SOURCE...`, and the options for keys; stdout may not be one of the sources."""
 
     @wraps(command)
-    def checked(*arguments: Any, sources: tuple[str, ...], **options: Any) -> Any:
+    def checked(*arguments: object, sources: tuple[str, ...], **options: object) -> object:
         with suppress(OSError):  # stdout may be closed
             if stat.S_ISREG(os.fstat(_STDOUT).st_mode):
                 refuse_inputs("/dev/stdout", sources)
@@ -135,11 +135,15 @@ class LocalPath(click.Path):
     `instead`: what to do with a URL.
     """
 
-    def __init__(self, *arguments: Any, instead: str = _COPY, **settings: Any) -> None:
-        super().__init__(*arguments, **settings)
+    def __init__(
+        self, *, instead: str = _COPY, dir_okay: bool = True, path_type: type[Path] | None = None
+    ) -> None:
+        super().__init__(dir_okay=dir_okay, path_type=path_type)
         self._instead = instead
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(
+        self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
+    ) -> str | bytes | os.PathLike[str]:
         if is_url(os.fspath(value)):
             self.fail(
                 f"{os.fspath(value)} is a URL; output must be a local path: {self._instead}", param, ctx
@@ -178,7 +182,7 @@ _CHANGES = [
 ]
 
 
-def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[Command], Command]:
+def several(option: str, names: tuple[str, ...], *, metavar: str, help: str) -> Callable[[Command], Command]:
     """Add an option that takes a comma-separated list of names and passes it as a tuple."""
 
     def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -191,7 +195,9 @@ def several(option: str, names: tuple[str, ...], **settings: Any) -> Callable[[C
         before, comma, last = beginning.rpartition(",")
         return [before + comma + name for name in names if name.startswith(last) and name not in before]
 
-    return click.option(option, default="", callback=read, shell_complete=complete, **settings)
+    return click.option(
+        option, default="", callback=read, shell_complete=complete, metavar=metavar, help=help
+    )
 
 
 def formats(*names: str, default: str | None = "") -> Callable[[Command], Command]:
@@ -260,9 +266,9 @@ def filters(command: Command) -> Command:
     """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
 
     @wraps(command)
-    def call(**arguments: Any) -> Any:
-        _refuse_empty_span(arguments["start_datetime"], arguments["stop_datetime"])
-        return command(**arguments)
+    def call(start_datetime: str | None, stop_datetime: str | None, **others: object) -> object:
+        _refuse_empty_span(start_datetime, stop_datetime)
+        return command(start_datetime=start_datetime, stop_datetime=stop_datetime, **others)
 
     for option in reversed(_FILTERS):
         call = option(call)

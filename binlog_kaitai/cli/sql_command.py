@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import text_output, warn
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.filters import FilterOptions
 
 #: Exit code if a selected change is a comment in the script, not a statement.
 EXIT_INCOMPLETE = 3
@@ -45,7 +48,7 @@ def sql(
     renamed: tuple[str, ...],
     extended_insert: bool,
     allow_unnamed: bool,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> None:
     """Generate SQL that replays changes, or reverts them.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 import click
 
@@ -15,6 +15,7 @@ from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.statistics.stats_model import PART_NAMES
 
 if TYPE_CHECKING:
+    from binlog_kaitai.core.filters import FilterOptions
     from binlog_kaitai.statistics.stats_model import Stats, StatsTable
 
 _STEPS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
@@ -49,7 +50,7 @@ def stats(
     top: int,
     html: Path | None,
     jobs: int | None,
-    **filters: Any,
+    **filters: Unpack[FilterOptions],
 ) -> None:
     """Summarize what happened, when, and to which tables.
 

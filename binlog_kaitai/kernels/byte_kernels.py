@@ -6,8 +6,6 @@ its arrays, whatever numbers they contain.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Unsigned
@@ -25,10 +23,10 @@ _ALTERNATE_BYTES, _ALTERNATE_PAIRS = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x
 
 
 @kernel
-def read_u4(data: Bytes, offset: Any) -> Any:
+def read_u4(data: Bytes, offset: np.uint64) -> int:
     """Four bytes at `offset` (uint64) as a number (int64), within bounds."""
     # Numba converts mixed int64 and uint64 operands to float, so each operand is cast explicitly.
-    return np.int64(
+    return np.int64(  # type: ignore[return-value]  # which mixes with numbers of Python
         np.uint32(data[offset])
         | np.uint32(data[offset + _ONE]) << np.uint32(8)
         | np.uint32(data[offset + _TWO]) << np.uint32(16)
@@ -37,7 +35,7 @@ def read_u4(data: Bytes, offset: Any) -> Any:
 
 
 @kernel
-def read_u8(data: Bytes, offset: Any) -> Any:
+def read_u8(data: Bytes, offset: np.uint64) -> np.uint64:
     """Eight bytes at `offset` (uint64) as a number (uint64), within bounds."""
     return np.uint64(read_u4(data, offset)) | np.uint64(read_u4(data, offset + _FOUR)) << np.uint64(32)
 
@@ -77,7 +75,7 @@ def crc32s_of_runs(table: Array, starts: Ints, sizes: Ints, limits: Ints, crc32s
 
 
 @kernel
-def byte_swapped(value: Any) -> Any:
+def byte_swapped(value: np.uint64) -> np.uint64:
     """A number (uint64) with the bytes in reverse order."""
     pairs = ((value & _ALTERNATE_BYTES) << _EIGHT) | ((value >> _EIGHT) & _ALTERNATE_BYTES)
     fours = ((pairs & _ALTERNATE_PAIRS) << _SIXTEEN) | ((pairs >> _SIXTEEN) & _ALTERNATE_PAIRS)

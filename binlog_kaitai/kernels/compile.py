@@ -13,7 +13,7 @@ import types
 import warnings
 from collections.abc import Callable
 from enum import Enum
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 import numpy as np
 
@@ -55,9 +55,9 @@ def _chosen() -> Mode:
 MODE = _chosen()
 
 
-_inlined: set[Callable[..., Any]] = set()
+_inlined: set[Callable[..., object]] = set()
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+_Function = TypeVar("_Function", bound=Callable[..., object])
 _Result = TypeVar("_Result")
 
 
@@ -83,7 +83,7 @@ class Kernel(Generic[_Result]):
         """The function to call: the machine code, or `plain` if the environment variable selects it."""
         return self.plain if MODE is Mode.PYTHON else self.compiled
 
-    def __call__(self, *arguments: Any) -> _Result:
+    def __call__(self, *arguments: object) -> _Result:
         # Kernels call each other through this method; compiled ones call compiled ones.
         return self.plain(*arguments)
 
@@ -105,38 +105,38 @@ def inlined(function: _Function) -> _Function:
     return function
 
 
-def is_inlined(function: Callable[..., Any]) -> bool:
+def is_inlined(function: Callable[..., object]) -> bool:
     """Whether a function is marked as inlined."""
     return function in _inlined
 
 
-def name_of(function: Callable[..., Any]) -> str:
+def name_of(function: Callable[..., object]) -> str:
     """Name of a kernel in the table of signatures and in a library."""
     return f"{function.__module__}.{function.__qualname__}"
 
 
-def find_kernel(name: str) -> Callable[..., Any]:
+def find_kernel(name: str) -> Callable[..., object]:
     """The function of the kernel with this name."""
     module, _, function = name.rpartition(".")
-    found = getattr(importlib.import_module(module), function)
-    return found.plain if isinstance(found, Kernel) else found
+    value = getattr(importlib.import_module(module), function)
+    return value.plain if isinstance(value, Kernel) else cast("Callable[..., object]", value)
 
 
-def _find(function: Callable[..., Any]) -> Callable[..., Any] | None:
+def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     """The machine code of a function; None, with one warning, if the library has none."""
     path = CHECKED if MODE is Mode.CHECKED else LIBRARY
-    found = library(path)
-    if not isinstance(found, Library):
-        _complain(f"there is no machine code of kernels: {found}", "reading takes 100 times as long")
+    loaded = library(path)
+    if not isinstance(loaded, Library):
+        _complain(f"there is no machine code of kernels: {loaded}", "reading takes 100 times as long")
         return None
     name = name_of(function)
-    row = found.rows.get(name)
+    row = loaded.rows.get(name)
     if row is None:
         _complain(f"{path.name} has no kernel {name}", "declare its types in kernels/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
         _complain(f"{name} has changed since {path.name} was built", "run `make kernels`")
     else:
-        return found.kernel(name)
+        return cast("Callable[..., _Result]", loaded.kernel(name))
     return None
 
 
@@ -151,39 +151,39 @@ def _complain(problem: str, advice: str) -> None:
         warnings.warn(f"{problem}; it runs as plain Python ({advice})", RuntimeWarning, stacklevel=4)
 
 
-def called_by(function: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+def called_by(function: Callable[..., object]) -> dict[str, Callable[..., object]]:
     """The functions compiled with a kernel, by name: kernels, and functions of its module."""
-    found = {}
+    functions = {}
     for name in function.__code__.co_names:
         value = function.__globals__.get(name)
         if isinstance(value, Kernel):
-            found[name] = value.plain
+            functions[name] = value.plain
         elif isinstance(value, types.FunctionType) and value.__module__ == function.__module__:
-            found[name] = value
-    return found
+            functions[name] = value
+    return functions
 
 
-def fingerprint(function: Callable[..., Any]) -> str:
+def fingerprint(function: Callable[..., object]) -> str:
     """A digest of the code of a function and of all functions compiled with it."""
     from hashlib import sha256  # only checkouts have fingerprints, see `library.Row`
 
     seen, pending = {function}, [function]
     while pending:
-        new = [one for one in called_by(pending.pop()).values() if one not in seen]
+        new = [callee for callee in called_by(pending.pop()).values() if callee not in seen]
         seen.update(new)
         pending += new
     return sha256("\n".join(sorted(map(_description, seen))).encode()).hexdigest()[:32]
 
 
-def _description(function: Callable[..., Any]) -> str:
+def _description(function: Callable[..., object]) -> str:
     code = function.__code__
-    constants = [one for one in code.co_consts if one != function.__doc__]
+    constants = [constant for constant in code.co_consts if constant != function.__doc__]
     names = [(name, _value_text(function.__globals__.get(name))) for name in code.co_names]
     how = "inlined " if is_inlined(function) else ""
     return f"{how}{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
 
 
-def _value_text(value: Any) -> str:
+def _value_text(value: object) -> str:
     """The value of a module-level name, as far as the machine code depends on it."""
     if isinstance(value, (np.ndarray, np.generic)):
         return f"{value.dtype} {value.shape} {value.tobytes().hex()}"
