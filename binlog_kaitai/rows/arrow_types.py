@@ -19,10 +19,7 @@ _DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
 def arrow_type(column: Column, zero_dates: str = "null") -> pa.DataType:
     """Arrow type of a column; the null type if no value of the column can be decoded.
 
-    Parameters
-    ----------
-    zero_dates
-        With ``"text"``, types with a date become strings.
+    `zero_dates`: with ``"text"``, types with a date become strings.
     """
     try:
         found = _type(representation_of(column).arrow(column))
@@ -49,10 +46,7 @@ def of_numbers(values: Array, kind: pa.DataType | None = None, valid: Bools | No
 
     Used instead of `pyarrow.array`, which imports pandas and `numpy.ma` to recognize their arrays.
 
-    Parameters
-    ----------
-    valid : bool array or None
-        Which values are valid; None if all are.
+    `valid`: bool array or None, which values are valid; None if all are.
     """
     bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
     kind = kind or pa.from_numpy_dtype(values.dtype)
@@ -62,10 +56,7 @@ def of_numbers(values: Array, kind: pa.DataType | None = None, valid: Bools | No
 def cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
     """The same values as another type; numbers as strings in the format of the servers.
 
-    Raises
-    ------
-    pyarrow.ArrowInvalid, pyarrow.ArrowNotImplementedError
-        A value is not representable.
+    Raises `pyarrow.ArrowInvalid` and `pyarrow.ArrowNotImplementedError`: a value is not representable.
     """
     if pa.types.is_decimal(array.type) and (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
         # Arrow prints 0E-30.

@@ -28,13 +28,10 @@ from binlog_kaitai.values.temporal import ZeroDate
 class Builder(NamedTuple):
     """How arrays of a column type are built.
 
-    Attributes
-    ----------
-    way : callable or None
-        Returns how kernels read the values, given the cells and the Arrow type; without it, or if it returns
-        None, `make` reads them.
-    make : callable
-        Builds the array, given the cells, the Arrow type, the values read, and the treatment of zero dates.
+    `way`: returns how kernels read the values, given the cells and the Arrow type; without it, or if it
+    returns None, `make` reads them.
+    `make`: builds the array, given the cells, the Arrow type, the values read, and the treatment of zero
+    dates.
     """
 
     way: Callable[[Cells, pa.DataType], ReadMethod | None] | None
@@ -44,10 +41,7 @@ class Builder(NamedTuple):
 def build(cells: Cells, zero_dates: str = "null") -> pa.Array:
     """The values of a column as an Arrow array.
 
-    Raises
-    ------
-    CellError
-        A value is invalid, or a zero date while `zero_dates` is ``"error"``.
+    Raises `CellError`: a value is invalid, or a zero date while `zero_dates` is ``"error"``.
     """
     (array,) = build_all([cells], zero_dates)
     return array
@@ -94,10 +88,7 @@ def plain_value(value: Value, column: Column, kind: pa.DataType, zero_dates: str
 
     Bytes that are invalid in the column's character set are escaped.
 
-    Raises
-    ------
-    BinlogError
-        A zero date while `zero_dates` is ``"error"``.
+    Raises `BinlogError`: a zero date while `zero_dates` is ``"error"``.
     """
     if isinstance(value, ZeroDate) and zero_dates != "text":
         if zero_dates == "error":

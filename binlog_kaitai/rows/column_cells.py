@@ -33,12 +33,8 @@ class CellError(Exception):
 class Cells:
     """The values of one column in many rows.
 
-    Attributes
-    ----------
-    data : uint8 array
-        Contains the values.
-    starts : int64 array
-        Offset of each value, including its length prefix; negative for no value.
+    `data`: uint8 array, contains the values.
+    `starts`: int64 array, offset of each value, including its length prefix; negative for no value.
     """
 
     def __init__(self, table: Table, column: Column, data: Bytes, starts: Ints) -> None:
@@ -96,10 +92,7 @@ class Cells:
     def by_reader(self, rows: Ints, convert: Callable[[Value], Any] = lambda value: value) -> list[Any]:
         """The values of some rows from the event reader, each distinct one decoded once; None for no value.
 
-        Raises
-        ------
-        CellError
-            A value is invalid.
+        Raises `CellError`: a value is invalid.
         """
         made: dict[bytes | None, Any] = {None: None}
         found = []

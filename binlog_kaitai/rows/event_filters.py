@@ -30,15 +30,10 @@ from binlog_kaitai.sources.source import Source
 class EventSelection:
     """The filters, for the blocks of one file.
 
-    Attributes
-    ----------
-    is_over : bool
-        A stop position or time has been reached; no later event can match.
-    limit : int
-        In the last block, the number of the first event at or after a stop; otherwise the number of its
-        events.
-    has_names : bool
-        The filters include schema or table names, see `takes_names`, which requires the bodies.
+    `is_over`: a stop position or time has been reached; no later event can match.
+    `limit`: in the last block, the number of the first event at or after a stop; otherwise the number of its
+    events.
+    `has_names`: the filters include schema or table names, see `takes_names`, which requires the bodies.
     """
 
     def __init__(self, filters: Filters, *, is_first: bool, is_last: bool, is_part: bool = False) -> None:
@@ -112,10 +107,7 @@ _WITH_SCHEMA = (
 class Unmatched:
     """The filters that have not matched yet, in one pass over logs.
 
-    Parameters
-    ----------
-    sources
-        The logs. Parts of logs are excluded, because they prove nothing.
+    `sources`: the logs. Parts of logs are excluded, because they prove nothing.
     """
 
     def __init__(self, filters: Filters, sources: list[Source]) -> None:

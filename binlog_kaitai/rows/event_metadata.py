@@ -123,10 +123,7 @@ _UNKNOWN = -1
 class Origins:
     """Computes the requested columns for consecutive blocks of a file.
 
-    Parameters
-    ----------
-    wanted
-        Names from :data:`ORIGINS`.
+    `wanted`: names from :data:`ORIGINS`.
     """
 
     def __init__(self, wanted: Iterable[str]) -> None:

@@ -41,14 +41,9 @@ _SLACK = 16
 class ReadMethod(NamedTuple):
     """How a column is read, see `read_kernels`.
 
-    Attributes
-    ----------
-    how : int
-    item : int
-        Size of a value in Arrow, or of an offset for strings, in bytes.
-    number : int
-        Additional parameter of `how`.
-    more : int64 array
+    `item`: size of a value in Arrow, or of an offset for strings, in bytes.
+    `number`: additional parameter of `how`.
+    `more`: int64 array.
     """
 
     how: int
@@ -60,16 +55,10 @@ class ReadMethod(NamedTuple):
 class ColumnValues(NamedTuple):
     """A column that was read.
 
-    Attributes
-    ----------
-    valid, values : pyarrow.Buffer
-        Validity bits, None if all values are valid; values, or offsets of strings.
-    data : pyarrow.Buffer or None
-        Bytes of strings.
-    states : uint8 array
-        State of each time, see `read_kernels`; empty for other types.
-    nulls, invalid : int
-        Number of missing values; number of invalid values, including zero dates.
+    `valid`, `values`: validity bits, None if all values are valid; values, or offsets of strings.
+    `data`: bytes of strings.
+    `states`: uint8 array, state of each time, see `read_kernels`; empty for other types.
+    `nulls`, `invalid`: number of missing values; number of invalid values, including zero dates.
     """
 
     valid: pa.Buffer | None

@@ -62,32 +62,22 @@ def walk_images(
 ) -> int:
     """Find the offset of each value of each row, or only count the rows.
 
-    Parameters
-    ----------
-    begins, ends, ids, program_of
-        For each event, the range of its images, the event number to report for its rows, and the number of
-        its program.
-    programs : int64 array of shape (p, PROGRAM_SIZE)
-    steps : int64 array of shape (n, 3)
-        A step is one value of an image: column number, length, and size of the length prefix; one of the last
-        two is 0.
-    hops : int64 array of shape (m, 2)
-        Merged steps for images without NULL: a number of bytes, then a length prefix of this size, if any.
-    state : int64 array
-        Initially all 0; the next call continues from there if `state[REASON]` is set to 1.
-    starts : int64 array, columns by rows
-        Output: offset of each value, including its length prefix, or NULL or ABSENT.
-    events, numbers, changes, options
-        Output, for each row: event number, row number within the event, row kind, and offset of the bitmap of
-        partial JSON columns or -1. An update yields two rows.
-    counts : int64 array
-        If not empty, the only output: the number of rows of each event, where an update counts once, or
-        MISMATCH_COUNT.
-
-    Returns
-    -------
-    Number of rows found. `state[REASON]` is then DONE, FULL, or MISMATCH: event `state[EVENT]` contradicts
-    its table map.
+    `begins`, `ends`, `ids`, `program_of`: for each event, the range of its images, the event number to report
+    for its rows, and the number of its program.
+    `programs`: int64 array of shape (p, PROGRAM_SIZE).
+    `steps`: int64 array of shape (n, 3); a step is one value of an image: column number, length, and size of
+    the length prefix; one of the last two is 0.
+    `hops`: int64 array of shape (m, 2), merged steps for images without NULL: a number of bytes, then a
+    length prefix of this size, if any.
+    `state`: int64 array, initially all 0; the next call continues from there if `state[REASON]` is set to 1.
+    `starts`: int64 array, columns by rows, output: offset of each value, including its length prefix, or NULL
+    or ABSENT.
+    `events`, `numbers`, `changes`, `options`: output, for each row: event number, row number within the
+    event, row kind, and offset of the bitmap of partial JSON columns or -1. An update yields two rows.
+    `counts`: int64 array, if not empty, the only output: the number of rows of each event, where an update
+    counts once, or MISMATCH_COUNT.
+    Returns the number of rows found. `state[REASON]` is then DONE, FULL, or MISMATCH: event `state[EVENT]`
+    contradicts its table map.
     """
     rows = 0
     room = events.shape[0]
@@ -316,18 +306,10 @@ class MismatchError(Exception):
 def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) -> Iterator[LocatedRows]:
     """The rows of some events of the same table, in order.
 
-    Parameters
-    ----------
-    chosen : int64 array
-        Numbers of events in `images`.
-    width
-        Number of columns of the table.
-    max_rows
-        Maximum number of rows per step, at least two.
-
-    Raises
-    ------
-    MismatchError
+    `chosen`: int64 array, numbers of events in `images`.
+    `width`: number of columns of the table.
+    `max_rows`: maximum number of rows per step, at least two.
+    Raises `MismatchError`.
     """
     programs, program_of = images.programs()
     is_none = np.array([program is None for program in programs], dtype=np.bool_)

@@ -172,22 +172,14 @@ def keep_defining(
 ) -> tuple[int, bool]:
     """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
-    Parameters
-    ----------
-    roles
-        Role of each type code.
-    content, after
-        Offset in a table map of its content after the table id, and length of a checksum.
-    words, limits
-        Statements that define nothing, each with the zero byte before it, and the offsets between them.
-    known, lengths, contents
-        Number (one element), lengths and bytes of the latest distinct table maps, kept from call to call.
-    starts, sizes, codes, checksums
-        Complete events of `data`; those kept are moved to the front.
-
-    Returns
-    -------
-    (number of events kept, whether all events from here on must be kept)
+    `roles`: role of each type code.
+    `content`, `after`: offset in a table map of its content after the table id, and length of a checksum.
+    `words`, `limits`: statements that define nothing, each with the zero byte before it, and the offsets
+    between them.
+    `known`, `lengths`, `contents`: number (one element), lengths and bytes of the latest distinct table maps,
+    kept from call to call.
+    `starts`, `sizes`, `codes`, `checksums`: complete events of `data`; those kept are moved to the front.
+    Returns the number of events kept, and whether all events from here on must be kept.
     """
     count = 0
     keeps_all = False
@@ -268,14 +260,9 @@ class _Seen(NamedTuple):
 class LateDefinitions(Definitions):
     """Definitions that load earlier logs only when a table's columns are not named in its own log.
 
-    Parameters
-    ----------
-    load
-        Returns the definitions before the first statement observed.
-    is_mariadb
-        MariaDB wrote the log; MariaDB does not log some column types.
-    needs_names
-        False if only the lengths of values matter.
+    `load`: returns the definitions before the first statement observed.
+    `is_mariadb`: MariaDB wrote the log; MariaDB does not log some column types.
+    `needs_names`: false if only the lengths of values matter.
     """
 
     def __init__(
@@ -372,19 +359,10 @@ def definitions_before(
 ) -> Definitions:
     """The definitions in force at the start of a span of a log.
 
-    Parameters
-    ----------
-    logs
-        The earlier logs, in order: a key that identifies each, and a function that opens it.
-    key, log
-        The same for the log itself.
-    ddl
-        Table definitions in the format of mysqldump.
-
-    Raises
-    ------
-    BinlogError
-        A log cannot be opened.
+    `logs`: the earlier logs, in order: a key that identifies each, and a function that opens it.
+    `key`, `log`: the same for the log itself.
+    `ddl`: table definitions in the format of mysqldump.
+    Raises `BinlogError`: a log cannot be opened.
     """
     definitions = _definitions_after(logs, ddl)
     for seen in _seen(key, nullcontext(log), span):

@@ -45,29 +45,13 @@ _Result = TypeVar("_Result")
 class LogPages(Generic[_Page]):
     """Pages of one or more logs, in order; subclasses make them.
 
-    Parameters
-    ----------
-    source
-        Any source that `binlog_kaitai.open` accepts.
-    verify_checksums
-        Raise an error for an event with a wrong CRC32, after all preceding events.
-    block_size
-        Maximum size in bytes, unless a single event is longer.
-    progress
-        Called periodically with the source and the offset reached in it.
-    threads
-        Number of threads of `each`, see `thread_count`.
-    ends
-        List to which the end of each file is appended.
-    options
-        More of `BlockReader`.
-
-    Attributes
-    ----------
-    ends : list of End
-        How each file ended.
-    threads : int
-        Number of threads, 1 for sources that are read in one.
+    `source`: any source that `binlog_kaitai.open` accepts.
+    `verify_checksums`: raise an error for an event with a wrong CRC32, after all preceding events.
+    `block_size`: maximum size in bytes, unless a single event is longer.
+    `progress`: called periodically with the source and the offset reached in it.
+    `threads`: number of threads of `each`, see `thread_count`; 1 for sources that are read in one.
+    `ends`: list to which the end of each file is appended.
+    `options`: more of `BlockReader`.
     """
 
     def __init__(
@@ -177,25 +161,15 @@ class LogPages(Generic[_Page]):
 class RowsPage:
     """The selected rows events of one block.
 
-    Attributes
-    ----------
-    chosen : int64 array
-        Numbers of the events in `images`, in log order.
-    gtids_in_force : Gtids
-        The GTIDs of the block, as JSON text in `pool`.
-    commit_times : int64 array
-        For each event of the block.
-    first_numbers : int64 array
-        For each event in `images`, the number of its first row.
-    wanted : bool array
-        Which events of the block match the filters on header and GTID.
-    limit : int
-        Number of the first event of the block at or after a stop position or damage; else the number of
-        events.
-    origins : dict of TextColumn
-        JSON values of each event of the block, for the requested names of `Origins`.
-    era : int
-        See `rows.sequences`.
+    `chosen`: int64 array, numbers of the events in `images`, in log order.
+    `gtids_in_force`: the GTIDs of the block, as JSON text in `pool`.
+    `commit_times`: int64 array, for each event of the block.
+    `first_numbers`: int64 array, for each event in `images`, the number of its first row.
+    `wanted`: bool array, which events of the block match the filters on header and GTID.
+    `limit`: number of the first event of the block at or after a stop position or damage; else the number of
+    events.
+    `origins`: JSON values of each event of the block, for the requested names of `Origins`.
+    `era`: see `rows.sequences`.
     """
 
     block: Block
@@ -272,24 +246,14 @@ class _State(NamedTuple):
 class RowsPages(LogPages[RowsPage]):
     """Pages of one or more logs, in order.
 
-    Parameters
-    ----------
-    ddl
-        Table definitions in the format of mysqldump.
-    definitions
-        Table definitions in force before the first event; replaces `ddl`.
-    every_block
-        Also yield pages for blocks without selected rows events.
-    follows_xa
-        Finally warn about rows of XA transactions that the logs roll back later.
-    has_rolled_back
-        Also select rows events that were rolled back; otherwise, finally warn about those left out.
-    origins
-        Columns to compute with `Origins`.
-    era
-        The era of the logs in the column `_sequence`; by default, determined by the names of the logs.
-
-    The others are those of `LogPages`.
+    `ddl`: table definitions in the format of mysqldump.
+    `definitions`: table definitions in force before the first event; replaces `ddl`.
+    `every_block`: also yield pages for blocks without selected rows events.
+    `follows_xa`: finally warn about rows of XA transactions that the logs roll back later.
+    `has_rolled_back`: also select rows events that were rolled back; otherwise, finally warn about those left
+    out.
+    `origins`: columns to compute with `Origins`.
+    `era`: the era of the logs in the column `_sequence`; by default, determined by the names of the logs.
     """
 
     def __init__(

@@ -149,16 +149,9 @@ def number_members(data: Bytes, starts: Array, size: int, numbers: Array, out: A
 def read_decimals(data: Bytes, starts: Array, groups: Array, out: Unsigned) -> int:
     """Read DECIMAL values of at most 38 digits, without their point, as 128-bit two's complement.
 
-    Parameters
-    ----------
-    groups : int64 array
-        For each group of digits, the number of digits and the length in bytes.
-    out : uint64 array
-        Two numbers per value, the lower half first.
-
-    Returns
-    -------
-    Number of values with invalid digits.
+    `groups`: int64 array, for each group of digits, the number of digits and the length in bytes.
+    `out`: uint64 array, two numbers per value, the lower half first.
+    Returns the number of values with invalid digits.
     """
     wrong = 0
     count = groups.shape[0] // 2
@@ -499,17 +492,12 @@ def read_columns(
 ) -> None:
     """Read `count` values of several columns.
 
-    Parameters
-    ----------
-    starts : int64 array
-        Offsets of the values, see `walk_images`.
-    plan : int64 array, columns by LINE
-    more : int64 array
-        Digit groups of decimals, and member numbers.
-    out, out2, out4, out8, signed4, signed8
-        The same memory as uint8, uint16, uint32, uint64, int32 and int64: validity, values and offsets.
-    results : int64 array, columns by RESULTS
-        Output: the results of each column.
+    `starts`: int64 array, offsets of the values, see `walk_images`.
+    `plan`: int64 array, columns by LINE.
+    `more`: int64 array, digit groups of decimals, and member numbers.
+    `out`, `out2`, `out4`, `out8`, `signed4`, `signed8`: the same memory as uint8, uint16, uint32, uint64,
+    int32 and int64: validity, values and offsets.
+    `results`: int64 array, columns by RESULTS, output: the results of each column.
     """
     for begin in range(0, count, STEP):
         end = min(begin + STEP, count)

@@ -137,14 +137,9 @@ class PreparedTransactions:
     ) -> None:
         """Process the next block.
 
-        Parameters
-        ----------
-        chosen : int64 array
-            The block's rows events that were read, ascending.
-        limit : int
-            Number of the first event after a stop position.
-        gtid_of : callable
-            Returns the GTID of an event.
+        `chosen`: int64 array, the block's rows events that were read, ascending.
+        `limit`: number of the first event after a stop position.
+        `gtid_of`: returns the GTID of an event.
         """
         gtids = [block.rows_of(kind) for kind in GTID_TYPES.intersection(block.counts)]
         begins = gtids[0] if len(gtids) == 1 else np.sort(np.concatenate([chosen[:0], *gtids]))

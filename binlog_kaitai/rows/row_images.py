@@ -79,14 +79,9 @@ def _hops(steps: list[Step]) -> list[tuple[int, int]]:
 class Images:
     """The rows events of a block, in block order, without those that only end a statement.
 
-    Attributes
-    ----------
-    rows : int64 array
-        Event numbers in the block.
-    tables : list of Table or BinlogError
-        The tables of the events, or the error that prevents decoding one.
-    table_of : int64 array
-        Index of each event's table in `tables`; -1 if its table map is missing.
+    `rows`: int64 array, event numbers in the block.
+    `tables`: the tables of the events, or the error that prevents decoding one.
+    `table_of`: int64 array, index of each event's table in `tables`; -1 if its table map is missing.
     """
 
     def __init__(self, block: Block, tables: Tables) -> None:
@@ -172,10 +167,7 @@ class Images:
 
         Images that cannot be decompressed get an end before their start, which kernels reject.
 
-        Parameters
-        ----------
-        chosen : int64 array
-            Numbers of events in this object.
+        `chosen`: int64 array, numbers of events in this object.
         """
         part = self._part
         packed = part.is_packed[chosen]

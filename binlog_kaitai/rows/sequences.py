@@ -43,16 +43,10 @@ def sequences(
 ) -> pa.Array:
     """The column for some row images of one log.
 
-    Parameters
-    ----------
-    eras, positions : int64 arrays
-        For each run of images.
-    limits : int64 array
-        Start of each run, and the end of the last one.
-    numbers : int64 array
-        The row of each image.
-    is_given : bool array
-        Whether the image adds a row.
+    `eras`, `positions`: int64 arrays, for each run of images.
+    `limits`: int64 array, start of each run, and the end of the last one.
+    `numbers`: int64 array, the row of each image.
+    `is_given`: bool array, whether the image adds a row.
     """
     log = log_number(file)
     # As long as the longest text, so that there is little to spare, and nothing to copy.

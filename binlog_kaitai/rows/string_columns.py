@@ -215,14 +215,9 @@ _SLACK = 16
 class _Known:
     """Cached choice_texts of a column.
 
-    Attributes
-    ----------
-    numbers : int64 array
-        For each value, the number of its text; -1 if unknown.
-    choice_texts : uint8 array
-        Texts without separators.
-    limits : int64 array
-        Start of each text, and the end of the last.
+    `numbers`: int64 array, for each value, the number of its text; -1 if unknown.
+    `choice_texts`: uint8 array, texts without separators.
+    `limits`: int64 array, start of each text, and the end of the last.
     """
 
     def __init__(self) -> None:
@@ -302,15 +297,10 @@ _RATIO, _LEAST = 2, 1 << 12
 class Documents(NamedTuple):
     """JSON documents printed by the kernel.
 
-    Attributes
-    ----------
-    texts
-        Arrow array in the format of the server; a document left out is empty.
-    is_left : bool array
-        The documents left to the event reader.
-    casts
-        Arrow array of bytes: paths and SQL expressions of the values that the texts do not express, see
-        `put_document`; empty unless requested.
+    `texts`: Arrow array in the format of the server; a document left out is empty.
+    `is_left`: bool array, the documents left to the event reader.
+    `casts`: Arrow array of bytes: paths and SQL expressions of the values that the texts do not express, see
+    `put_document`; empty unless requested.
     """
 
     texts: pa.Array

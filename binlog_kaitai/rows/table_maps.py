@@ -50,10 +50,7 @@ class Width(NamedTuple):
 def widths_of(table_map: TableMapEvent, columns: Sequence[TableColumn]) -> list[Width | None]:
     """Widths of the values of a table's columns; None for an invalid or unknown type.
 
-    Parameters
-    ----------
-    columns
-        The columns of the table map's schema.
+    `columns`: the columns of the table map's schema.
     """
     if table_map.columns is None:
         return [None] * len(columns)
@@ -105,8 +102,6 @@ class Closings:
 def closings_in(block: Block) -> tuple[Bools, Ints]:
     """Two arrays over a block's events.
 
-    Returns
-    -------
     Which are just BEGIN or COMMIT, the most frequent statements, bool; and how often tables were closed up to
     each event, int64.
     """
@@ -132,18 +127,12 @@ def count_closings(
 ) -> None:
     """Find BEGIN and COMMIT, and count the events that close tables.
 
-    Parameters
-    ----------
-    starts, sizes, checksums, types
-        Offset, length, checksum state and type of each event.
-    roles
-        For each type, whether its events close tables.
-    after
-        Length of a checksum.
-    words, limits
-        The statements that close tables, and the offsets between them.
-    frames, closed
-        Output: whether an event is one of these statements; number of closings up to each event.
+    `starts`, `sizes`, `checksums`, `types`: offset, length, checksum state and type of each event.
+    `roles`: for each type, whether its events close tables.
+    `after`: length of a checksum.
+    `words`, `limits`: the statements that close tables, and the offsets between them.
+    `frames`, `closed`: output: whether an event is one of these statements; number of closings up to each
+    event.
     """
     count = 0
     for event in range(starts.shape[0]):
@@ -201,18 +190,11 @@ _NONE, _FAR = -1, -2
 class Table:
     """A table at some point in the log, from its table map and DDL.
 
-    Attributes
-    ----------
-    table_map : TableMapEvent
-        The body of the event.
-    widths : list of Width, or None
-        Widths of the values of all columns; None if that of a column is unknown.
-    json_columns : list of int
-        Numbers of the JSON columns.
-    memory : dict
-        Cache for values derived from the table.
-    mismatch : str
-        Why a known definition does not provide column names; empty if there is none.
+    `table_map`: the body of the event.
+    `widths`: widths of the values of all columns; None if that of a column is unknown.
+    `json_columns`: numbers of the JSON columns.
+    `memory`: cache for values derived from the table.
+    `mismatch`: why a known definition does not provide column names; empty if there is none.
     """
 
     def __init__(self, table_map: TableMapEvent, schema: Schema, mismatch: str = "") -> None:
@@ -235,10 +217,7 @@ class Table:
 class Tables:
     """Tracks the table maps of a file, or of a payload, block by block.
 
-    Parameters
-    ----------
-    definitions
-        Definitions by DDL; updated by the statements of the log.
+    `definitions`: definitions by DDL; updated by the statements of the log.
     """
 
     def __init__(self, definitions: Definitions) -> None:
@@ -253,14 +232,8 @@ class Tables:
     def take(self, block: Block, rows: Ints, ids: Ints) -> tuple[list[Table | BinlogError], Ints]:
         """The tables of the given rows events of a block; also records the table maps of the block.
 
-        Parameters
-        ----------
-        rows, ids
-            Numbers of the rows events in the block, ascending, and their table ids.
-
-        Returns
-        -------
-        The distinct tables or errors, and for each event the number of its table, -1 for none.
+        `rows`, `ids`: numbers of the rows events in the block, ascending, and their table ids.
+        Returns the distinct tables or errors, and for each event the number of its table, -1 for none.
         """
         self.failures = []
         frames, closed = self._closings.count(block)
@@ -416,18 +389,11 @@ def last_of_each(ids: Ints) -> Ints:
 def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> bool:
     """For each rows event the number of its table map.
 
-    Parameters
-    ----------
-    rows, maps : int64 arrays
-        Event numbers in the block, ascending for table maps; -1 for a table map of an earlier block.
-    ids, map_ids : int64 arrays
-        Table ids.
-    out : int64 array
-        Output: _NONE if there is no such table map, _FAR if it is not among those compared.
-
-    Returns
-    -------
-    Whether no entry is _FAR.
+    `rows`, `maps`: int64 arrays, event numbers in the block, ascending for table maps; -1 for a table map of
+    an earlier block.
+    `ids`, `map_ids`: int64 arrays, table ids.
+    `out`: int64 array, output: _NONE if there is no such table map, _FAR if it is not among those compared.
+    Returns whether no entry is _FAR.
     """
     after, is_done = 0, True
     for index in range(rows.shape[0]):

@@ -29,15 +29,10 @@ _OTHER_NAMES = {"utf8": "utf8mb3", "byte": BINARY}
 class CodecTable:
     """How to decode a character set: a Python codec, and the characters that differ from it.
 
-    Attributes
-    ----------
-    codec : str
-        Name of the Python codec.
-    pattern : str
-        Regular expression for the bytes of one character; empty if no character differs.
-    others : dict of bytes to str
-        Characters that the codec lacks or decodes differently; `NO_CHARACTER` for bytes valid only in the
-        codec.
+    `codec`: name of the Python codec.
+    `pattern`: regular expression for the bytes of one character; empty if no character differs.
+    `others`: characters that the codec lacks or decodes differently; `NO_CHARACTER` for bytes valid only in
+    the codec.
     """
 
     codec: str
@@ -122,17 +117,10 @@ Decoder = Callable[[bytes], str]
 def decode(data: bytes, charset: str | None) -> str | bytes:
     """Decode a string value.
 
-    Parameters
-    ----------
-    data
-        The bytes as stored in the column.
-    charset
-        The server's name of the character set; None if the log does not say, in which case UTF-8 is tried.
-
-    Returns
-    -------
-    str or bytes
-        The text; the bytes themselves if the character set is binary or unknown, or they are invalid in it.
+    `data`: the bytes as stored in the column.
+    `charset`: the server's name of the character set; None if the log does not say, in which case UTF-8 is
+    tried.
+    Returns the text; the bytes themselves if they are not text of a known character set.
     """
     if charset == BINARY:
         return data

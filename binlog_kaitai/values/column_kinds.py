@@ -57,15 +57,10 @@ TIMES = frozenset((Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP, Kind.TIME, *OLD_TIM
 class ColumnKind(NamedTuple):
     """One column type.
 
-    Attributes
-    ----------
-    kind : Kind
-    size : int
-        Length of an integer, in bytes.
-    has_collation : bool
-        The lists of collations in table maps have an entry for each column of the type.
-    document_type : str
-        The SQL type of a value of this type in a JSON document, which JSON cannot express; else empty.
+    `size`: length of an integer, in bytes.
+    `has_collation`: the lists of collations in table maps have an entry for each column of the type.
+    `document_type`: the SQL type of a value of this type in a JSON document, which JSON cannot express; else
+    empty.
     """
 
     kind: Kind
@@ -138,11 +133,7 @@ OPAQUE_BYTES = tuple(int(number) for number, row in _TYPES.items() if row.docume
 class SqlType(NamedTuple):
     """One type of SQL.
 
-    Attributes
-    ----------
-    logged : tuple of int
-        The types that its columns may have in table maps, today's first; empty for an unknown type.
-    is_number, is_text : bool
+    `logged`: the types that its columns may have in table maps, today's first; empty for an unknown type.
     """
 
     logged: tuple[int, ...] = ()

@@ -88,10 +88,7 @@ def json_of(cell: StringValues.Json) -> JsonText:
 def document_text(document: JsonBinary) -> JsonText:
     """A document as the server prints it.
 
-    Raises
-    ------
-    GrammarError
-        It is nested too deeply, its parts overlap, or a value is invalid.
+    Raises `GrammarError`: it is nested too deeply, its parts overlap, or a value is invalid.
     """
     return node_text(parse_document(document))
 
@@ -246,10 +243,7 @@ class JsonDiff:
     def apply(self, document: str) -> JsonText:
         """Apply the operations to a document; takes and returns text as servers print it.
 
-        Raises
-        ------
-        GrammarError
-            A path does not exist in this document.
+        Raises `GrammarError`: a path does not exist in this document.
         """
         if not self.operations:
             return JsonText(document)

@@ -52,19 +52,12 @@ _MOST_DIGITS, _MOST_BITS, _MOST_FRACTION = 65, 64, 6
 class Representation:
     """How values of one kind are represented.
 
-    Attributes
-    ----------
-    decode : callable
-        Returns the value, given the grammar's object for a cell, and the column.
-    arrow : callable
-        Name of the Arrow type for the column, as PyArrow spells it.
-    text : callable
-        The value as the server prints it; takes values returned by `decode`.
-    json : str
-        ``"number"``, ``"text"``, ``"document"``, ``"list"``: the form in JSON; byte strings are always
-        ``{"hex": …}``.
-    sql : callable or None
-        The value as an SQL literal; None if that is `text` in quotes.
+    `decode`: returns the value, given the grammar's object for a cell, and the column.
+    `arrow`: name of the Arrow type for the column, as PyArrow spells it.
+    `text`: the value as the server prints it; takes values returned by `decode`.
+    `json`: ``"number"``, ``"text"``, ``"document"``, ``"list"``: the form in JSON; byte strings are always
+    ``{"hex": …}``.
+    `sql`: the value as an SQL literal; None if that is `text` in quotes.
     """
 
     decode: Decode
@@ -77,10 +70,7 @@ class Representation:
 def representation_of(column: Column) -> Representation:
     """How the values of a column are represented.
 
-    Raises
-    ------
-    GrammarError
-        The grammar does not know the type, or its length exceeds every server's limit.
+    Raises `GrammarError`: the grammar does not know the type, or its length exceeds every server's limit.
     """
     representation = _REPRESENTATIONS.get(column.kind)
     if representation is None:
@@ -113,10 +103,7 @@ def text_form(value: Value, column: Column) -> str:
 def sql_form(value: Value, column: Column, dialect: SqlDialect) -> str:
     """A value as an SQL literal, see `sql_text`.
 
-    Raises
-    ------
-    GrammarError
-        The value has no literal.
+    Raises `GrammarError`: the value has no literal.
     """
     if value is None:
         return "NULL"

@@ -174,10 +174,7 @@ def float_sql(value: float, *_: object) -> str:
 def double_sql(value: float, *_: object) -> str:
     """DOUBLE.
 
-    Raises
-    ------
-    UsageError
-        The value is NaN or infinite. Servers store neither, but both decode.
+    Raises `UsageError`: the value is NaN or infinite. Servers store neither, but both decode.
     """
     if not math.isfinite(value):
         raise UsageError(f"SQL has no literal for {value}; exclude the table or the row")
@@ -220,10 +217,7 @@ MOST_DIGITS = 65
 def document_sql(document: JsonBinary) -> str:
     """A document as SQL: a string literal, or an expression that sets the values JSON text cannot hold.
 
-    Raises
-    ------
-    GrammarError
-        As `parse_document` does.
+    Raises `GrammarError`: as `parse_document` does.
     """
     node = parse_document(document)  # reports errors; terminates on any input
     replaced = list(_replaced(document.type, document.content.content, ()))

@@ -76,16 +76,10 @@ UNKNOWN_CHARSET = Charset()
 class HiddenColumn(NamedTuple):
     """A column that MySQL creates for an expression in a key.
 
-    Attributes
-    ----------
-    key_name : str
-        Name of the key.
-    part : int
-        Number of the expression among the parts of the key, from 0.
-    place : int
-        Number of columns before it that are not hidden.
-    is_placed : bool
-        Whether that is known: the server's own definitions (SHOW CREATE TABLE) do not show it.
+    `key_name`: name of the key.
+    `part`: number of the expression among the parts of the key, from 0.
+    `place`: number of columns before it that are not hidden.
+    `is_placed`: whether that is known: the server's own definitions (SHOW CREATE TABLE) do not show it.
     """
 
     key_name: str
