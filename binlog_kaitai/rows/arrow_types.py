@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import cache
-
 import numpy as np
 
 from binlog_kaitai.arrow import pa
@@ -13,8 +10,6 @@ from binlog_kaitai.kernels.arrays import Array, Bools
 from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column
 
-_DECIMAL = re.compile(r"decimal(128|256)\((\d+), (-?\d+)\)")
-
 
 def arrow_type(column: Column, zero_dates: str = "null") -> pa.DataType:
     """Arrow type of a column; the null type if no value of the column can be decoded.
@@ -22,23 +17,11 @@ def arrow_type(column: Column, zero_dates: str = "null") -> pa.DataType:
     `zero_dates`: with ``"text"``, types with a date become strings.
     """
     try:
-        found = _type(representation_of(column).arrow(column))
+        kind = representation_of(column).arrow(column)
     except GrammarError:
         return pa.null()  # decoding a row raises the error, with its position
-    is_date = pa.types.is_date(found) or pa.types.is_timestamp(found)
-    return pa.string() if is_date and zero_dates == "text" else found
-
-
-@cache
-def _type(name: str) -> pa.DataType:
-    if decimal := _DECIMAL.fullmatch(name):
-        bits, precision, scale = map(int, decimal.groups())
-        return (pa.decimal128 if bits == 128 else pa.decimal256)(precision, scale)
-    if name.startswith("timestamp"):
-        return pa.timestamp("us", tz="UTC" if "UTC" in name else None)
-    if name == "list<float>":
-        return pa.list_(pa.field("item", pa.float32()))
-    return pa.type_for_alias(name)
+    is_date = pa.types.is_date(kind) or pa.types.is_timestamp(kind)
+    return pa.string() if is_date and zero_dates == "text" else kind
 
 
 def of_numbers(values: Array, kind: pa.DataType | None = None, valid: Bools | None = None) -> pa.Array:

@@ -286,8 +286,10 @@ def read_dates(data: Bytes, starts: Array, out: Array, states: Array) -> int:
 
 
 @kernel
-def read_datetimes(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
-    """DATETIME since 5.6.4, `size` bytes, as microseconds since 1970-01-01 without time zone."""
+def read_datetimes(
+    data: Bytes, starts: Array, size: int, digits: int, is_old: bool, out: Ints, states: Array
+) -> int:
+    """DATETIME, `size` bytes, as microseconds since 1970-01-01 without time zone."""
     last = data.shape[0] - size
     invalid = 0
     for index in range(starts.shape[0]):
@@ -296,7 +298,11 @@ def read_datetimes(data: Bytes, starts: Array, size: int, digits: int, out: Ints
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
+        microsecond = np.int64(0)
+        if is_old:
+            year, month, day, hour, minute, second = old_datetime(data, start)
+        else:
+            _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
         days = days_of(year, month, day)
         if microsecond >= _SECOND:
             states[index] = WRONG
@@ -310,8 +316,10 @@ def read_datetimes(data: Bytes, starts: Array, size: int, digits: int, out: Ints
 
 
 @kernel
-def read_timestamps(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
-    """TIMESTAMP since 5.6.4, `size` bytes, as microseconds since 1970-01-01 UTC."""
+def read_timestamps(
+    data: Bytes, starts: Array, size: int, digits: int, is_old: bool, out: Ints, states: Array
+) -> int:
+    """TIMESTAMP, `size` bytes, as microseconds since 1970-01-01 UTC."""
     last = data.shape[0] - size
     invalid = 0
     for index in range(starts.shape[0]):
@@ -320,7 +328,11 @@ def read_timestamps(data: Bytes, starts: Array, size: int, digits: int, out: Int
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        seconds, microsecond = timestamp(data, start, digits)
+        microsecond = np.int64(0)
+        if is_old:
+            seconds = old_timestamp(data, start)
+        else:
+            seconds, microsecond = timestamp(data, start, digits)
         if microsecond >= _SECOND:
             states[index] = WRONG
             invalid += 1
@@ -333,8 +345,10 @@ def read_timestamps(data: Bytes, starts: Array, size: int, digits: int, out: Int
 
 
 @kernel
-def read_times(data: Bytes, starts: Array, size: int, digits: int, out: Ints, states: Array) -> int:
-    """TIME since 5.6.4, `size` bytes, as microseconds."""
+def read_times(
+    data: Bytes, starts: Array, size: int, digits: int, is_old: bool, out: Ints, states: Array
+) -> int:
+    """TIME, `size` bytes, as microseconds."""
     last = data.shape[0] - size
     invalid = 0
     for index in range(starts.shape[0]):
@@ -343,75 +357,17 @@ def read_times(data: Bytes, starts: Array, size: int, digits: int, out: Ints, st
         states[index] = FINE
         if start < 0 or start > last:
             continue
-        _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
+        microsecond = np.int64(0)
+        if is_old:
+            is_negative, hour, minute, second = old_time(data, start)
+        else:
+            _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
         if microsecond >= _SECOND or minute > 59 or second > 59:
             states[index] = WRONG
             invalid += 1
         else:
             length = (hour * 3600 + minute * 60 + second) * _SECOND + microsecond
             out[index] = -length if is_negative else length
-    return invalid
-
-
-@kernel
-def read_old_times(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
-    """TIME before 5.6.4, as microseconds."""
-    last = data.shape[0] - 3
-    invalid = 0
-    for index in range(starts.shape[0]):
-        out[index] = 0
-        states[index] = FINE
-        start = starts[index]
-        if start < 0 or start > last:
-            continue
-        is_negative, hour, minute, second = old_time(data, start)
-        if minute > 59 or second > 59:
-            states[index] = WRONG
-            invalid += 1
-        else:
-            length = (hour * 3600 + minute * 60 + second) * _SECOND
-            out[index] = -length if is_negative else length
-    return invalid
-
-
-@kernel
-def read_old_datetimes(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
-    """DATETIME before 5.6.4, as microseconds since 1970-01-01 without time zone."""
-    last = data.shape[0] - 8
-    invalid = 0
-    for index in range(starts.shape[0]):
-        out[index] = 0
-        states[index] = FINE
-        start = starts[index]
-        if start < 0 or start > last:
-            continue
-        year, month, day, hour, minute, second = old_datetime(data, start)
-        days = days_of(year, month, day)
-        if days < -1_000_000 or hour > 23 or minute > 59 or second > 59:
-            states[index] = ZERO
-            invalid += 1
-        else:
-            out[index] = days * _DAY + (hour * 3600 + minute * 60 + second) * _SECOND
-    return invalid
-
-
-@kernel
-def read_old_timestamps(data: Bytes, starts: Array, out: Ints, states: Array) -> int:
-    """TIMESTAMP before 5.6.4, as microseconds since 1970-01-01 UTC."""
-    last = data.shape[0] - 4
-    invalid = 0
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        out[index] = 0
-        states[index] = FINE
-        if start < 0 or start > last:
-            continue
-        seconds = old_timestamp(data, start)
-        if seconds == 0:
-            states[index] = ZERO
-            invalid += 1
-        else:
-            out[index] = seconds * _SECOND
     return invalid
 
 
@@ -529,18 +485,15 @@ def read_columns(
                 read_years(data, cells, out2[first:last])
             elif how == DATES:
                 invalid = read_dates(data, cells, signed4[first:last], states)
-            elif how == OLD_TIMES:
-                invalid = read_old_times(data, cells, signed8[first:last], states)
-            elif how == OLD_DATETIMES:
-                invalid = read_old_datetimes(data, cells, signed8[first:last], states)
-            elif how == OLD_TIMESTAMPS:
-                invalid = read_old_timestamps(data, cells, signed8[first:last], states)
-            elif how == TIMES:
-                invalid = read_times(data, cells, size, number, signed8[first:last], states)
-            elif how == DATETIMES:
-                invalid = read_datetimes(data, cells, size, number, signed8[first:last], states)
-            elif how == TIMESTAMPS:
-                invalid = read_timestamps(data, cells, size, number, signed8[first:last], states)
+            elif how in (DATETIMES, OLD_DATETIMES):
+                times = signed8[first:last]
+                invalid = read_datetimes(data, cells, size, number, how == OLD_DATETIMES, times, states)
+            elif how in (TIMESTAMPS, OLD_TIMESTAMPS):
+                times = signed8[first:last]
+                invalid = read_timestamps(data, cells, size, number, how == OLD_TIMESTAMPS, times, states)
+            elif how in (TIMES, OLD_TIMES):
+                times = signed8[first:last]
+                invalid = read_times(data, cells, size, number, how == OLD_TIMES, times, states)
             elif how == DECIMALS:
                 invalid = read_decimals(data, cells, groups, out8[2 * first : 2 * last])
             elif how == LONG_DECIMALS:

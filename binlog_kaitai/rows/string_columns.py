@@ -20,8 +20,9 @@ from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_rec
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
 from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
-from binlog_kaitai.values.representations import TEXTUAL, Value
+from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.strings import has_own_text
 
 #: Character sets whose text is valid UTF-8; None stands for an unknown one.
 UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
@@ -43,14 +44,9 @@ def escaped(value: bytes) -> str:
 
 def _way(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
     column = cells.column
-    if is_textual(column) or (pa.types.is_binary(kind) and _is_padded(column)):
+    if has_own_text(column) or (pa.types.is_binary(kind) and _is_padded(column)):
         return None
     return ReadMethod(ways.STRINGS, 4)
-
-
-def is_textual(column: Column) -> bool:
-    """Whether byte strings of the column are shown as text, for MariaDB's UUID, INET4 and INET6."""
-    return column.kind == Kind.CHAR and (column.type_name or "").lower() in TEXTUAL
 
 
 def _is_padded(column: Column) -> bool:
@@ -61,7 +57,7 @@ def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dat
     """CHAR, VARCHAR, TEXT and their binary counterparts."""
     column = cells.column
     if values is None:
-        return _by_reader(cells, kind) if is_textual(column) else padded(cells, kind)
+        return _by_reader(cells, kind) if has_own_text(column) else padded(cells, kind)
     found = values.array(kind, len(cells))
     if pa.types.is_binary(kind):
         return found

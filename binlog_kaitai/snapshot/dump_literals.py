@@ -13,8 +13,8 @@ from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.snapshot.snapshot_values import value_of_text
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
-from binlog_kaitai.values.representations import TEXTUAL
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.strings import has_own_text
 
 _NULL, _INTRODUCER, _CONVERT = b"NULL", b"_binary", b"CONVERT("
 _QUOTES = b"'\""
@@ -189,7 +189,7 @@ def _text(data: bytes, column: Column, charset: str, literal: bytes) -> str:
 
 def _as_it_is(data: bytes, column: Column, charset: str, literal: bytes) -> bytes | str:
     # UUID, INET4 and INET6 have the type of BINARY, but are dumped as text.
-    return data if (column.type_name or "").lower() not in TEXTUAL else data.decode()
+    return data.decode() if has_own_text(column) else data
 
 
 def _bits(data: bytes, column: Column, charset: str, literal: bytes) -> bytes:

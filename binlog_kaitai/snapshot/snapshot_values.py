@@ -18,9 +18,9 @@ from binlog_kaitai.ddl.definition_match import decimal_digits
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.column_kinds import STRINGS, TIMES, Kind, of_type
-from binlog_kaitai.values.representations import TEXTUAL, Value
+from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
-from binlog_kaitai.values.strings import enum_of, set_of
+from binlog_kaitai.values.strings import TEXTUAL, enum_of, has_own_text, set_of
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 from binlog_kaitai.values.temporal import ZeroDate
 
@@ -144,7 +144,7 @@ def documents_in(schema: Schema, withheld: frozenset[str]) -> list[Column]:
 def selected(column: Column) -> str:
     """The expression that selects a column so that `value_of_text` can convert it."""
     name = quoted(column.name)
-    if _is_textual(column):
+    if has_own_text(column):
         return f"CAST({name} AS CHAR)"
     return _SELECTED.get(column.kind, "{}").format(name)
 
@@ -154,13 +154,9 @@ def quoted(*names: str) -> str:
     return ".".join("`" + name.replace("`", "``") + "`" for name in names)
 
 
-def _is_textual(column: Column) -> bool:
-    return (column.type_name or "").lower() in TEXTUAL
-
-
 def value_of_text(text: Any, column: Column) -> Value:
     """The value that the event reader returns, from the text or the bytes that the server sent."""
-    if text is None or _is_textual(column):
+    if text is None or has_own_text(column):
         return text  # type: ignore[no-any-return]
     match column.kind:
         case Kind.DECIMAL:

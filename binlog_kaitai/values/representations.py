@@ -12,6 +12,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import numbers, sql_text, strings, temporal
 from binlog_kaitai.values.charsets import BINARY
@@ -38,7 +39,7 @@ Value = (
 
 Decode = Callable[[Any, Column], Value]
 Text = Callable[[Any, Column], str]
-ArrowName = Callable[[Column], str]
+ArrowType = Callable[[Column], pa.DataType]
 Sql = Callable[[Any, Column, SqlDialect], str]
 
 #: Maximum digits of Arrow's 128-bit decimal.
@@ -53,7 +54,7 @@ class Representation:
     """How values of one kind are represented.
 
     `decode`: returns the value, given the grammar's object for a cell, and the column.
-    `arrow`: name of the Arrow type for the column, as PyArrow spells it.
+    `arrow`: the Arrow type for the column.
     `text`: the value as the server prints it; takes values returned by `decode`.
     `json`: ``"number"``, ``"text"``, ``"document"``, ``"list"``: the form in JSON; byte strings are always
     ``{"hex": …}``.
@@ -61,7 +62,7 @@ class Representation:
     """
 
     decode: Decode
-    arrow: ArrowName
+    arrow: ArrowType
     text: Text
     json: str
     sql: Sql | None = None
@@ -147,11 +148,11 @@ def _integer_of(cell: Any, column: Column) -> Value:
     return numbers.integer(cell.value, of_type(column.type).size, column.is_unsigned)
 
 
-def _integer_arrow(column: Column) -> str:
+def _integer_arrow(column: Column) -> pa.DataType:
     size = of_type(column.type).size
     if column.is_unsigned and size == 8:
-        return "decimal128(20, 0)"
-    return f"{'u' if column.is_unsigned else ''}int{32 if size == 3 else size * 8}"
+        return pa.decimal128(20, 0)
+    return pa.type_for_alias(f"{'u' if column.is_unsigned else ''}int{32 if size == 3 else size * 8}")
 
 
 def _number_sql(value: object, *_: object) -> str:
@@ -166,27 +167,24 @@ def _vector_text(value: list[float], _: Column) -> str:
     return f"[{','.join(f'{element:.5e}' for element in value)}]"
 
 
-def _decimal_arrow(column: Column) -> str:
-    precision = column.precision or 1
-    return f"decimal{128 if precision <= _DECIMAL_128 else 256}({precision}, {column.scale or 0})"
+def _decimal_arrow(column: Column) -> pa.DataType:
+    precision, scale = column.precision or 1, column.scale or 0
+    return pa.decimal128(precision, scale) if precision <= _DECIMAL_128 else pa.decimal256(precision, scale)
 
 
-def _string_arrow(column: Column) -> str:
-    return (
-        "binary" if column.charset == BINARY and (column.type_name or "").lower() not in TEXTUAL else "string"
-    )
+def _string_arrow(column: Column) -> pa.DataType:
+    is_bytes = column.charset == BINARY and not strings.has_own_text(column)
+    return pa.binary() if is_bytes else pa.string()
 
 
-#: MariaDB types that are stored as byte strings and shown as text.
-TEXTUAL = frozenset(("uuid", "inet4", "inet6"))
+def _always(name: str) -> ArrowType:
+    return lambda _: pa.type_for_alias(name)
 
 
-def _always(name: str) -> ArrowName:
-    return lambda _: name
-
-
-def _members_arrow(column: Column) -> str:
-    return "string" if column.members is not None else "uint16" if column.kind == Kind.ENUM else "uint64"
+def _members_arrow(column: Column) -> pa.DataType:
+    if column.members is not None:
+        return pa.string()
+    return pa.uint16() if column.kind == Kind.ENUM else pa.uint64()
 
 
 def _nothing(cell: object, column: Column) -> Value:
@@ -202,7 +200,7 @@ _DATETIME = Representation(
 )
 _TIMESTAMP = Representation(
     lambda cell, column: temporal.timestamp_of(cell, column.fractional_digits),
-    _always("timestamp[us, tz=UTC]"),
+    lambda _: pa.timestamp("us", tz="UTC"),
     _DATETIME.text,
     "text",
 )
@@ -303,7 +301,7 @@ _REPRESENTATIONS: dict[Kind, Representation] = {
     ),
     Kind.VECTOR: Representation(
         lambda cell, _: list(cell.content.elements),
-        _always("list<float>"),
+        lambda _: pa.list_(pa.field("item", pa.float32())),
         _vector_text,
         "list",
         sql_text.vector_sql,

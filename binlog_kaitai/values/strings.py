@@ -106,6 +106,9 @@ def _longest_run(groups: list[str]) -> tuple[int, int]:
 
 _SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _inet4, "inet6": _inet6}
 
+#: MariaDB types that are stored as byte strings and shown as text.
+TEXTUAL = frozenset(_SPECIAL)
+
 
 def _unpack(content: StringValues.CompressedContent) -> bytes:
     if not content.is_compressed:

@@ -19,7 +19,7 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows, find_runs, spread
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.string_columns import UTF8, is_textual, single_bytes
+from binlog_kaitai.rows.string_columns import UTF8, single_bytes
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
@@ -35,6 +35,7 @@ from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.column_kinds import STRINGS
 from binlog_kaitai.values.representations import json_form
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.strings import has_own_text
 from binlog_kaitai.views.row_programs import (
     JSON,
     NO_LIMIT,
@@ -70,7 +71,7 @@ def left_values(plan: LinePlan, found: LocatedRows, rows: Any, left: Any, longes
 
 def _charset_of_pieces(column: Column) -> str | None:
     """The character set of a string column whose values can be decoded in pieces; None for another column."""
-    if column.kind not in STRINGS or is_textual(column):
+    if column.kind not in STRINGS or has_own_text(column):
         return None
     if column.charset in UTF8:
         return "utf8mb4"
@@ -102,7 +103,7 @@ def left_texts(cells: Cells, rows: Any) -> list[bytes]:
     def text(value: Any) -> bytes:
         return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
 
-    if column.kind not in STRINGS or is_textual(column):
+    if column.kind not in STRINGS or has_own_text(column):
         return cells.by_reader(rows, text)
     known: dict[bytes | None, bytes] = {}
     found = cells.raw(rows)

@@ -11,7 +11,7 @@ import numpy as np
 
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, is_textual, single_bytes
+from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, single_bytes
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
@@ -19,6 +19,7 @@ from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.strings import has_own_text
 
 #: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
 _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
@@ -99,7 +100,7 @@ def cell_of(table: Table, column: Column, dialect: ValueStyle) -> Cell:
 
 
 def _string(column: Column, dialect: ValueStyle) -> tuple[int, int, Sequence[bytes] | None]:
-    if is_textual(column):
+    if has_own_text(column):
         return kinds.OTHER, 0, ()
     if column.charset == BINARY:
         return kinds.BYTES, column.length if column.kind == Kind.CHAR else 0, ()
