@@ -51,13 +51,15 @@ def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[pa
     """The values of several columns of the same rows, like `build`."""
     kinds = [_kind(cells, zero_dates) for cells in columns]
     builders = [_builder(cells, kind) for cells, kind in zip(columns, kinds, strict=True)]
-    found = [
+    methods = [
         None if builder.way is None else builder.way(cells, kind)
         for builder, cells, kind in zip(builders, columns, kinds, strict=True)
     ]
-    read = iter(read_together([(cells, way) for cells, way in zip(columns, found, strict=True) if way]))
-    for cells, kind, builder, way in zip(columns, kinds, builders, found, strict=True):
-        yield builder.make(cells, kind, next(read) if way else None, zero_dates)
+    values = iter(
+        read_together([(cells, method) for cells, method in zip(columns, methods, strict=True) if method])
+    )
+    for cells, kind, builder, method in zip(columns, kinds, builders, methods, strict=True):
+        yield builder.make(cells, kind, next(values) if method else None, zero_dates)
 
 
 def _kind(cells: Cells, zero_dates: str) -> pa.DataType:
@@ -132,8 +134,8 @@ def _integer(cells: Cells, kind: pa.DataType) -> ReadMethod:
 
 
 def _decimal(cells: Cells, kind: pa.DataType) -> ReadMethod:
-    found, _ = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
-    groups = np.array([group[:2] for group in found], dtype=np.int64).reshape(-1)
+    layout, _ = digit_groups(cells.column.precision or 0, cells.column.scale or 0)
+    groups = np.array([group[:2] for group in layout], dtype=np.int64).reshape(-1)
     return ReadMethod(
         ways.DECIMALS if kind.bit_width == 128 else ways.LONG_DECIMALS, kind.bit_width // 8, 0, groups
     )
@@ -166,9 +168,9 @@ def _time(how: int, item: int = 8) -> Callable[[Cells, pa.DataType], ReadMethod]
 
 
 def _times(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:
-    found = values.array(kind, len(cells))
+    array = values.array(kind, len(cells))
     if not values.invalid:
-        return found
+        return array
     states = values.states
     if (rows := np.flatnonzero(states == WRONG)).size:
         cells.by_reader(rows)  # raises the error of the first invalid value
@@ -179,7 +181,7 @@ def _times(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: st
         raise CellError(int(row[0]), _refused(cells.by_reader(row)[0]))
     valid = cells.valid & (states == FINE)
     bits = pa.py_buffer(np.packbits(valid, bitorder="little"))
-    return pa.Array.from_buffers(kind, len(cells), [bits, found.buffers()[1]])
+    return pa.Array.from_buffers(kind, len(cells), [bits, array.buffers()[1]])
 
 
 _BY_READER = Builder(None, lambda cells, kind, values, zero_dates: by_reader(cells, kind, zero_dates))

@@ -48,9 +48,9 @@ class Cells:
         self._valid: Bools | None = None
 
     @classmethod
-    def of(cls, table: Table, column: Column, found: LocatedRows) -> Cells:
+    def of(cls, table: Table, column: Column, rows: LocatedRows) -> Cells:
         """The cells of rows found by the walk."""
-        return cls(table, column, found.data, found.starts[column.index])
+        return cls(table, column, rows.data, rows.starts[column.index])
 
     def part(self, rows: Ints | slice) -> Cells:
         """The cells of the given rows."""
@@ -94,16 +94,16 @@ class Cells:
 
         Raises `CellError`: a value is invalid.
         """
-        made: dict[bytes | None, Any] = {None: None}
-        found = []
+        converted: dict[bytes | None, Any] = {None: None}
+        values = []
         for row, raw in zip(rows.tolist(), self.raw(rows), strict=True):
-            if raw not in made:
+            if raw not in converted:
                 try:
-                    made[raw] = convert(self._value(raw))
+                    converted[raw] = convert(self._value(raw))
                 except BinlogError as error:
                     raise CellError(row, error) from error
-            found.append(made[raw])
-        return found
+            values.append(converted[raw])
+        return values
 
     def _value(self, raw: bytes | None) -> Value:
         assert raw is not None

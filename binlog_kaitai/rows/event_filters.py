@@ -256,11 +256,11 @@ class Unmatched:
 def _near(value: Any, known: set[Any]) -> list[str]:
     """Existing names similar to a value; then tables of the same database; then any."""
     if not isinstance(value, str):
-        return [str(one) for one in sorted(known)[:_MOST_SHOWN]]
-    by_folded = {one.casefold(): one for one in sorted(known)}
-    near = [by_folded[one] for one in get_close_matches(value.casefold(), by_folded, _MOST_SHOWN)]
+        return [str(name) for name in sorted(known)[:_MOST_SHOWN]]
+    by_folded = {name.casefold(): name for name in sorted(known)}
+    near = [by_folded[name] for name in get_close_matches(value.casefold(), by_folded, _MOST_SHOWN)]
     schema, dot, _ = value.rpartition(".")
-    near += [one for one in sorted(known) if dot and one.startswith(schema + dot)]
+    near += [name for name in sorted(known) if dot and name.startswith(schema + dot)]
     return sorted(list(dict.fromkeys(near or sorted(known)))[:_MOST_SHOWN])
 
 

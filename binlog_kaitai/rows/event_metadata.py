@@ -153,9 +153,9 @@ class Origins:
         for kind in _WITH_THREAD:
             if kind not in block.counts:
                 continue
-            rows, found = block.rows_of(kind), _thread_ids(block, kind)
-            known = found != _UNKNOWN
-            values[rows[known]] = found[known]
+            rows, thread_ids = block.rows_of(kind), _thread_ids(block, kind)
+            known = thread_ids != _UNKNOWN
+            values[rows[known]] = thread_ids[known]
             changes[rows[known]] = rows[known]
         latest = np.maximum.accumulate(changes)
         held = np.append(values, self._thread)[latest]  # -1 selects the last element
@@ -190,26 +190,26 @@ class Origins:
 
 def _thread_ids(block: Block, kind: int) -> Ints:
     """Thread ids from the events of one type, int64; -1 where there is none."""
-    body, found = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
-    by_reader = np.arange(len(found))
+    body, thread_ids = block.body(kind), np.full(block.counts[kind], _UNKNOWN, dtype=np.int64)
+    by_reader = np.arange(len(thread_ids))
     if "thread_id" in body:
         known = body.matches & body.mask("thread_id")
-        found[known] = body.numbers("thread_id")[known]
+        thread_ids[known] = body.numbers("thread_id")[known]
         by_reader = np.flatnonzero(~body.matches)
     for index in by_reader.tolist():
         try:
             value = getattr(block.event(int(block.rows_of(kind)[index])).body, "thread_id", None)
         except BinlogError:  # raised when the event itself is decoded
             continue
-        found[index] = _UNKNOWN if value is None else value
-    return found
+        thread_ids[index] = _UNKNOWN if value is None else value
+    return thread_ids
 
 
 def _texts(block: Block, kind: int, pool: Pool) -> tuple[Ints, Ints]:
     """Offsets and lengths of the statements of one event type, in the form of a `TextColumn`."""
     body = block.body(kind)
-    found = pool.strings(block.data, *body.ranges("query"), decode, body.matches)
-    return found.first, found.second
+    texts = pool.strings(block.data, *body.ranges("query"), decode, body.matches)
+    return texts.first, texts.second
 
 
 def _json_at(block: Block, pool: Pool, first: int, second: int) -> bytes:

@@ -299,8 +299,8 @@ class LateDefinitions(Definitions):
     def _is_complete(self, table_map: TableMapEvent) -> bool:
         columns = (schema := Schema.of(table_map)).columns
         if self._is_mariadb:
-            return not self._needs_names and all(one.kind not in OLD_TIMES for one in columns)
-        is_clear = all(one.charset is not None or one.collation_id is None for one in columns)
+            return not self._needs_names and all(column.kind not in OLD_TIMES for column in columns)
+        is_clear = all(column.charset is not None or column.collation_id is None for column in columns)
         is_clear = is_clear and not unknown_signs(schema, table_map)
         return not self._needs_names or (schema.names_from is NameSource.LOG and is_clear)
 
@@ -375,7 +375,7 @@ def _definitions_after(
 ) -> Definitions:
     """The definitions after the given logs; continues from cached results."""
     keys = tuple(key for key, _ in logs)
-    known = [one for text, one in _ends if text == ddl and keys[: len(one)] == one]
+    known = [cached for text, cached in _ends if text == ddl and keys[: len(cached)] == cached]
     count = max(map(len, known), default=0)
     definitions = _ends[ddl, keys[:count]].copy() if known else new_definitions(ddl)
     for key, opened in logs[count:]:
@@ -391,21 +391,22 @@ def _definitions_after(
 def _seen(key: object, opened: AbstractContextManager[Log], until: Span | None) -> Sequence[_Seen]:
     """Events that affect definitions in a log, up to a span or to its end; extends cached results."""
     position = -1 if until is None else until.start
-    found = _known.get((key, position))
-    if found is None:
+    known = _known.get((key, position))
+    if known is None:
         earlier = [
             earlier_position
-            for one, earlier_position in _known
-            if one == key and 0 <= earlier_position < (position if position >= 0 else earlier_position + 1)
+            for log_key, earlier_position in _known
+            if log_key == key
+            and 0 <= earlier_position < (position if position >= 0 else earlier_position + 1)
         ]
         start = _known[key, max(earlier)] if earlier else _Known(Span(), [])
         with opened as log:
-            found = _read_on(log, start, until)
-        _known[key, position] = found
+            known = _read_on(log, start, until)
+        _known[key, position] = known
     _known.move_to_end((key, position))
     while len(_known) > _MAX_KNOWN:
         _known.popitem(last=False)
-    return found.seen
+    return known.seen
 
 
 def _read_on(log: Log, known: _Known, until: Span | None) -> _Known:

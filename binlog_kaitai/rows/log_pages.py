@@ -282,8 +282,8 @@ class RowsPages(LogPages[RowsPage]):
         self._era = era_of(one.name for one in self.sources) if era is None else era
 
     def __iter__(self) -> Generator[RowsPage, None, None]:
-        given = self._given
-        self._definitions = SeriesDefinitions(self._ddl) if given is None else OneSeries(given)
+        definitions = self._given
+        self._definitions = SeriesDefinitions(self._ddl) if definitions is None else OneSeries(definitions)
         yield from super().__iter__()
         if self._prepared is not None:
             self._prepared.warn()

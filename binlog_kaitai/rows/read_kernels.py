@@ -422,12 +422,12 @@ def mark_valid(starts: Array, bits: Bytes) -> int:
             bits[bits.shape[0] - 1] = (1 << (count & 7)) - 1
         return 0
     for byte in range(bits.shape[0]):
-        found = 0
+        eight = 0
         for bit in range(min(8, count - 8 * byte)):
             is_there = 1 if starts[8 * byte + bit] >= 0 else 0
-            found |= is_there << bit
+            eight |= is_there << bit
             nulls += 1 - is_there
-        bits[byte] = found
+        bits[byte] = eight
     return nulls
 
 

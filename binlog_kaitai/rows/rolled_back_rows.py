@@ -171,11 +171,11 @@ class PreparedTransactions:
         for row in _candidates(block):
             body = _body(block, row)
             try:
-                found = None if body is None else END.match(body.query)
+                statement = None if body is None else END.match(body.query)
             except zlib.error:
                 continue
-            if found is not None and row < limit:
-                yield row, found[2].decode(), found[1].upper()
+            if statement is not None and row < limit:
+                yield row, statement[2].decode(), statement[1].upper()
 
     def warn(self) -> None:
         """Warn about transactions whose rows were read and that were rolled back."""
@@ -205,7 +205,7 @@ def _body(block: Block, row: int) -> Any:
 def _candidates(block: Block) -> list[int]:
     """Statements that may be XA statements, by their first letters or as short compressed events."""
     packed = block.rows_of(EventType.query_compressed_event)
-    found: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
+    candidates: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
     rows = block.rows_of(EventType.query_event)
     if len(rows) and not block.is_special:
         body = block.body(EventType.query_event)
@@ -213,5 +213,5 @@ def _candidates(block: Block) -> list[int]:
         usable = np.flatnonzero(body.matches & (lengths > 2))
         first = starts[usable]
         is_xa = (block.data[first] | 0x20 == ord("x")) & (block.data[first + 1] | 0x20 == ord("a"))
-        found += rows[usable[is_xa]].tolist()
-    return found
+        candidates += rows[usable[is_xa]].tolist()
+    return candidates

@@ -62,10 +62,10 @@ def walked_counts(images: Images, chosen: Ints, table: Table) -> Ints:
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
     is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]
-    found = [counts[:0]]
+    counted = [counts[:0]]
     for portion in images.portions(chosen[is_known]):
-        found.append(count_images(WalkInput.of(portion, programs, program_of)))
-    counts[is_known] = np.concatenate(found)
+        counted.append(count_images(WalkInput.of(portion, programs, program_of)))
+    counts[is_known] = np.concatenate(counted)
     return counts
 
 

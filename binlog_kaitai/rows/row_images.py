@@ -223,10 +223,10 @@ def _unpack(data: bytes) -> bytes | None:
         if size > len(data) * _MOST_RATIO:
             return None
         stream = zlib.decompressobj()
-        found = stream.decompress(packed.deflated.data, size + 1)
+        images = stream.decompress(packed.deflated.data, size + 1)
     except (GrammarError, zlib.error):
         return None
-    return found if len(found) == size and size and stream.eof else None
+    return images if len(images) == size and size and stream.eof else None
 
 
 class _Part(NamedTuple):

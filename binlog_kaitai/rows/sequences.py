@@ -50,11 +50,11 @@ def sequences(
     """
     log = log_number(file)
     # As long as the longest text, so that there is little to spare, and nothing to copy.
-    longest = [max(int(one.max(initial=0)), 0) for one in (eras, positions, numbers)]
+    longest = [max(int(array.max(initial=0)), 0) for array in (eras, positions, numbers)]
     length = sum(len(str(number)) + 2 for number in (log, *longest)) + 1
     out = np.empty(len(numbers) * length + 4 * _ROOM + 1 + _AFTER, dtype=np.uint8)
     offsets = np.zeros(len(numbers) + 1, dtype=np.int32)
-    arrays = [np.ascontiguousarray(one, dtype=np.int64) for one in (positions, limits, numbers)]
+    arrays = [np.ascontiguousarray(array, dtype=np.int64) for array in (positions, limits, numbers)]
     put_sequences.run(eras, log, *arrays, is_given, out, offsets)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out).slice(0, int(offsets[-1]))]
     return pa.Array.from_buffers(pa.string(), len(numbers), buffers, 0)

@@ -58,25 +58,25 @@ def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dat
     column = cells.column
     if values is None:
         return _by_reader(cells, kind) if has_own_text(column) else padded(cells, kind)
-    found = values.array(kind, len(cells))
+    strings = values.array(kind, len(cells))
     if pa.types.is_binary(kind):
-        return found
+        return strings
     if column.charset in UTF8:
-        if is_text(found):
-            return found
+        if is_text(strings):
+            return strings
         data, offsets = values.bytes_and_offsets()
         is_small = _OF_BYTE * len(data) <= LONGEST
-        return _escaped(cells, kind, data, offsets) if is_small else _decoded(cells, kind, found)
+        return _escaped(cells, kind, data, offsets) if is_small else _decoded(cells, kind, strings)
     if column.charset == BINARY:
-        return _decoded(cells, kind, found)
+        return _decoded(cells, kind, strings)
     data, offsets = values.bytes_and_offsets()
     if extends_ascii(column.charset) and is_ascii(data):
-        return found
+        return strings
     if (table := single_bytes(column.charset)) is not None:
         sizes, characters = table
         if sizes.all() or sizes[data].all():
             return _recoded(cells, kind, data, offsets, sizes, characters)
-    return _decoded(cells, kind, found)
+    return _decoded(cells, kind, strings)
 
 
 def is_ascii(data: Bytes) -> bool:
@@ -84,13 +84,13 @@ def is_ascii(data: Bytes) -> bool:
     return not len(data) or int(data.view(np.int8).min()) >= 0
 
 
-def is_text(found: pa.Array) -> bool:
+def is_text(strings: pa.Array) -> bool:
     """Whether all values of a string array are valid UTF-8."""
-    data = found.buffers()[2]
+    data = strings.buffers()[2]
     if data is None or is_ascii(np.frombuffer(data, dtype=np.uint8)):
         return True
     try:
-        found.validate(full=True)
+        strings.validate(full=True)
     except pa.ArrowInvalid:
         return False
     return True
@@ -114,15 +114,15 @@ def _escaped(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa
     return of_bytes(cells, kind, out[:size] if 2 * size > len(out) else out[:size].copy(), ends)
 
 
-def _decoded(cells: Cells, kind: pa.DataType, found: pa.Array) -> pa.Array:
+def _decoded(cells: Cells, kind: pa.DataType, strings: pa.Array) -> pa.Array:
     """By Python's codecs, each distinct value once."""
-    as_bytes = found.view(pa.binary()).dictionary_encode()
+    as_bytes = strings.view(pa.binary()).dictionary_encode()
     charset = cells.column.charset
-    made = []
+    texts = []
     for raw in as_bytes.dictionary.to_pylist():
         text = decode(raw, charset)
-        made.append(plain(text) if isinstance(text, str) else escaped(text))
-    return pa.array(made, kind).take(as_bytes.indices)
+        texts.append(plain(text) if isinstance(text, str) else escaped(text))
+    return pa.array(texts, kind).take(as_bytes.indices)
 
 
 def padded(cells: Cells, kind: pa.DataType) -> pa.Array:
@@ -201,18 +201,18 @@ BUILDERS: dict[Kind, Any] = {
 }
 
 
-#: For numbers of up to this many bytes, all possible choice_texts are cached.
+#: For numbers of up to this many bytes, all possible texts are cached.
 _SHORT = 2
 
-#: Number of bytes after the choice_texts that kernels may overwrite.
+#: Number of bytes after the texts that kernels may overwrite.
 _SLACK = 16
 
 
 class _Known:
-    """Cached choice_texts of a column.
+    """Cached texts of a column.
 
     `numbers`: int64 array, for each value, the number of its text; -1 if unknown.
-    `choice_texts`: uint8 array, texts without separators.
+    `texts`: uint8 array, texts without separators.
     `limits`: int64 array, start of each text, and the end of the last.
     """
 
@@ -222,21 +222,21 @@ class _Known:
         self.limits = np.zeros(1, dtype=np.int64)
         self.lock = Lock()  # pages of a table are processed in several threads
 
-    def add(self, values: Ints, choice_texts: list[str]) -> None:
-        """Add values that are not cached yet, in ascending order, with their choice_texts."""
+    def add(self, values: Ints, texts: list[str]) -> None:
+        """Add values that are not cached yet, in ascending order, with their texts."""
         room = max(len(self.numbers), int(values[-1]) + 1)
         numbers = np.full(room, -1, dtype=np.int64)
         numbers[: len(self.numbers)] = self.numbers
         numbers[values] = len(self.limits) - 1 + np.arange(len(values))
-        raw = [plain(text).encode() for text in choice_texts]
+        raw = [plain(text).encode() for text in texts]
         ends = self.limits[-1] + np.cumsum([len(text) for text in raw])
         self.numbers, self.limits = numbers, np.concatenate((self.limits, ends))
         self.texts = np.concatenate((self.texts, np.frombuffer(b"".join(raw), dtype=np.uint8)))
 
 
 def _known(cells: Cells) -> _Known:
-    found: _Known = cells.table.memory.setdefault(("choices", cells.column.index), _Known())
-    return found
+    known: _Known = cells.table.memory.setdefault(("choices", cells.column.index), _Known())
+    return known
 
 
 def choice_way(cells: Cells) -> ReadMethod | None:
@@ -254,10 +254,10 @@ def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -
         raw = _raw(cells)
         unknown = np.flatnonzero(cells.valid & (numbers < 0))
         new, first = np.unique(raw[unknown], return_index=True)
-        found = cells.by_reader(unknown[first])
+        texts = cells.by_reader(unknown[first])
         positions = np.where(cells.valid, raw, 0).astype(np.int64)
         with known.lock:
-            known.add(new.astype(np.int64), found)
+            known.add(new.astype(np.int64), texts)
             numbers = np.where(cells.valid, known.numbers[positions], -1).astype(np.int32, copy=False)
     with known.lock:
         members, limits = known.texts, known.limits
@@ -280,10 +280,10 @@ def _raw(cells: Cells) -> NDArray[np.uint64]:
 def _by_value(cells: Cells, kind: pa.DataType) -> pa.Array:
     valid = cells.valid
     _, first, which = np.unique(_raw(cells)[valid], return_index=True, return_inverse=True)
-    found = cells.by_reader(np.flatnonzero(valid)[first])
+    texts = cells.by_reader(np.flatnonzero(valid)[first])
     codes = np.zeros(len(cells), dtype=np.int32)
     codes[valid] = which.reshape(-1)
-    return pa.array([plain(text) for text in found], kind).take(pa.array(codes, mask=~valid))
+    return pa.array([plain(text) for text in texts], kind).take(pa.array(codes, mask=~valid))
 
 
 #: Size of the output per byte of input, and minimum size.
@@ -335,15 +335,15 @@ def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = Fals
     valid = cells.valid
     bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
     buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:offset])]
-    found = pa.Array.from_buffers(kind, count, buffers)
-    if not is_text(found):
+    documents = pa.Array.from_buffers(kind, count, buffers)
+    if not is_text(documents):
         is_left = valid  # invalid UTF-8
     cast_buffers = [
         None,
         pa.py_buffer(cast_offsets.astype(np.int32)),
         pa.py_buffer(casts[: cast_offsets[-1]]),
     ]
-    return Documents(found, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))
+    return Documents(documents, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))
 
 
 def _doubled(buffer: Bytes, used: int) -> Bytes:

@@ -240,23 +240,23 @@ class Tables:
         if block.is_special:
             self._known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        maps, own_ids, made, which = self._read_maps(block, frames)
+        maps, own_ids, tables, which = self._read_maps(block, frames)
         earlier = list(self._known)
         # Table maps of earlier blocks sort before the first event of this block.
         all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
-        found = newest_before(all_ids, offsets, rows, ids, len(block) + 2)
-        found = in_force(found, offsets, rows, closed)
+        map_of = newest_before(all_ids, offsets, rows, ids, len(block) + 2)
+        map_of = in_force(map_of, offsets, rows, closed)
         numbers: dict[int, int] = {}
-        choices = [*self._known.values(), *made]
+        choices = [*self._known.values(), *tables]
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which)).astype(np.int64)
-        table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[found]]
+        table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[map_of]]
         if len(closed) and closed[-1]:
             self._known.clear()
             is_kept = closed[maps] == closed[-1]
             own_ids, which = own_ids[is_kept], which[is_kept]
-        self._remember(own_ids, [made[number] for number in which[last_of_each(own_ids)].tolist()])
+        self._remember(own_ids, [tables[number] for number in which[last_of_each(own_ids)].tolist()])
         return list({id(table): table for table in choices}.values()), table_of
 
     def _remember(self, ids: Ints, tables: list[Table | BinlogError]) -> None:
@@ -284,50 +284,52 @@ class Tables:
         epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
         contents = group_ranges(block.data, starts, ends)
         first, which = distinct(epochs * len(rows) + contents)
-        made: list[Table | BinlogError] = []
+        tables: list[Table | BinlogError] = []
         observed = 0
         for index in first.tolist():
             for row in statements[observed : epochs[index]]:
                 self._observe(block, row)
             observed = max(observed, int(epochs[index]))
-            made.append(self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]])))
+            tables.append(
+                self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]]))
+            )
             # A table map that cannot be decoded has its own position; errors in columns are reported for a
             # row.
-            if isinstance(made[-1], BinlogError) and made[-1].position is not None:
-                self.failures.append((int(rows[index]), made[-1]))
+            if isinstance(tables[-1], BinlogError) and tables[-1].position is not None:
+                self.failures.append((int(rows[index]), tables[-1]))
         for row in statements[observed:]:
             self._observe(block, row)
-        return rows, ids.view(np.int64), made, which
+        return rows, ids.view(np.int64), tables, which
 
     def _table(self, block: Block, row: int, content: bytes) -> Table | BinlogError:
         key = content, is_mariadb(block.layout), block.layout.year_bits
-        changes, table = self._tables.get(key, (-1, None))
-        if changes == self._changes and table is not None:
-            return table
-        made: Table | BinlogError
+        changes, earlier = self._tables.get(key, (-1, None))
+        if changes == self._changes and earlier is not None:
+            return earlier
+        table: Table | BinlogError
         try:
             table_map: TableMapEvent = block.event(row).body
             names = table_map.schema_name, table_map.table_name
-            found = self.definitions.match(*names, table_map)
-            definition = found if isinstance(found, TableDefinition) else None
-            mismatch = found.reason if isinstance(found, DefinitionMismatch) else ""
-            made = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
-            if isinstance(found, DefinitionMismatch) and made.schema.names_from is NameSource.NONE:
-                warning = replace(found, file=block.file, position=int(block.positions[row]))
+            match = self.definitions.match(*names, table_map)
+            definition = match if isinstance(match, TableDefinition) else None
+            mismatch = match.reason if isinstance(match, DefinitionMismatch) else ""
+            table = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
+            if isinstance(match, DefinitionMismatch) and table.schema.names_from is NameSource.NONE:
+                warning = replace(match, file=block.file, position=int(block.positions[row]))
                 warnings.warn(str(warning), DefinitionWarning, stacklevel=2)
-            if unknown := unknown_signs(made.schema, table_map):
-                place = f"{block.file}, position {int(block.positions[row])}: table {made.schema.full_name}"
+            if unknown := unknown_signs(table.schema, table_map):
+                place = f"{block.file}, position {int(block.positions[row])}: table {table.schema.full_name}"
                 warnings.warn(f"{place}: {unknown}", DefinitionWarning, stacklevel=2)
             if definition is not None and definition.columns[-1].name == IMPLICIT_KEY:
-                warnings.warn(f"table {made.schema.full_name}: {_ONE_MORE}", DefinitionWarning, stacklevel=2)
+                warnings.warn(f"table {table.schema.full_name}: {_ONE_MORE}", DefinitionWarning, stacklevel=2)
         except BinlogError as error:
-            made = error
-        if isinstance(table, Table) and isinstance(made, Table) and table.schema == made.schema:
-            table.mismatch, made = made.mismatch, table
+            table = error
+        if isinstance(earlier, Table) and isinstance(table, Table) and earlier.schema == table.schema:
+            earlier.mismatch, table = table.mismatch, earlier
         if len(self._tables) >= _MAX_TABLES:
             self._tables.clear()
-        self._tables[key] = self._changes, made
-        return made
+        self._tables[key] = self._changes, table
+        return table
 
     def _observe(self, block: Block, row: int) -> None:
         self._changes += self.definitions.observe_query(statement_body(block, row))
@@ -354,19 +356,19 @@ def statements_in(
 
     `frames` flags the events that are just BEGIN or COMMIT, if that is known.
     """
-    found = block.rows_of(EventType.query_compressed_event).tolist()
+    statements = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.rows_of(EventType.query_event)
     rows = rows[~(closings_in(block)[0] if frames is None else frames)[rows]]
     if len(rows):
         body = block.gather(EventType.query_event, rows)
         starts, lengths = body.ranges("query")
         # The grammar decodes events that do not match the layout, and may report damage.
-        found += rows[~body.matches].tolist()
+        statements += rows[~body.matches].tolist()
         offsets = rows[body.matches], starts[body.matches], lengths[body.matches]
         for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
             if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
-                found.append(row)
-    return sorted(found)
+                statements.append(row)
+    return sorted(statements)
 
 
 def statement_body(block: Block, row: int) -> Any:
@@ -401,12 +403,12 @@ def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> b
             after += 1
         while after > 0 and maps[after - 1] >= rows[index]:
             after -= 1
-        found = _NONE if after <= _NEAR else _FAR
+        match = _NONE if after <= _NEAR else _FAR
         for number in range(max(after - _NEAR, 0), after):
             if map_ids[number] == ids[index]:
-                found = number
-        out[index] = found
-        is_done = is_done and found != _FAR
+                match = number
+        out[index] = match
+        is_done = is_done and match != _FAR
     return is_done
 
 
@@ -414,9 +416,9 @@ def newest_before(ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int)
     """For each rows event, the number of the latest preceding entry with its id; -1 for none."""
     if not len(ids):
         return np.full(len(rows), -1, dtype=np.int64)
-    found = np.empty(len(rows), dtype=np.int64)
-    if match_near.run(rows, wanted, offsets, ids, found):
-        return found
+    matches = np.empty(len(rows), dtype=np.int64)
+    if match_near.run(rows, wanted, offsets, ids, matches):
+        return matches
     known, ranks = np.unique(ids, return_inverse=True)
     keys = ranks.reshape(-1) * span + offsets + 1
     order = np.argsort(keys, kind="stable")
@@ -491,8 +493,8 @@ class TableMaps:
     def _match(self, rows: Ints, ids: Ints) -> Ints:
         """For each rows event, the number of its table map, earlier ones first; -1 if there is none."""
         assert self._block is not None
-        found = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
-        return in_force(found, self._offsets, rows, self._closed)
+        matches = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
+        return in_force(matches, self._offsets, rows, self._closed)
 
     def column(self, kind: int, name: str) -> TextColumn:
         """The schema or table name of each rows event of one type; null if its table map is missing."""

@@ -329,7 +329,7 @@ class Schema:
             raise GrammarError(
                 "duplicate column name", field=f"{table_map.schema_name}.{table_map.table_name}"
             )
-        key = facts.primary_key or tuple(one.index for one in columns if one.is_primary_key)
+        key = facts.primary_key or tuple(column.index for column in columns if column.is_primary_key)
         return cls(table_map.schema_name, table_map.table_name, columns, key, names_from, facts.is_readable)
 
 
