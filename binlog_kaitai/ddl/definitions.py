@@ -250,7 +250,7 @@ def save(definitions: Definitions) -> str:
     return base64.b64encode(zlib.compress(state.encode(), 9)).decode()
 
 
-def _of_store(store: Store) -> list[Any]:
+def _of_store(store: Store) -> list[list[object]]:
     return [
         [_plain(table) for _, table in sorted(store.tables.items())],
         [[*key, reason] for key, reason in sorted(store.lost.items())],
@@ -282,11 +282,11 @@ def restore(text: str, ddl: str | None = None) -> Definitions:
 
 def _fill(
     store: Store,
-    tables: list[Any],
-    lost: list[Any],
-    databases: list[Any],
-    temporary: list[Any],
-    absent: Sequence[Any] = (),  # not in states of earlier versions
+    tables: list[dict[str, object]],
+    lost: list[tuple[str, str, str]],
+    databases: list[tuple[str, str | None, str | None]],
+    temporary: list[tuple[int, str, str]],
+    absent: Sequence[tuple[str, str]] = (),  # not in states of earlier versions
 ) -> None:
     for saved in tables:
         table = _table(saved)
@@ -297,13 +297,10 @@ def _fill(
     store.temporary.update((thread, (schema, name)) for thread, schema, name in temporary)
 
 
-def _plain(value: Any) -> dict[str, Any]:
+def _plain(value: TableDefinition | ColumnDefinition) -> dict[str, object]:
     """The fields of a definition that differ from their defaults."""
-    own_fields = {}
-    for field in fields(value):
-        own = getattr(value, field.name)
-        if own != field.default:
-            own_fields[field.name] = own
+    values = {field: getattr(value, field.name) for field in fields(value)}
+    own_fields: dict[str, object] = {field.name: own for field, own in values.items() if own != field.default}
     if isinstance(value, TableDefinition):
         own_fields["columns"] = [_plain(column) for column in value.columns]
         if value.default_charset:
@@ -311,15 +308,15 @@ def _plain(value: Any) -> dict[str, Any]:
     return own_fields
 
 
-def _table(saved: dict[str, Any]) -> TableDefinition:
-    saved = _tuples(saved)
-    saved["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in saved["columns"])
-    if "hidden_columns" in saved:
-        saved["hidden_columns"] = tuple(HiddenColumn(*hidden) for hidden in saved["hidden_columns"])
-    if "default_charset" in saved:
-        saved["default_charset"] = Charset(*saved["default_charset"])
-    return TableDefinition(**saved)
+def _table(saved: dict[str, object]) -> TableDefinition:
+    own_fields = _tuples(saved)
+    own_fields["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in own_fields["columns"])
+    if "hidden_columns" in own_fields:
+        own_fields["hidden_columns"] = tuple(HiddenColumn(*hidden) for hidden in own_fields["hidden_columns"])
+    if "default_charset" in own_fields:
+        own_fields["default_charset"] = Charset(*own_fields["default_charset"])
+    return TableDefinition(**own_fields)
 
 
-def _tuples(saved: dict[str, Any]) -> dict[str, Any]:
+def _tuples(saved: dict[str, object]) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in saved.items()}

@@ -9,10 +9,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.ddl.lexer import Token, UnreadableError
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
+
+if TYPE_CHECKING:
+    from sqlglot import exp
 
 #: Stands for a column type that the query determines.
 UNKNOWN_TYPE = ""
@@ -37,7 +40,7 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
         words = words[1:]
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
-        parsed: Any = sqlglot.parse_one(" ".join(_quoted(word) for word in words), dialect="mysql")
+        parsed = sqlglot.parse_one(" ".join(_quoted(word) for word in words), dialect="mysql")
     except (sqlglot.errors.SqlglotError, RecursionError) as error:
         raise UnreadableError("the query of CREATE TABLE … SELECT") from error
     while isinstance(parsed, exp.Subquery | exp.SetOperation):
@@ -63,12 +66,12 @@ def _quoted(token: Token) -> str:
     return text.replace("\\", "\\\\") if text.startswith("'") else text
 
 
-def _sources(select: Any) -> list[Any]:
+def _sources(select: exp.Select) -> list[exp.Expression]:
     first = select.args.get("from_") or select.args.get("from")
     return [part.this for part in ([first] if first else []) + (select.args.get("joins") or [])]
 
 
-def _table(source: Any, find: Find) -> _Table:
+def _table(source: exp.Expression, find: Find) -> _Table:
     from sqlglot import exp
 
     if not isinstance(source, exp.Table) or source.args.get("joins"):
@@ -77,7 +80,7 @@ def _table(source: Any, find: Find) -> _Table:
     return _Table(source.alias_or_name.casefold(), find(name))
 
 
-def _columns(item: Any, tables: list[_Table]) -> list[ColumnDefinition]:
+def _columns(item: exp.Expression, tables: list[_Table]) -> list[ColumnDefinition]:
     from sqlglot import exp
 
     if isinstance(item, exp.Star) and len(tables) == 1:
