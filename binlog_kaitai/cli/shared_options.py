@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial, wraps
+from functools import partial, reduce, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 
@@ -95,11 +95,13 @@ _KEYS = [
 ]
 
 
+def _with_all(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
+    return reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
 def keys(command: Command) -> Command:
     """Add the options for the keys of encrypted logs."""
-    for option in reversed(_KEYS):
-        command = option(command)
-    return command
+    return _with_all(_KEYS, command)
 
 
 def sources(command: Command) -> Command:
@@ -165,9 +167,7 @@ def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Comma
 
 def changes(command: Command) -> Command:
     """Add the options that select row changes by content, passed as keywords."""
-    for option in reversed(_CHANGES):
-        command = option(command)
-    return command
+    return _with_all(_CHANGES, command)
 
 
 _CHANGES = [
@@ -270,9 +270,7 @@ def filters(command: Command) -> Command:
         _refuse_empty_span(start_datetime, stop_datetime)
         return command(start_datetime=start_datetime, stop_datetime=stop_datetime, **others)
 
-    for option in reversed(_FILTERS):
-        call = option(call)
-    return cast(Command, call)
+    return _with_all(_FILTERS, cast(Command, call))
 
 
 def _refuse_empty_span(start: str | None, stop: str | None) -> None:

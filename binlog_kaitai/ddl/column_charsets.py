@@ -24,7 +24,9 @@ def read_charset(cursor: TokenCursor) -> Charset:
     if cursor.keyword(start) == "COLLATE":
         _skip_words(cursor, start + 1)
         collation = cursor.next().text.lower()
-        return Charset(None if collation == DEFAULT else charset_of_collation(collation), collation)
+        charset = collation.partition("_")[0]  # which is missing from the names of MariaDB's uca1400
+        is_known = collation != DEFAULT and not charset.startswith("uca")
+        return Charset(canonical(charset) if is_known else None, collation)
     if cursor.keyword(start) == "CHARSET":
         _skip_words(cursor, start + 1)
     elif cursor.keyword(start) in ("CHARACTER", "CHAR") and cursor.keyword(start + 1) == "SET":
@@ -43,12 +45,6 @@ def _skip_words(cursor: TokenCursor, count: int) -> None:
 def canonical(charset: str) -> str:
     """The name of a character set in newer servers."""
     return "utf8mb3" if charset.lower() == "utf8" else charset.lower()
-
-
-def charset_of_collation(collation: str) -> str | None:
-    """The character set of a collation, by name; None if the name does not include it (MariaDB's uca1400)."""
-    charset = collation.partition("_")[0]
-    return None if charset.startswith("uca") else canonical(charset)
 
 
 def merge(old: Charset, new: Charset) -> Charset:

@@ -217,11 +217,6 @@ def _unique(cursor: TokenCursor, attributes: _Attributes) -> None:
     attributes.is_unique = True
 
 
-def _clustering(cursor: TokenCursor, attributes: _Attributes) -> None:
-    """A clustering key of TokuDB, which is no primary key."""
-    cursor.skip("KEY")
-
-
 def _constraint(cursor: TokenCursor, attributes: _Attributes) -> None:
     if cursor.keyword() not in ("CHECK", "REFERENCES"):
         cursor.name()
@@ -273,10 +268,6 @@ def _skip_case(cursor: TokenCursor) -> None:
         depth += (word == "CASE") - (word == "END")
 
 
-def _skip_one(cursor: TokenCursor, attributes: _Attributes) -> None:
-    cursor.next()
-
-
 def _skip_reference(cursor: TokenCursor) -> None:
     cursor.dotted_name()
     cursor.skip_group()
@@ -289,7 +280,7 @@ def _skip_reference(cursor: TokenCursor) -> None:
             cursor.next()
 
 
-_ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], None]] = {
+_ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], object]] = {
     "UNSIGNED": _set("is_unsigned", True),
     "ZEROFILL": _set("is_unsigned", True),
     "ASCII": _set("charset", Charset("latin1")),
@@ -306,11 +297,11 @@ _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], None]] = {
     "AUTO_INCREMENT": _set("is_nullable", False),
     "DEFAULT": lambda cursor, attributes: _skip_value(cursor),
     "ON": _on_update,
-    "COMMENT": _skip_one,
-    "COLUMN_FORMAT": _skip_one,
-    "STORAGE": _skip_one,
+    "COMMENT": lambda cursor, attributes: cursor.next(),
+    "COLUMN_FORMAT": lambda cursor, attributes: cursor.next(),
+    "STORAGE": lambda cursor, attributes: cursor.next(),
     "CONSTRAINT": _constraint,
-    "CLUSTERING": _clustering,
+    "CLUSTERING": lambda cursor, attributes: cursor.skip("KEY"),  # of TokuDB; no primary key
     "REFERENCES": lambda cursor, attributes: _skip_reference(cursor),
 }
 

@@ -141,15 +141,10 @@ class Address:
 _TLS_FILES = ("ca", "capath", "cert", "key")
 
 
-def is_server_url(text: str) -> bool:
-    """Whether a source is a server URL."""
-    scheme, mark, _ = text.partition("://")
-    return bool(mark) and scheme.lower() in SCHEMES
-
-
 def _parse_url(url: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """The options of a URL, and its hosts with their ports."""
-    if not is_server_url(url):
+    scheme, mark, _ = url.partition("://")
+    if not mark or scheme.lower() not in SCHEMES:
         raise UsageError("a server URL must begin with mysql:// or mariadb://")
     try:
         parts = urlsplit(url)

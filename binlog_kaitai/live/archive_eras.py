@@ -181,7 +181,7 @@ def log_to_start_with(address: Address, connect: Callable[[Address], ServerSessi
         return checked_name(start)
     with connect(address) as session:
         if gtids is None:
-            return session.newest_log()
+            return session.newest_position()[0]
         try:
             return session.log_after(gtids)
         except ServerError as error:

@@ -466,8 +466,10 @@ class Wire:
         began, before = time.monotonic(), self.end
         # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
         with suppress(ConnectionLostError):  # received bytes take precedence
-            while self._has_room() and self.is_ready(self._patience):
-                self._receive_available()
+            while self.end < (limit := min(self.begin + _SMALL_BURST, len(self.buffer))):
+                if not self.is_ready(self._patience):
+                    break
+                self._receive_available(limit)
                 if time.monotonic() - began > _LONGEST_BURST:
                     break
         self._check_rate(self.end - before, began)
@@ -485,12 +487,9 @@ class Wire:
             self._waited = 0.0
         self.begin, self.sequence = begin, sequence
 
-    def _has_room(self) -> bool:
-        return self.end - self.begin < _SMALL_BURST and self.end < len(self.buffer)
-
-    def _receive_available(self) -> None:
+    def _receive_available(self, limit: int) -> None:
         """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
-        begin, end, limit = self.end, self.end, min(self.begin + _SMALL_BURST, len(self.buffer))
+        begin = end = self.end
         view, timeout = self.view, self._socket.gettimeout()
         # Of SSLSocket's functions, this one does the least for each of TLS's records.
         read = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None

@@ -223,10 +223,6 @@ class ServerSession:
 
     # -- facts
 
-    def newest_log(self) -> str:
-        """The log that the server is writing."""
-        return self.newest_position()[0]
-
     def newest_position(self) -> tuple[str, int]:
         """The log that the server is writing, and its length in bytes."""
         name, position, *_ = self.log_status()

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.live.address import Address, is_server_url
+from binlog_kaitai.live.address import Address
+from binlog_kaitai.sources.servers import is_server
 
 
 @pytest.fixture
@@ -132,7 +133,7 @@ def test_files_that_are_not_there(parse) -> None:  # type: ignore[no-untyped-def
 
 
 def test_server_urls() -> None:
-    assert [is_server_url(one) for one in ("mysql://h", "MariaDB://h", "s3://b/k", "mysql")] == [
+    assert [is_server(one) for one in ("mysql://h", "MariaDB://h", "s3://b/k", "mysql")] == [
         True,
         True,
         False,
