@@ -168,9 +168,9 @@ def test_answers(lies: Iterable[bytes], words: str) -> None:
         ("@@version", answer([TEXT], ("9",), ("8",)), lambda found: found),
         ("@@version", answer([TEXT]), lambda found: found),
         ("gtid_purged", answer([TEXT], ("all of them",)), lambda found: found.gtids("gtid_purged")),
-        ("STATUS", answer([TEXT, NUMBER], (LOG, 4)), lambda found: found.newest_position()),
-        ("STATUS", answer([TEXT, TEXT, TEXT, TEXT], (LOG, "4", "", "")), lambda found: found.newest_position()),
-        ("STATUS", answer([TEXT, NUMBER, TEXT, TEXT], ("/a", 4, "", "")), lambda found: found.newest_position()),
+        ("STATUS", answer([TEXT, NUMBER], (LOG, 4)), lambda it: it.newest_position()),
+        ("STATUS", answer([TEXT] * 4, (LOG, "4", "", "")), lambda it: it.newest_position()),
+        ("STATUS", answer([TEXT, NUMBER, TEXT, TEXT], ("/a", 4, "", "")), lambda it: it.newest_position()),
         ("UTC", answer([MOMENT], ("noon",)), lambda found: found.ask_one("SELECT UTC", int)),
     ],
 )  # fmt: skip
