@@ -22,6 +22,7 @@ from binlog_kaitai.core.options import takes
 from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
+from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
@@ -185,7 +186,7 @@ class _Scan:
         statuses = checksums.check(block)
         whole = statuses == OK
         is_whole = bool(whole.all())
-        checked: Any = True if is_whole else whole
+        checked = True if is_whole else whole
         counts = [0, len(block), 0] if is_whole else np.bincount(statuses, minlength=3).tolist()
         for name, count in zip(checksums.STATUSES, counts, strict=True):
             report.checksums[name] += count
@@ -207,7 +208,7 @@ class _Scan:
             if isinstance(error, GrammarError):
                 report.invalid.add(int(block.positions[_row_of(block, error)]))
 
-    def _check_images(self, part: Block, block: Block, statuses: Any) -> Iterator[BinlogError]:
+    def _check_images(self, part: Block, block: Block, statuses: Bytes) -> Iterator[BinlogError]:
         """Check the rows of all events that are neither damaged nor inside a damaged event."""
         if self._images is None:
             server_id = block.fixed_header(0).server_id
@@ -302,7 +303,7 @@ class _Scan:
         row, previous = min(rows), GtidSet()
         event = block.event(row)
         try:
-            body: Any = event.body
+            body = event.body
             if block.types[row] == EventType.previous_gtids_log_event:
                 previous = gtid_set(body.gtids)
         except BinlogError as error:

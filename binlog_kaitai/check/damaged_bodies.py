@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from binlog_kaitai.core.info import info_of
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import readable
@@ -86,7 +86,9 @@ class Bodies:
         self._left = _IN_LOG
         self._validator = BodyValidator()
 
-    def check(self, block: Block, is_whole: Any, read: int | None = None) -> Iterator[BinlogError]:
+    def check(
+        self, block: Block, is_whole: Bools | bool | None, read: int | None = None
+    ) -> Iterator[BinlogError]:
         """Errors in the bodies of a block.
 
         Parameters
@@ -127,12 +129,12 @@ class Bodies:
             if count > _RARE:
                 self._left -= int(np.count_nonzero(wanted)) + _READ * (self._validator.reads - before)
 
-    def _wanted(self, block: Block, kind: int, is_whole: Any) -> Any:
+    def _wanted(self, block: Block, kind: int, is_whole: Bools | bool | None) -> Bools:
         rows = block.rows_of(kind)
         is_rare = len(rows) <= _RARE
         if self._all or is_whole is None or is_rare or kind == EventType.table_map_event:
             return np.ones(len(rows), dtype=np.bool_)
-        wanted = np.zeros(len(rows), dtype=np.bool_) if is_whole is True else ~is_whole[rows]
+        wanted = np.zeros(len(rows), dtype=np.bool_) if is_whole is True else ~np.asarray(is_whole)[rows]
         wanted[: min(_IN_BLOCK, max(self._left, 0))] = True
         return wanted
 
@@ -168,7 +170,7 @@ class RowImages:
     def __init__(self, definitions: Definitions) -> None:
         self._tables = Tables(definitions)
 
-    def check(self, block: Block, wanted: Any) -> Iterator[BinlogError]:
+    def check(self, block: Block, wanted: Bools) -> Iterator[BinlogError]:
         """Errors in the rows of the selected events (a bool array) of a block, table by table."""
         with warnings.catch_warnings():
             # A definition that does not match is not damage.
@@ -184,7 +186,7 @@ class RowImages:
 
 
 def _suspects(
-    images: Images, table: Table | BinlogError | None, events: Any
+    images: Images, table: Table | BinlogError | None, events: Ints
 ) -> Iterator[tuple[int, CellError | None]]:
     """The events that the kernels reject, with the error of a value."""
     if not isinstance(table, Table) or table.widths is None:
@@ -206,7 +208,7 @@ def _is_checked(column: Column) -> bool:
 
 
 def _undecoded(
-    images: Images, table: Table, columns: list[Column], chosen: Any
+    images: Images, table: Table, columns: list[Column], chosen: Ints
 ) -> Iterator[tuple[int, CellError | None]]:
     last = -1  # the rows of a long event come in several portions
     while len(chosen):

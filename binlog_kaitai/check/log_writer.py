@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
@@ -13,6 +13,7 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.core.adapter import closed
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, POSITION_MASK, EventType, header_offset, header_width
 from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges, put_u4
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.checksum_runs import crc32_of
@@ -38,7 +39,7 @@ class LogWriter:
         self._has_format = False
         self.position = stream.write(MAGIC)
 
-    def write(self, block: Block, rows: Any) -> None:
+    def write(self, block: Block, rows: Ints) -> None:
         """Write selected events of a block (int64 indexes, ascending)."""
         if not len(rows):
             return
@@ -106,7 +107,7 @@ class LogWriter:
             self._renumber(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
         self._put(data.data)
 
-    def _renumber(self, data: Any, starts: Any, ends: Any, block: Block) -> None:
+    def _renumber(self, data: Bytes, starts: Ints, ends: Ints, block: Block) -> None:
         """Set the positions in the headers of some events to those in the file, and update the checksums."""
         wrong = self._put_positions(data, starts, ends, block)
         if not block.layout.is_checksummed:
@@ -114,7 +115,7 @@ class LogWriter:
         after = ends[wrong] - CHECKSUM_SIZE
         put_u4(data, after, crc32_of(data, starts[wrong], after))
 
-    def _put_positions(self, data: Any, starts: Any, ends: Any, block: Block) -> Any:
+    def _put_positions(self, data: Bytes, starts: Ints, ends: Ints, block: Block) -> Ints:
         """Set the positions in the headers of some events to those in the file; returns which of them
         changed.
 

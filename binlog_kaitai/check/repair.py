@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from binlog_kaitai.errors import (
     UsageError,
     reading,
 )
+from binlog_kaitai.kernels.arrays import Bools, Codes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import (
@@ -91,7 +92,7 @@ class Open:
             found.length = getattr(event.body, "len_transaction", None)
         return found
 
-    def go_on(self, block: Block, rows: Any, roles: Any, phases: Any) -> None:
+    def go_on(self, block: Block, rows: Ints, roles: Codes, phases: Codes) -> None:
         """Add more events, for which the state machine returned this."""
         self.size += int(block.sizes[rows].sum())
         self.events += len(rows)
@@ -122,7 +123,7 @@ def orphans(block: Block) -> int:
     return first_true(~is_one)
 
 
-def rows_without_tables(block: Block, tables: Tables) -> Any:
+def rows_without_tables(block: Block, tables: Tables) -> Bools:
     """Which events are rows, or pieces of rows, without their table map (a bool array).
 
     Parameters
@@ -421,7 +422,7 @@ class _Rebuild:
         for row in np.flatnonzero(~is_outside).tolist():
             self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, _NO_FORMAT)
 
-    def _note_open(self, block: Block, segments: Segments, roles: Any, first: int) -> None:
+    def _note_open(self, block: Block, segments: Segments, roles: Codes, first: int) -> None:
         if not segments.is_open:
             self._open = None
             return

@@ -16,6 +16,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.check.log_writer import writing
 from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import reading
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.line_arrays import plain
@@ -85,8 +86,8 @@ class _Ranges:
 
     def __init__(self) -> None:
         self.count = self.open = 0
-        self.starts: list[Any] = []
-        self.ends: list[Any] = []
+        self.starts: list[Ints] = []
+        self.ends: list[Ints] = []
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Add transactions of the view, which follow those before."""
@@ -99,7 +100,7 @@ class _Ranges:
             self.starts.append(starts[is_new])
             self.ends.append(ends[np.append(is_new[1:], True)])
 
-    def joined(self) -> tuple[Any, Any]:
+    def joined(self) -> tuple[Ints, Ints]:
         """Starts and ends of the ranges, int64."""
         nothing = np.zeros(0, dtype=np.int64)
         return np.concatenate([nothing, *self.starts]), np.concatenate([nothing, *self.ends])
@@ -121,7 +122,7 @@ def _write(source: Source, target: str, wanted: _Ranges, inputs: list[str | None
     return done
 
 
-def _chosen(block: Block, starts: Any, ends: Any) -> Any:
+def _chosen(block: Block, starts: Ints, ends: Ints) -> Bools:
     chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
     if len(starts):
         range_of = np.searchsorted(starts, block.positions, side="right") - 1

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import zlib
 from bisect import bisect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from heapq import merge
-from typing import Any
+from typing import TYPE_CHECKING, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.rows import rolled_back_rows, table_maps
 from binlog_kaitai.rows.table_maps import closings_in
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
 
 #: Clauses of ALTER TABLE that remove or add rows.
 _MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
@@ -110,13 +113,17 @@ class TextChange:
     table_name: str
 
 
+#: What a statement, or the end of a transaction, may be.
+TableStatement = Union["QueryBody", Prepared, TextChange, BinlogError]
+
+
 class Statements:
     """Finds relevant statements, block by block."""
 
     def __init__(self) -> None:
         self._known: set[TextChange] = set()
 
-    def of(self, block: Block, quiescent: NDArray[np.int64]) -> list[tuple[int, Any]]:
+    def of(self, block: Block, quiescent: NDArray[np.int64]) -> list[tuple[int, TableStatement]]:
         """Positions of their events, with the arguments of `take_statement`.
 
         Parameters
@@ -187,24 +194,25 @@ def _may_matter(query: bytes) -> bool:
     return may_affect_tables(query) or rolled_back_rows.END.match(query) is not None
 
 
-def take_statement(position: int, body: Any, definitions: Definitions) -> list[Effect]:
+def take_statement(position: int, body: TableStatement, definitions: Definitions) -> list[Effect]:
     """Apply a statement to the definitions; returns its effects on whole tables."""
     if isinstance(body, Prepared):
         return [Effect(position, Kind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
         return [Effect(position, Kind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)]
-    effects = [] if isinstance(body, BinlogError) else _effects(body, definitions)
+    effects = [] if isinstance(body, BinlogError) else _effects(position, body, definitions)
     definitions.observe_query(body)
-    return [Effect(position, *one) for one in effects]
+    return effects
 
 
-def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
+def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[Effect]:
+    effect = partial(Effect, position)
     schema: str = body.schema_name
     try:
         query: bytes = body.query
         if end := rolled_back_rows.END.match(query):
             kind = Kind.COMMITTED if end[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
-            return [(kind, "", end[2].decode())]
+            return [effect(kind, "", end[2].decode())]
         session = session_of(body)
         if text_of(body) is None and may_truncate(query):  # the name needs no character set
             statement = read_statement(query.decode("utf-8", "surrogateescape"), session)
@@ -218,39 +226,39 @@ def _effects(body: Any, definitions: Definitions) -> list[tuple[Any, ...]]:
 
     match statement:
         case CreateTable(replaces=True, is_temporary=False):
-            return [(Kind.EMPTIED, *qualified(statement.name, schema))]
+            return [effect(Kind.EMPTIED, *qualified(statement.name, schema))]
         case TruncateTable() if not is_temporary(statement.name):
-            return [(Kind.EMPTIED, *qualified(statement.name, schema))]
+            return [effect(Kind.EMPTIED, *qualified(statement.name, schema))]
         case DropTables():
             names = [name for name in statement.names if statement.drops_real(is_temporary(name))]
-            return [(Kind.EMPTIED, *qualified(name, schema)) for name in names]
+            return [effect(Kind.EMPTIED, *qualified(name, schema)) for name in names]
         case ChangeDatabase(is_dropped=True, new_name=None):
-            return [(Kind.EMPTIED, statement.name or schema, "")]
+            return [effect(Kind.EMPTIED, statement.name or schema, "")]
         case RenameTables():
             return [
-                (Kind.RENAMED, *qualified(old, schema), *qualified(new, schema))
+                effect(Kind.RENAMED, *qualified(old, schema), *qualified(new, schema))
                 for old, new in statement.pairs
                 if session.is_mysql or not is_temporary(old)
             ]
         case AlterTable() if not is_temporary(statement.name):
             try:
-                return _of_alter(statement, schema)
+                return _of_alter(statement, schema, effect)
             except UnreadableError:
                 key = qualified(statement.name, schema)
-                return [(Kind.UNCLEAR, *key, "", "", 0, "an ALTER TABLE cannot be parsed")]
+                return [effect(Kind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
     return []
 
 
-def _of_alter(statement: AlterTable, schema: str) -> list[tuple[Any, ...]]:
+def _of_alter(statement: AlterTable, schema: str, effect: Callable[..., Effect]) -> list[Effect]:
     key = qualified(statement.name, schema)
-    effects: list[tuple[Any, ...]] = []
+    effects: list[Effect] = []
     if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
-        effects.append((Kind.COLUMNS_RENAMED, *key, "", "", 0, "", columns))
+        effects.append(effect(Kind.COLUMNS_RENAMED, *key, columns=columns))
     for clause in statement.clauses:
         cursor = TokenCursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
-            effects.append((Kind.UNCLEAR, *key, "", "", 0, "a statement moved rows of whole partitions"))
+            effects.append(effect(Kind.UNCLEAR, *key, reason="a statement moved rows of whole partitions"))
     if statement.new_name is not None:
-        effects.append((Kind.RENAMED, *key, *qualified(statement.new_name, schema)))
+        effects.append(effect(Kind.RENAMED, *key, *qualified(statement.new_name, schema)))
     return effects

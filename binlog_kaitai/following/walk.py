@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.effects import Effect, Statements, take_statement
+from binlog_kaitai.following.effects import Effect, Statements, TableStatement, take_statement
 from binlog_kaitai.following.log_headers import open_log, read_from, size_of, span_from
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
@@ -139,7 +139,7 @@ class Walk:
         self._keys = keys
         self._gtids = GtidSet.parse(start.gtids)
         # State of the open transaction:
-        self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, Any]]()
+        self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement]]()
         self._effects: list[Effect] = []
         self._statements = Statements()
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before

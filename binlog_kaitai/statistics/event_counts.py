@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import first_words, unpacked_beginnings
 from binlog_kaitai.log.event_gtids import Markers
@@ -58,7 +58,7 @@ def kind_of(beginning: bytes) -> str:
     return first.decode() if len(first) <= 32 else _UNKNOWN
 
 
-def count_statements(block: Block, wanted: Any, counts: Counter[str], sizes: Counter[str]) -> None:
+def count_statements(block: Block, wanted: Bools, counts: Counter[str], sizes: Counter[str]) -> None:
     """Count the selected statements of a block, and the bytes of their events, by kind."""
     for kind in (*QUERY_TYPES, *_LOADS):
         rows = block.rows_of(kind)
@@ -77,7 +77,7 @@ def count_statements(block: Block, wanted: Any, counts: Counter[str], sizes: Cou
 _LOADS = (EventType.execute_load_query_event, EventType.load_event, EventType.new_load_event)
 
 
-def _kinds(block: Block, kind: int, chosen: Any) -> tuple[list[str], Any]:
+def _kinds(block: Block, kind: int, chosen: Ints) -> tuple[list[str], Ints]:
     """Names of kinds, and for each selected statement the index of its kind."""
     if kind in _LOADS:
         return ["LOAD DATA"], np.zeros(len(chosen), dtype=np.int64)
@@ -129,15 +129,16 @@ def _by_reader(block: Block, row: int) -> bytes:
     return query[:_BEGINNING]
 
 
-def _joined(names: list[str], which: Any) -> tuple[list[str], Any]:
+def _joined(names: list[str], which: Ints) -> tuple[list[str], Ints]:
     """The same with duplicate names merged."""
+    distinct_names, numbers = _numbered(names)
+    return distinct_names, numbers[which]
+
+
+def _numbered(names: list[str]) -> tuple[list[str], Ints]:
+    """Distinct names, and the index of each name among them."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
-    return list(numbers), np.array([numbers[name] for name in names], dtype=np.int64)[which]
-
-
-def _numbered(found: list[str]) -> tuple[list[str], Any]:
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(found))}
-    return list(numbers), np.array([numbers[name] for name in found], dtype=np.int64)
+    return list(numbers), np.array([numbers[name] for name in names], dtype=np.int64)
 
 
 OPERATIONS = ("insert", "update", "delete")
@@ -157,7 +158,7 @@ _MAX_TABLES = 100_000
 _WORDS = ("write_", "update_", "delete_")
 
 
-def _operation_of() -> Any:
+def _operation_of() -> Ints:
     codes = np.full(256, -1, dtype=np.int64)
     for kind in ROWS_TYPES:
         name = EventType(kind).name
@@ -219,7 +220,7 @@ class EventCounts:
         self._last_position = -1
         self._touched = set()
 
-    def add(self, page: TransactionsPage, wanted: Any) -> None:
+    def add(self, page: TransactionsPage, wanted: Bools) -> None:
         """Count the selected events (a bool array)."""
         block, takes_all = page.block, bool(wanted.all())
         is_inner = self._find_inner(block)
@@ -245,7 +246,7 @@ class EventCounts:
         self._add_packed(page, wanted)
         count_statements(block, wanted, self.statements, self.statement_bytes)
 
-    def _times(self, block: Block) -> tuple[Any, Any]:
+    def _times(self, block: Block) -> tuple[Ints, Ints]:
         """Commit times, in seconds, and for each event the index of its own.
 
         Clients can choose the timestamps in headers (SET TIMESTAMP), but not those of commits.
@@ -256,7 +257,7 @@ class EventCounts:
             return each_time(block, markers, times, before) // _MICRO, np.arange(len(block))
         return np.append(before, times) // _MICRO, markers.latest + 1
 
-    def _find_inner(self, block: Block) -> Any:
+    def _find_inner(self, block: Block) -> Bools | None:
         """Which events are inside a compressed transaction, as they share the position of the one before; or
         None.
         """
@@ -264,7 +265,9 @@ class EventCounts:
         self._last_position = int(block.positions[-1])
         return is_inner if is_inner.any() else None
 
-    def _add_rows(self, page: TransactionsPage, wanted: Any, time_of: Any, time_count: int) -> dict[int, Any]:
+    def _add_rows(
+        self, page: TransactionsPage, wanted: Bools, time_of: Ints, time_count: int
+    ) -> dict[int, Ints]:
         """Count the rows of tables; returns the rows of each operation by time, as timeline columns."""
         images = page.images
         chosen = self._left_out.without(images, np.flatnonzero(wanted[images.rows]))
@@ -307,7 +310,7 @@ class EventCounts:
             self.keyless.add(table.key)
 
     def _transactions(
-        self, page: TransactionsPage, rows: Any, codes: Any, keys: list[tuple[str, str, int]]
+        self, page: TransactionsPage, rows: Ints, codes: Ints, keys: list[tuple[str, str, int]]
     ) -> list[int]:
         """For each table and operation, the number of transactions with such rows not counted before."""
         numbers = page.parts.number_of[rows]
@@ -328,7 +331,7 @@ class EventCounts:
             self._touched |= {keys[code] for code in found[owners == last].tolist()}
         return counts
 
-    def _add_packed(self, page: TransactionsPage, wanted: Any) -> None:
+    def _add_packed(self, page: TransactionsPage, wanted: Bools) -> None:
         block = page.block
         for row in block.rows_of(EventType.transaction_payload_event).tolist():
             self.packed += int(block.sizes[row]) * int(wanted[row])
@@ -344,7 +347,7 @@ class EventCounts:
             self.unpacked += int(body.numbers("compressed_query.len_uncompressed")[chosen].sum())
 
 
-def chosen_events(page: TransactionsPage, selection: EventSelection) -> Any:
+def chosen_events(page: TransactionsPage, selection: EventSelection) -> Bools:
     """Which events match the filters, as a bool array."""
     wanted = selection.of(page.block, page.gtids, page.pool)
     if selection.has_names:
@@ -352,7 +355,7 @@ def chosen_events(page: TransactionsPage, selection: EventSelection) -> Any:
     return wanted
 
 
-def _named(page: TransactionsPage, selection: EventSelection) -> Any:
+def _named(page: TransactionsPage, selection: EventSelection) -> Bools:
     """Which events name one of the requested schemas or tables."""
     block, images = page.block, page.images
     named = np.zeros(len(block), dtype=np.bool_)
@@ -377,7 +380,7 @@ _NAMED = (
 )
 
 
-def _texts(block: Block, starts: Any, lengths: Any) -> list[str | None]:
+def _texts(block: Block, starts: Ints, lengths: Ints) -> list[str | None]:
     ranges = zip(starts.tolist(), lengths.tolist(), strict=True)
     return [
         bytes(block.data[start : start + length]).decode("utf-8", "surrogateescape")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Array, Ints
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End
@@ -45,7 +46,7 @@ class Timeline:
         self.sums = np.zeros((0, values), dtype=np.int64)
         self._lock = Lock()
 
-    def add(self, times: Any, columns: dict[int, Any]) -> None:
+    def add(self, times: Ints, columns: dict[int, Array]) -> None:
         """Add values by column index; a time of 0 means unknown and is skipped.
 
         Threads may add in any order.
@@ -59,7 +60,7 @@ class Timeline:
         with self._lock:
             self._add(times, columns)
 
-    def _add(self, times: Any, columns: dict[int, Any]) -> None:
+    def _add(self, times: Ints, columns: dict[int, Array]) -> None:
         starts, which, count = self._steps(times)
         sums = np.zeros((count, self.sums.shape[1]), dtype=np.int64)
         for number, values in columns.items():
@@ -70,7 +71,7 @@ class Timeline:
         while len(self.starts) > MAX_STEPS and self.width < WIDTHS[-1]:
             self.widen(WIDTHS[WIDTHS.index(self.width) + 1])
 
-    def _steps(self, times: Any) -> tuple[Any, Any, int]:
+    def _steps(self, times: Ints) -> tuple[Ints, Ints, int]:
         """The starts of steps, the step index of each time, and the number of steps."""
         numbers = times // self.width
         least, span = int(numbers.min()), int(np.ptp(numbers)) + 1
@@ -92,7 +93,7 @@ class Timeline:
         copy.widen(max(width, self.width))
         return copy
 
-    def _merge(self, starts: Any, sums: Any) -> None:
+    def _merge(self, starts: Ints, sums: Ints) -> None:
         order = np.argsort(starts, kind="stable")
         starts, sums = starts[order], sums[order]
         firsts = np.flatnonzero(np.diff(starts, prepend=-1))

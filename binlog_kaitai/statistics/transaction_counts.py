@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Outcome
 from binlog_kaitai.log.groups import distinct, distinct_values
@@ -31,6 +32,8 @@ from binlog_kaitai.views.transaction_parts import (
 from binlog_kaitai.views.transactions_view import KINDS, WITH_TABLE_BYTES, outcome_of, view_of
 
 _MICRO = 1_000_000
+
+_Thing = TypeVar("_Thing")
 
 #: Stands for an unknown connection.
 NO_THREAD = -1
@@ -89,10 +92,10 @@ class Figures(NamedTuple):
     outcomes: NDArray[np.int8]
     is_compressed: NDArray[np.bool_]
     definitions: NDArray[np.int64]
-    positions: Any
-    ends: Any
-    events: Any
-    threads: Any
+    positions: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    events: NDArray[np.int64]
+    threads: NDArray[np.int64]
     tables: TableBytes
     file: str
     view: Callable[[int, int], pa.RecordBatch]
@@ -102,8 +105,9 @@ class Figures(NamedTuple):
     def of_view(cls, batch: pa.RecordBatch) -> Figures:
         """The figures of a batch of the view."""
 
-        def numbers(name: str, default: int = 0) -> Any:
-            return batch.column(name).cast(pa.int64()).fill_null(default).to_numpy()
+        def numbers(name: str, default: int = 0) -> Ints:
+            values: Ints = batch.column(name).cast(pa.int64()).fill_null(default).to_numpy()
+            return values
 
         start, duration, original = map(numbers, ("start", "duration", "original_commit_timestamp"))
         kinds = batch.column("kind").to_pylist()
@@ -112,7 +116,7 @@ class Figures(NamedTuple):
             durations=duration,
             commits=_commits(start // _MICRO, duration, original),
             immediate=numbers("immediate_commit_timestamp"),
-            changed=sum(map(numbers, _OF_ROWS)),
+            changed=np.sum([numbers(name) for name in _OF_ROWS], axis=0),
             servers=numbers("server_id"),
             outcomes=np.array([KINDS.index(kind) for kind in kinds], dtype=np.int8),
             is_compressed=batch.column("is_compressed").to_numpy(zero_copy_only=False),
@@ -134,7 +138,7 @@ class Figures(NamedTuple):
         first, last = parts.first[some], parts.last[some]
         fields, ends = gtid_fields(block, parts), outcomes_of(page.roles, parts)
 
-        def field(name: str, default: int = 0) -> Any:
+        def field(name: str, default: int = 0) -> Ints:
             values, is_known = fields[name]
             return np.where(is_known, values, default)[some]
 
@@ -180,7 +184,7 @@ class Figures(NamedTuple):
         return [self.known[number] for number in range(begin, end)]
 
 
-def _threads(page: TransactionsPage, of_gtids: Any, some: slice) -> Any:
+def _threads(page: TransactionsPage, of_gtids: Ints, some: slice) -> Ints:
     """The connection of each transaction: from its first statement, else from its GTID event."""
     found = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
     return np.where(found == NO_THREAD, of_gtids, found)
@@ -205,25 +209,27 @@ def _tables_of_view(batch: pa.RecordBatch) -> TableBytes:
     )
 
 
-def _changed(page: TransactionsPage) -> Any:
+def _changed(page: TransactionsPage) -> Ints:
     """How many rows each transaction changes; kinds of change with uncountable rows count as zero."""
     block, parts, changes = page.block, page.parts, page.changes
     if (changes.counts != UNKNOWN).all():
         return parts.sums(changes.rows, changes.counts)
-    found = changed_rows(block, parts, changes).values()
-    return sum(np.where(is_unknown, 0, sums) for sums, is_unknown in found)
+    total = np.zeros(len(parts), dtype=np.int64)
+    for sums, is_unknown in changed_rows(block, parts, changes).values():
+        total += np.where(is_unknown, 0, sums)
+    return total
 
 
-def _definitions(block: Block, ends: Ends) -> Any:
+def _definitions(block: Block, ends: Ends) -> Bools:
     """Which transactions are DDL, as a bool array."""
-    found: Any = ends.meant == Outcome.DDL
-    if found.any() and EventType.query_compressed_event in block.kinds:
+    is_ddl: Bools = ends.meant == Outcome.DDL
+    if is_ddl.any() and EventType.query_compressed_event in block.kinds:
         # The text of a damaged one is missing.
         return np.array([text is not None for text in definitions(block, ends)])
-    return found
+    return is_ddl
 
 
-def _commits(start: Any, durations: Any, original: Any) -> Any:
+def _commits(start: Ints, durations: Ints, original: Ints) -> Ints:
     """Commit time of each on its originating server, in seconds, except for `original`."""
     return np.where(original > 0, original // _MICRO, np.where(start > 0, start + durations, 0))
 
@@ -251,7 +257,7 @@ _MAX_SERVERS, _MAX_THREADS, OTHERS = 10_000, 100_000, -2
 _MAX_RANKED_TABLES, OF_TABLE = 1000, 5
 
 
-class Ranking:
+class Ranking(Generic[_Thing]):
     """The largest values of many, each with an associated object.
 
     Parameters
@@ -262,10 +268,10 @@ class Ranking:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._heap: list[tuple[float, int, Any]] = []
+        self._heap: list[tuple[float, int, _Thing]] = []
         self._count = 0
 
-    def add(self, values: Any, thing: Any) -> None:
+    def add(self, values: Array, thing: Callable[[int], _Thing]) -> None:
         """Add an array of values; `thing(index)` is called for those that are kept. Zeros do not count."""
         if not self._most or not len(values):
             return
@@ -282,7 +288,7 @@ class Ranking:
             elif entry > self._heap[0]:
                 heapq.heapreplace(self._heap, entry)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[_Thing]:
         return (thing for _, _, thing in sorted(self._heap, key=lambda entry: entry[:2], reverse=True))
 
 
@@ -353,14 +359,17 @@ class TransactionCounts:
 
     def __init__(self, top: int) -> None:
         self.count = self.bytes = self.compressed = 0
-        self.biggest, self.longest, self.most_rows, self.gaps = (Ranking(top) for _ in range(4))
+        self.biggest = Ranking[dict[str, Any]](top)
+        self.longest = Ranking[dict[str, Any]](top)
+        self.most_rows = Ranking[dict[str, Any]](top)
+        self.gaps = Ranking[tuple[float, dict[str, Any]]](top)
         self.first: list[dict[str, Any]] = []
         self.definitions: list[dict[str, Any]] = []
         self.definition_count = 0
         self.servers: dict[int, list[int]] = {}
         self.kinds: dict[str, int] = {}
         self.threads: dict[int, list[int]] = {}
-        self.of_tables: dict[str, Ranking] = {}
+        self.of_tables: dict[str, Ranking[TableChange]] = {}
         self.sizes = np.zeros(64, dtype=np.int64)
         self._last_commit = 0
 
@@ -396,11 +405,11 @@ class TransactionCounts:
                 continue
             chosen = np.flatnonzero(tables == code)
 
-            def change(index: int, chosen: Any = chosen) -> TableChange:
+            def change(index: int, chosen: Ints = chosen) -> TableChange:
                 at = chosen[index]
                 return TableChange.of(found, int(owners[at]), int(sizes[at]))
 
-            self.of_tables.setdefault(name, Ranking(OF_TABLE)).add(sizes[chosen], change)
+            self.of_tables.setdefault(name, Ranking[TableChange](OF_TABLE)).add(sizes[chosen], change)
 
     def _add_gaps(self, found: Figures) -> None:
         """Rank gaps in which this server committed nothing; to the microsecond if the log records it."""
@@ -414,7 +423,7 @@ class TransactionCounts:
         self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, found.row(int(timed[index]))))
 
 
-def _add_sums(sums: dict[int, list[int]], most: int, keys: Any, *values: Any) -> None:
+def _add_sums(sums: dict[int, list[int]], most: int, keys: Ints, *values: Array) -> None:
     """Add to the sums of each key its count and values; beyond `most` keys, the rest are counted as one."""
     first, which = distinct(keys)
     counts = np.bincount(which, minlength=len(first)).tolist()

@@ -40,9 +40,9 @@ def test_a_timeline_grows_no_longer_than_its_limit() -> None:
 
 @given(st.lists(st.lists(st.integers(0, 100), max_size=30), max_size=8), st.integers(0, 6))
 def test_a_ranking_is_the_start_of_the_sorted_list(batches: list[list[int]], most: int) -> None:
-    ranking = Ranking(most)
+    ranking = Ranking[int](most)
     for batch in batches:
-        ranking.add(np.array(batch), lambda index, batch=batch: batch[index])
+        ranking.add(np.array(batch), batch.__getitem__)
     everything = sorted((value for batch in batches for value in batch if value), reverse=True)
     assert list(ranking) == everything[:most]
 
