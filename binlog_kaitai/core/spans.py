@@ -159,6 +159,12 @@ class LogHeader:
         """The state after the first format description."""
         return self.span(1).context()
 
+    def checked(self) -> LogHeader | None:
+        """The header; None while the log's first event is incomplete. Raises `damage` before the GTIDs."""
+        if self.damage is not None and self.previous is None:
+            raise self.damage
+        return None if self.server_id is None else self
+
 
 def read_log_header(stream: BinaryIO, name: str, *, reads_gtids: bool = True) -> LogHeader:
     """The header of a log, from a stream at its first byte.

@@ -9,7 +9,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of, span_from
+from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources.source import MAGIC
 
@@ -89,7 +89,7 @@ class BacklogMeter:
     def _read_newest(self, checkpoint: Checkpoint, path: str) -> None:
         """Read on in the newest log, at the checkpoint if that is later."""
         if self._reached.file != path or self._reached.position > self._size(path):
-            header = read_log_header(path)
+            header = header_of(path)
             self._reached, self._gtids, self._newest = Checkpoint(path), GtidSet(), 0
             if header is None:
                 return

@@ -17,7 +17,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.log_headers import open_log, read_from, read_log_header, size_of, span_from
+from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
 from binlog_kaitai.following.walk import FAR, Division, Limit, Step, Walk
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
@@ -239,7 +239,7 @@ class Follower:
                     number += 1
                     if number == len(paths):
                         return walk
-                    log_header = read_log_header(paths[number], self._keys)
+                    log_header = header_of(paths[number], self._keys)
                 is_new_era = eras.number_of(paths[number]) != eras.number_of(walk.checkpoint.file)
                 if is_new_era and log_header.previous is None and number == len(paths) - 1:
                     return walk  # its GTIDs, which show where it continues, are still to come
@@ -309,7 +309,7 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys 
     same += [path for path in paths if log_name(os.path.basename(path)) == name]
     what = "no longer exists"
     for path in same:
-        log_header, size = read_log_header(path, keys), size_of(path)
+        log_header, size = header_of(path, keys), size_of(path)
         if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
             # It had no first event so far.
             begin = start_of(path, keys)
@@ -328,7 +328,7 @@ def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys 
 
 def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
     """The checkpoint at the start of a log."""
-    log_header = read_log_header(path, keys)
+    log_header = header_of(path, keys)
     return (
         Checkpoint(path)
         if log_header is None
@@ -364,9 +364,7 @@ def _by_gtids(
     checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose, keys: Keys | None
 ) -> Checkpoint:
     reached = GtidSet.parse(checkpoint.gtids)
-    headers = [
-        (path, log_header) for path in paths if (log_header := read_log_header(path, keys)) is not None
-    ]
+    headers = [(path, log_header) for path in paths if (log_header := header_of(path, keys)) is not None]
     if checkpoint.file and (
         missing := reached.without(gtids_up_to(headers[-1][0], keys) if headers else GtidSet())
     ):
@@ -398,7 +396,7 @@ def _by_gtids(
 
 def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
     """All GTIDs of a log, including those before it."""
-    gtids, log_header = GtidSet(), read_log_header(path, keys)
+    gtids, log_header = GtidSet(), header_of(path, keys)
     if log_header is not None and log_header.previous is not None:
         gtids.update(log_header.previous)
     with open_log(path, keys) as stream:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import io
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
-from binlog_kaitai.core import spans
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
-from binlog_kaitai.core.spans import LogHeader, Span
+from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.errors import reading
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.sources import source
@@ -40,8 +39,8 @@ def size_of(path: str) -> int:
         return source.length_of(path)
 
 
-def read_log_header(path: str, keys: Keys | None = None) -> LogHeader | None:
-    """The start of a log; None while its first event is incomplete.
+def header_of(path: str, keys: Keys | None = None) -> LogHeader | None:
+    """The header of a log; None while its first event is incomplete.
 
     Raises
     ------
@@ -52,15 +51,7 @@ def read_log_header(path: str, keys: Keys | None = None) -> LogHeader | None:
         if source.state_of(path).size <= len(MAGIC):
             return None
         with open_log(path, keys) as stream:
-            return header_of(stream, path)
-
-
-def header_of(stream: BinaryIO, path: str) -> LogHeader | None:
-    """The same, of a stream at the first byte of a log."""
-    log_header = spans.read_log_header(stream, path)
-    if log_header.damage is not None and log_header.previous is None:
-        raise log_header.damage
-    return None if log_header.server_id is None else log_header
+            return read_log_header(stream, path).checked()
 
 
 def closed_at(path: str) -> int | None:
@@ -72,7 +63,7 @@ def closed_at(path: str) -> int | None:
         It does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
-        layout = spans.read_log_header(stream, path).context().layout
+        layout = read_log_header(stream, path).context().layout
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(size - _LONGEST_END, len(MAGIC)))
         data = read_up_to(stream, _LONGEST_END)
@@ -122,8 +113,8 @@ def read_from(stream: BinaryIO, path: str, span: Span, block_size: int = BLOCK_S
         The log's start cannot be read.
     """
     stream.seek(span.start)
-    options: dict[str, Any] = {"name": path, "block_size": block_size, "leaves_checks": True}
     if span.start == 0:
-        version, peeked = read_start(stream)
-        return BlockReader(stream, Context(version, peeked), len(MAGIC), peeked=peeked, **options)
-    return BlockReader(stream, span.context(), span.start, **options)
+        return BlockReader.of_file(stream, path, block_size=block_size, leaves_checks=True)
+    return BlockReader(
+        stream, span.context(), span.start, name=path, block_size=block_size, leaves_checks=True
+    )

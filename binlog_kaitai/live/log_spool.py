@@ -29,7 +29,7 @@ from typing import TypeVar
 
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
 from binlog_kaitai.following.feed import Start
-from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.archive_eras import (
@@ -324,7 +324,7 @@ class LogSpool:
     def _is_here(self, name: str, log_id: int) -> bool:
         if (name, log_id) not in self._here:
             path = self.folder / name
-            header = read_log_header(str(path)) if path.exists() else None
+            header = header_of(str(path)) if path.exists() else None
             if header is None or log_id not in (0, header.log_id):
                 return False
             self._here.add((name, log_id))

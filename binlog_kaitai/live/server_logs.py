@@ -16,7 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
-from binlog_kaitai.core.spans import LogHeader
+from binlog_kaitai.core.spans import LogHeader, read_log_header
 from binlog_kaitai.errors import (
     BinlogError,
     ConnectionLostError,
@@ -25,7 +25,6 @@ from binlog_kaitai.errors import (
     TornLogWarning,
     UsageError,
 )
-from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
 from binlog_kaitai.live.packets import DumpStream, StreamState
@@ -97,7 +96,7 @@ def open_log(address: Address, name: str, following: str | None = None) -> Binar
 def log_header(address: Address, name: str) -> LogHeader | None:
     """The start of a log of a server; None if it has none yet."""
     with open_log(address, name) as stream:
-        return header_of(stream, address.name + name)
+        return read_log_header(stream, address.name + name).checked()
 
 
 def _open(

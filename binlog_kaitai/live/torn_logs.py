@@ -16,10 +16,9 @@ from typing import BinaryIO
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.spans import PREVIOUS_TYPES
+from binlog_kaitai.core.spans import PREVIOUS_TYPES, read_log_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import ConnectionLostError, ServerError
-from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.causes import TORN, with_cause
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block_reader import BlockReader
@@ -64,7 +63,7 @@ def check_continues(log: BinaryIO, following: BinaryIO, name: str) -> None:
     Raises `ServerError`: the next log does not continue the torn one, or has no GTIDs that show it.
     """
     mine = gtids_at_end(log)
-    header = header_of(following, name)
+    header = read_log_header(following, name).checked()
     theirs = None if header is None else header.previous
     if not mine or header is None or not theirs:
         raise torn(f"without GTIDs nothing shows that {name} continues it")

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following.log_headers import closed_at, read_log_header
+from binlog_kaitai.following.log_headers import closed_at, header_of
 from binlog_kaitai.sources.source import Source, natural_key, series_of
 
 #: How far the time of an event may be before its log was opened, or after it was closed.
@@ -68,7 +68,7 @@ def logs_with_rows(files: Sequence[Source], filters: Mapping[str, Any]) -> list[
 
 def _look_at(file: Source, *, needs_end: bool) -> _Log:
     try:
-        log_header = read_log_header(file.name)
+        log_header = header_of(file.name)
         if log_header is None or log_header.is_relay_log:
             return _Log(None, None)
         return _Log(log_header, closed_at(file.name) if needs_end else None)

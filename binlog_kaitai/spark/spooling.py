@@ -16,7 +16,7 @@ from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.feed import Start
-from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live import server_logs as source
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.log_spool import LogSpool
@@ -123,7 +123,7 @@ def log_header(following: Following, log: str) -> LogHeader | None:
         return source.log_header(Address.parse(following.server)[0], log)
     for path in Follower(following.paths).logs():
         if log_name(os.path.basename(path)) == log:
-            return read_log_header(path)
+            return header_of(path)
     raise SourceError(f"the dump continues in {log}, which is not among the logs")
 
 

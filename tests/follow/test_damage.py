@@ -12,7 +12,7 @@ import pytest
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following import Checkpoint, Follower
-from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.skip_damage import read_around
@@ -71,7 +71,7 @@ def closed(folder: Path, log: Path) -> Path:
 
 def readable(log: Path) -> bool:
     try:
-        return read_log_header(str(log)) is not None
+        return header_of(str(log)) is not None
     except BinlogError:
         return False
 

@@ -18,7 +18,7 @@ from binlog_kaitai.check.repair import repair
 from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
-from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.log import payloads
 from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.render.explanation import dissect
@@ -142,7 +142,7 @@ def test_a_gtid_that_no_server_writes_is_damage_for_every_reader(
     log, alone = LogMaker(layout), LogMaker(layout)
     alone.add_all([groups[0][0], damaged])
     with pytest.raises(bk.BinlogError, match=f"position {len(groups[0][0]) + 4}, GTID_TAGGED_LOG_EVENT"):
-        read_log_header(str(alone.write(tmp_path / "binlog.000002")))
+        header_of(str(alone.write(tmp_path / "binlog.000002")))
     for raw in (raw for group in groups for raw in group):
         log.add(damaged if raw == event.raw else raw)
     path = log.write(tmp_path / "binlog.000001")
@@ -173,7 +173,7 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     for read in (
         lambda: bk.read_events(path).read_all(),
         lambda: logged_gtids(path),
-        lambda: read_log_header(str(path)),
+        lambda: header_of(str(path)),
     ):
         with pytest.raises(bk.BinlogError) as caught:
             read()

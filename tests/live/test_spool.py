@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.errors import ConnectionLostError, SourceError, UsageError
-from binlog_kaitai.following.log_headers import read_log_header
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live import log_spool as spools
 from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.fetching import TRIES
@@ -76,7 +76,7 @@ def test_a_checkpoint_of_another_server_holds_everything_back(source: Source, tm
     assert trim(spool) == names
     spool.note("one", "other.000002", 12345)
     assert trim(spool) == names
-    header = read_log_header(str(spool.folder / names[1]))
+    header = header_of(str(spool.folder / names[1]))
     assert header is not None
     spool.note("one", f"/elsewhere/{names[1]}", header.log_id)
     assert trim(spool) == names[1:]

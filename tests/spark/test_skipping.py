@@ -15,7 +15,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
-from binlog_kaitai.following.log_headers import closed_at, read_log_header
+from binlog_kaitai.following.log_headers import closed_at, header_of
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
@@ -39,7 +39,7 @@ def files(
     """Logs with these headers; by default, each is closed when the next one is opened."""
     known = {f"binlog.{number:06}": head for number, head in enumerate(headers)}
     ends = [None if one is None else one.begun for one in (*headers[1:], None)]
-    monkeypatch.setattr(skipping, "read_log_header", known.__getitem__)
+    monkeypatch.setattr(skipping, "header_of", known.__getitem__)
     monkeypatch.setattr(skipping, "closed_at", dict(zip(known, ends, strict=True)).__getitem__)
     return [Source.of_path(name) for name in known]
 
@@ -196,7 +196,7 @@ def test_a_log_header_has_the_time_when_the_log_was_begun() -> None:
         one = case(server, "rotate")
         for log in one.logs:
             events = one.oracle(log)
-            found = read_log_header(str(log))
+            found = header_of(str(log))
             assert found is not None
             assert found.begun == events[0].timestamp
             assert found.first in {0, *(event.timestamp for event in events)}
