@@ -16,6 +16,7 @@ import numpy as np
 from binlog_kaitai.check.damaged_bodies import Bodies, RowImages
 from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import takes
@@ -34,7 +35,7 @@ from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
-from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 

@@ -24,7 +24,7 @@ from typing import BinaryIO, NamedTuple
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.adapter import checksum_status
-from binlog_kaitai.core.framing import Frame, Framer
+from binlog_kaitai.core.framing import MAGIC, Frame, Framer
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     EventType,
@@ -42,7 +42,6 @@ from binlog_kaitai.core.known_formats import (
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import MAGIC
 
 #: How many events are used to prove a table, at most how many of one type, and from how many bytes.
 _MOST_EVENTS, _MOST_OF_TYPE, _MOST_BYTES = 2_000, 20, 16 << 20

@@ -24,7 +24,7 @@ from binlog_kaitai.check.format_search import Rebuilt, no_event_between, rebuild
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.framing import Frame, Framer, read_up_to
+from binlog_kaitai.core.framing import MAGIC, Frame, Framer, read_up_to
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     EventType,
@@ -39,7 +39,6 @@ from binlog_kaitai.core.known_formats import known_formats
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, TruncatedError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.sources.source import MAGIC
 
 #: No server writes a longer first event.
 _LONGEST_HEADER = 1 << 10

@@ -11,6 +11,7 @@ import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.adapter import closed
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, POSITION_MASK, EventType, header_offset, header_width
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.kernels.arrays import Bytes, Ints
@@ -19,7 +20,6 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.checksum_runs import crc32_of
 from binlog_kaitai.log.mapped_memory import LONG, pieces
 from binlog_kaitai.sources.disk import refuse_inputs
-from binlog_kaitai.sources.source import MAGIC
 
 _POSITION_SIZE = header_width("next_position")
 

@@ -22,6 +22,7 @@ from binlog_kaitai.check.log_start import CorrectedStart, find_log_start, read_l
 from binlog_kaitai.check.log_writer import LogWriter, writing
 from binlog_kaitai.check.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.check.verify_report import Report
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, Format
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
@@ -53,7 +54,7 @@ from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.disk import refuse_inputs
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.source import Source
 
 _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
 

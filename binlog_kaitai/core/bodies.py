@@ -8,7 +8,6 @@ from binlog_grammar.binlog_checkpoint_event import BinlogCheckpointEvent as Binl
 from binlog_grammar.compressed_rows_event import CompressedRowsEvent
 from binlog_grammar.delete_file_event import DeleteFileEvent as DeleteFileEvent
 from binlog_grammar.execute_load_query_event import ExecuteLoadQueryEvent as ExecuteLoadQueryEvent
-from binlog_grammar.format_description_event import FormatDescriptionEvent as FormatDescriptionEvent
 from binlog_grammar.gtid_event import GtidEvent
 from binlog_grammar.gtid_tagged_event import GtidTaggedEvent
 from binlog_grammar.incident_event import IncidentEvent as IncidentEvent

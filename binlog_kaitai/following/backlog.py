@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import dataclass
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
 from binlog_kaitai.log.gtid_runs import add_gtids
-from binlog_kaitai.sources.source import MAGIC
 
 
 @dataclass(frozen=True)

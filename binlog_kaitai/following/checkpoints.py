@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.sources.source import MAGIC
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader, Span
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -23,7 +24,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, log_name, log_number, series_of
+from binlog_kaitai.sources.source import log_name, log_number, series_of
 
 #: How often listing is retried if a log is removed meanwhile; the pause between attempts, in seconds.
 _TRIES, _PAUSE = 5, 0.1

@@ -7,14 +7,13 @@ from typing import BinaryIO
 
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import read_start, read_up_to
+from binlog_kaitai.core.framing import MAGIC, read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
 from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.errors import reading
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC
 
 BLOCK_SIZE_OF_HEADERS = 1 << 16
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import Span
@@ -25,7 +26,7 @@ from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.split_points import Log, SplitPointFinder
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.source import Source
 
 #: Beyond the end of any file.
 FAR = 1 << 62

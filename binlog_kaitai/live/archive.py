@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.kernels.arrays import view_of
@@ -45,7 +46,7 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.checksum_runs import check
 from binlog_kaitai.sources.disk import replace_file
-from binlog_kaitai.sources.source import MAGIC, series_of
+from binlog_kaitai.sources.source import series_of
 
 #: Offset of the byte with the in-use flag of a log, and the flag.
 FLAGS_AT = len(MAGIC) + header_offset("flags")

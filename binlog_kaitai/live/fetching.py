@@ -11,6 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import POSITION_MASK, Header
 from binlog_kaitai.errors import (
     BinlogError,
@@ -46,7 +47,6 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.checksum_runs import check, error_at
 from binlog_kaitai.sources.remote import is_url
-from binlog_kaitai.sources.source import MAGIC
 
 #: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 32 << 20, 1.0

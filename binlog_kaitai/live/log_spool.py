@@ -27,6 +27,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
 from binlog_kaitai.following.feed import Start
 from binlog_kaitai.following.log_headers import header_of
@@ -58,7 +59,7 @@ from binlog_kaitai.live.server_session import Server, ServerSession
 from binlog_kaitai.live.torn_logs import PASSED
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import locked, replace_file
-from binlog_kaitai.sources.source import MAGIC, natural_key, resolve
+from binlog_kaitai.sources.source import natural_key, resolve
 
 _READERS, _LOCK = "readers", ".lock"
 

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import (
     EventType,
     Format,
@@ -41,7 +42,6 @@ from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.live import packet_kernels as kernels
 from binlog_kaitai.live.causes import TORN, refusal
 from binlog_kaitai.live.packet_kernels import CONTINUED, PACKET_HEADER, SEQUENCE_AT, unpack
-from binlog_kaitai.sources.source import MAGIC
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, cast
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.spans import LogHeader, read_log_header
 from binlog_kaitai.errors import (
     BinlogError,
@@ -30,7 +31,7 @@ from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
 from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.server_session import Replica, ServerSession
 from binlog_kaitai.live.torn_logs import PASSED, check_continues, torn
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.source import Source
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live import requests
@@ -22,7 +23,6 @@ from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
 from binlog_kaitai.live.packets import DumpStream, checked_name
-from binlog_kaitai.sources.source import MAGIC
 
 if TYPE_CHECKING:
     from binlog_kaitai.live.connection import Connection

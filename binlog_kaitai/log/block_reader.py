@@ -24,7 +24,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from binlog_kaitai.core.context import FORMAT_TYPES, Context
-from binlog_kaitai.core.framing import FIRST_TYPES, Framer, Tail, TailKind, read_start
+from binlog_kaitai.core.framing import FIRST_TYPES, MAGIC, Framer, Tail, TailKind, read_start
 from binlog_kaitai.core.grammar import POSITION_MASK, Format, header_length, header_offset, read_header
 from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -38,7 +38,6 @@ from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.mapped_memory import LONG, bytes_remaining, map_next
 from binlog_kaitai.log.threads import prefetch
 from binlog_kaitai.sources.layer import is_regular_file
-from binlog_kaitai.sources.source import MAGIC
 
 
 class Buffers:

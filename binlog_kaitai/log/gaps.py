@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import TailKind, another_log, is_start, read_start, read_up_to
+from binlog_kaitai.core.framing import MAGIC, TailKind, another_log, is_start, read_start, read_up_to
 from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.errors import (
     BAD_CHECKSUM,
@@ -35,7 +35,6 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.log_end import End, EndKind
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import Limited
-from binlog_kaitai.sources.source import MAGIC
 
 #: End of a gap after which there is no complete event.
 TO_THE_END = 1 << 63

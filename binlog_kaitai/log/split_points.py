@@ -28,6 +28,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -45,7 +46,6 @@ from binlog_kaitai.log.boundaries import (
 from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import SpanReader
-from binlog_kaitai.sources.source import MAGIC
 
 #: Events are followed from this distance before an offset, and to this distance after a split point, in
 #: bytes.

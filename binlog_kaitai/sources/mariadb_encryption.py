@@ -17,6 +17,7 @@ from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     EventType,
     Format,
+    FormatDescriptionEvent,
     header_length,
     header_offset,
     header_width,
@@ -29,7 +30,7 @@ from binlog_kaitai.sources.keys import Keys, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Refused
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.bodies import FormatDescriptionEvent, StartEncryptionEvent
+    from binlog_kaitai.core.bodies import StartEncryptionEvent
 
 _HEADER = header_length(4)
 _FLAGS, _FLAGS_WIDTH = header_offset("flags"), header_width("flags")
@@ -124,7 +125,7 @@ def _read_begin(raw: BinaryIO, start: bytes) -> tuple[bytes, Begin | None]:
     if described is None:
         return data, None
     encryption = cast("StartEncryptionEvent", body.content)
-    server = cast("FormatDescriptionEvent", described.body.content).server_version
+    server = cast(FormatDescriptionEvent, described.body.content).server_version
     ids = key_ids(encryption.key_version, server)
     return data, Begin(ids, encryption.nonce, is_of_percona(server), context.layout, event)
 

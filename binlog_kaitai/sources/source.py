@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import BinaryIO, NamedTuple, Union, cast
 
-from binlog_kaitai.core.framing import MAGIC as MAGIC
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import Span, read_log_header
 from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading

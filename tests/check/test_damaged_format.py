@@ -15,9 +15,10 @@ from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.log_start import read_log_start
 from binlog_kaitai.check.repair import Repair, repair
 from binlog_kaitai.cli.app import app
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.core.known_formats import known_formats
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.source import Source
 from tests.check.damage import transactions_of
 from tests.check.test_repair import _CHECKED, _has_transactions
 from tests.corpus_files import CORPUS, LogFile, case, logs

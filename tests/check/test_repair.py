@@ -12,9 +12,10 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.log_start import read_log_start
 from binlog_kaitai.check.repair import Repair, repair
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.source import Source
 from tests.check.damage import random_damage, transactions_of
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.core.test_pieces import in_pieces

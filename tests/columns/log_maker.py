@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_length, header_offset
-from binlog_kaitai.sources.source import MAGIC
 from tests.columns.support import blocks
 from tests.corpus_files import case
 

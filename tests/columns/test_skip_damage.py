@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.log import split_points
 from binlog_kaitai.log.gaps import TO_THE_END, Gap
-from binlog_kaitai.sources.source import MAGIC
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import files_before, plan
 from tests.columns.log_maker import LogMaker, events_of

@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, header_length, header_offset
 from binlog_kaitai.log import split_points
-from binlog_kaitai.sources.source import MAGIC
 from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements, placed
 from tests.columns.test_splits import WHOLE

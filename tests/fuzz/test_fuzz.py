@@ -10,10 +10,10 @@ from unittest.mock import patch
 
 import pytest
 
-from binlog_kaitai.core.framing import Framer
+from binlog_kaitai.core.framing import MAGIC, Framer
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import EncryptedError
-from binlog_kaitai.sources.source import MAGIC, Source
+from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import CORPUS, case
 from tests.extent import rounds, sample

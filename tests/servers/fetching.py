@@ -16,8 +16,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import header_offset
-from binlog_kaitai.sources.source import MAGIC
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
 from tools.servers.catalog import cache

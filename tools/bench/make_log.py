@@ -10,12 +10,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, parse_event
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.log.block_reader import BlockReader, frame_all
-from binlog_kaitai.sources.source import MAGIC
 from tools.bench.vary import (
     DIGITS,
     renew,

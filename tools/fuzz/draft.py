@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from binlog_kaitai.core.adapter import crc32_of
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     ROWS_TYPES,
@@ -20,7 +21,6 @@ from binlog_kaitai.core.grammar import (
     rows_table_id,
 )
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.sources.source import MAGIC
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.check.log_writer import LogWriter
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.sources.source import MAGIC
 from tools.conformance.compare import ERROR
 from tools.conformance.reference import Enums, document
 from tools.conformance.schema import Schema, enums, schema

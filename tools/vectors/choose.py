@@ -20,9 +20,9 @@ from binlog_grammar.stream_packet import StreamPacket
 from kaitaistruct import KaitaiStream
 
 from binlog_kaitai import read_transactions
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, header_offset, parsed
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.sources.source import MAGIC
 
 #: Every log begins with these events, so an implementation needs them first.
 BEGINNING = (

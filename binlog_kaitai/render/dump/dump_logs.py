@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import Framer, Tail, TailKind
+from binlog_kaitai.core.framing import MAGIC, Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
 from binlog_kaitai.log.block_reader import BlockReader
@@ -19,7 +19,7 @@ from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, Lo
 from binlog_kaitai.render.dump.printed_event import PrintedEvent, inner_item, item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.selection import Domains, DumpSelection, SelectionEndedError
-from binlog_kaitai.sources.source import MAGIC, Source, SourceLike, resolve
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 if TYPE_CHECKING:
     from binlog_kaitai.render.dump.block_by_block import LogBlocks

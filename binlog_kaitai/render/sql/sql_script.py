@@ -20,6 +20,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
+from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
@@ -50,7 +51,7 @@ from binlog_kaitai.render.sql.statement_text import postamble, preamble
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.rows.text.text_styles import clock, digits, joined
-from binlog_kaitai.sources.source import MAGIC, SourceLike, resolve
+from binlog_kaitai.sources.source import SourceLike, resolve
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.values.sql_text import SqlDialect
 
