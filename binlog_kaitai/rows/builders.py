@@ -112,25 +112,18 @@ def _as_it_is(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates:
     return values.array(kind, len(cells))
 
 
-#: Read methods for little-endian numbers, by size.
-_SIZES = {
-    1: ReadMethod(ways.BYTES, 1),
-    2: ReadMethod(ways.PAIRS, 2),
-    3: ReadMethod(ways.THREES, 4),
-    4: ReadMethod(ways.FOURS, 4),
-    8: ReadMethod(ways.EIGHTS, 8, 1),
-}
-
-
 def _number(cells: Cells, kind: pa.DataType) -> ReadMethod:
-    return _SIZES[cells.width.fixed]
+    size = cells.width.fixed
+    if size == 8:
+        return ReadMethod(ways.EIGHTS, 8, 1)
+    is_signed = cells.column.kind == Kind.INTEGER and not cells.column.is_unsigned
+    return ReadMethod(ways.INTEGERS, 4 if size == 3 else size, int(is_signed))
 
 
 def _integer(cells: Cells, kind: pa.DataType) -> ReadMethod:
     if pa.types.is_decimal(kind):
         return ReadMethod(ways.EIGHTS, 16, 2)
-    way = _number(cells, kind)
-    return way if cells.column.is_unsigned or way.how != ways.THREES else way._replace(number=1)
+    return _number(cells, kind)
 
 
 def _decimal(cells: Cells, kind: pa.DataType) -> ReadMethod:

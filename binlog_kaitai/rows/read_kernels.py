@@ -47,45 +47,22 @@ _SHORT = 20
 
 
 @kernel
-def read_bytes(data: Bytes, starts: Array, out: Bytes) -> None:
-    """Read 1-byte numbers."""
-    last = data.shape[0] - 1
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        out[index] = data[np.uint64(start)] if 0 <= start <= last else 0
-
-
-@kernel
-def read_pairs(data: Bytes, starts: Array, out: Array) -> None:
-    """Read 2-byte little-endian numbers."""
-    last = data.shape[0] - 2
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        value = np.uint16(0)
-        if 0 <= start <= last:
-            value = np.uint16(int_2(data, start, True))
-        out[index] = value
-
-
-@kernel
-def read_threes(data: Bytes, starts: Array, is_signed: int, out: Array) -> None:
-    """Read 3-byte numbers, extended to 32 bits."""
-    last = data.shape[0] - 3
+def read_integers(data: Bytes, starts: Array, size: int, is_signed: int, out: Array) -> None:
+    """Read little-endian numbers of 1 to 4 bytes; those of 3 bytes are extended to 32 bits."""
+    last = data.shape[0] - size
     for index in range(starts.shape[0]):
         start = starts[index]
         value = np.int64(0)
         if 0 <= start <= last:
-            value = int_3(data, start, not is_signed)
-        out[index] = np.uint32(np.int32(value))
-
-
-@kernel
-def read_fours(data: Bytes, starts: Array, out: Array) -> None:
-    """Read 4-byte little-endian numbers."""
-    last = data.shape[0] - 4
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        out[index] = int_4(data, start, True) if 0 <= start <= last else 0
+            if size == 1:
+                value = np.int64(data[np.uint64(start)])
+            elif size == 2:
+                value = int_2(data, start, True)
+            elif size == 3:
+                value = int_3(data, start, not is_signed)
+            else:
+                value = int_4(data, start, True)
+        out[index] = value
 
 
 @kernel
@@ -373,10 +350,7 @@ def read_times(
 
 #: How a column is read, which determines the meaning of the numbers in `more`.
 (
-    BYTES,
-    PAIRS,
-    THREES,  # sign bit, or 0
-    FOURS,
+    INTEGERS,  # 1 if they are signed
     EIGHTS,  # 64-bit numbers per value
     BIG,
     YEARS,
@@ -391,7 +365,7 @@ def read_times(
     LONG_DECIMALS,
     MEMBERS,
     STRINGS,  # minimum length
-) = range(18)
+) = range(15)
 
 #: A row of a plan: read method; size of the values or of their length prefix; additional parameter; range
 #: of the column's numbers in `more`; index of its first value in `starts`; and offsets in `out` of its values
@@ -469,14 +443,12 @@ def read_columns(
             last = plan[line, VALUES] + end
             states = out[plan[line, STATES] + begin : plan[line, STATES] + end]
             invalid = 0
-            if how == BYTES:
-                read_bytes(data, cells, out[first:last])
-            elif how == PAIRS:
-                read_pairs(data, cells, out2[first:last])
-            elif how == THREES:
-                read_threes(data, cells, number, out4[first:last])
-            elif how == FOURS:
-                read_fours(data, cells, out4[first:last])
+            if how == INTEGERS and size == 1:
+                read_integers(data, cells, 1, number, out[first:last])
+            elif how == INTEGERS and size == 2:
+                read_integers(data, cells, 2, number, out2[first:last])
+            elif how == INTEGERS:
+                read_integers(data, cells, size, number, out4[first:last])
             elif how == EIGHTS:
                 read_eights(data, cells, number, out8[number * first : number * last])
             elif how == BIG:

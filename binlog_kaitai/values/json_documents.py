@@ -80,7 +80,7 @@ def _has_one_member(document: str) -> bool:
 Node = dict[str, "Node"] | list["Node"] | str
 
 
-def json_of(cell: StringValues.Json) -> JsonText:
+def json_of(cell: StringValues.Json, *_: object) -> JsonText:
     """A value of a JSON column; an absent document counts as JSON null."""
     return JsonText("null") if cell.document is None else document_text(cell.document)
 

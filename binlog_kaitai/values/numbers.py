@@ -19,17 +19,17 @@ def integer(number: int, size: int, is_unsigned: bool | None) -> int:
     return number % (1 << 8 * size) if is_unsigned else number
 
 
-def decimal(cell: NumericValues.Decimal) -> Decimal:
+def decimal(cell: NumericValues.Decimal, *_: object) -> Decimal:
     """A DECIMAL with all the digits of its scale."""
     return Decimal(decimal_text(cell.digits, cell.precision, cell.scale))
 
 
-def double_text(value: float) -> str:
+def double_text(value: float, *_: object) -> str:
     """A DOUBLE as servers print it (strings/dtoa.cc, `my_gcvt`)."""
     return _general(repr(value)) if math.isfinite(value) else str(value)
 
 
-def float_text(value: float) -> str:
+def float_text(value: float, *_: object) -> str:
     """A FLOAT as servers print it: six digits."""
     return _general(f"{value:.{_FLOAT_DIGITS - 1}e}") if math.isfinite(value) else str(value)
 

@@ -55,16 +55,16 @@ class Representation:
 
     `decode`: returns the value, given the grammar's object for a cell, and the column.
     `arrow`: the Arrow type for the column.
-    `text`: the value as the server prints it; takes values returned by `decode`.
     `json`: ``"number"``, ``"text"``, ``"document"``, ``"list"``: the form in JSON; byte strings are always
     ``{"hex": …}``.
+    `text`: the value as the server prints it; takes values returned by `decode`.
     `sql`: the value as an SQL literal; None if that is `text` in quotes.
     """
 
     decode: Decode
     arrow: ArrowType
-    text: Text
     json: str
+    text: Text = lambda value, _: str(value)
     sql: Sql | None = None
 
 
@@ -144,8 +144,28 @@ def _finite(value: float) -> float | str:
     return value if isfinite(value) else str(value)
 
 
-def _integer_of(cell: Any, column: Column) -> Value:
+def _integer(cell: Any, column: Column) -> Value:
     return numbers.integer(cell.value, of_type(column.type).size, column.is_unsigned)
+
+
+def _float(cell: Any, column: Column) -> Value:
+    return float(cell.value)
+
+
+def _bits(cell: Any, column: Column) -> Value:
+    return int.from_bytes(cell.bits, "big")
+
+
+def _year(cell: Any, column: Column) -> Value:
+    return int(cell.value)
+
+
+def _enum(cell: Any, column: Column) -> Value:
+    return strings.enum_of(cell.value, column)
+
+
+def _set(cell: Any, column: Column) -> Value:
+    return strings.set_of(cell.value, column)
 
 
 def _integer_arrow(column: Column) -> pa.DataType:
@@ -153,18 +173,6 @@ def _integer_arrow(column: Column) -> pa.DataType:
     if column.is_unsigned and size == 8:
         return pa.decimal128(20, 0)
     return pa.type_for_alias(f"{'u' if column.is_unsigned else ''}int{32 if size == 3 else size * 8}")
-
-
-def _number_sql(value: object, *_: object) -> str:
-    return f"{value:f}" if isinstance(value, Decimal) else str(value)
-
-
-def _plain_text(value: object, _: Column) -> str:
-    return str(value)
-
-
-def _vector_text(value: list[float], _: Column) -> str:
-    return f"[{','.join(f'{element:.5e}' for element in value)}]"
 
 
 def _decimal_arrow(column: Column) -> pa.DataType:
@@ -177,133 +185,74 @@ def _string_arrow(column: Column) -> pa.DataType:
     return pa.binary() if is_bytes else pa.string()
 
 
-def _always(name: str) -> ArrowType:
-    return lambda _: pa.type_for_alias(name)
-
-
-def _members_arrow(column: Column) -> pa.DataType:
+def _choice_arrow(column: Column) -> pa.DataType:
     if column.members is not None:
         return pa.string()
     return pa.uint16() if column.kind == Kind.ENUM else pa.uint64()
 
 
-def _nothing(cell: object, column: Column) -> Value:
-    return None
+def _always(name: str) -> ArrowType:
+    return lambda _: pa.type_for_alias(name)
 
 
-_STRING = Representation(strings.text_of, _string_arrow, _plain_text, "text", sql=sql_text.string_sql)
-_DATETIME = Representation(
-    lambda cell, column: temporal.datetime_of(cell, column.fractional_digits),
-    _always("timestamp[us]"),
-    lambda value, column: temporal.datetime_text(value, column.fractional_digits),
-    "text",
-)
-_TIMESTAMP = Representation(
-    lambda cell, column: temporal.timestamp_of(cell, column.fractional_digits),
-    lambda _: pa.timestamp("us", tz="UTC"),
-    _DATETIME.text,
-    "text",
-)
-_TIME = Representation(
-    lambda cell, _: temporal.time_of(cell),
-    _always("duration[us]"),
-    lambda value, column: temporal.time_text(value, column.fractional_digits),
-    "text",
-)
-_JSON = Representation(
-    lambda cell, _: json_of(cell),
-    _always("string"),
-    _plain_text,
-    "document",
-    sql=lambda value, *_: sql_text.text_sql(value),
-)
+def _vectors_arrow(_: Column) -> pa.DataType:
+    return pa.list_(pa.field("item", pa.float32()))
+
+
+def _datetime_text(value: datetime, column: Column) -> str:
+    return temporal.datetime_text(value, column.fractional_digits)
+
+
+def _time_text(value: timedelta, column: Column) -> str:
+    return temporal.time_text(value, column.fractional_digits)
+
+
+def _vector_text(value: list[float], _: Column) -> str:
+    return f"[{','.join(f'{element:.5e}' for element in value)}]"
+
+
+def _number_sql(value: object, *_: object) -> str:
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+_MOMENT = Representation(temporal.datetime_of, _always("timestamp[us]"), "text", _datetime_text)
+_STAMP = replace(_MOMENT, decode=temporal.timestamp_of, arrow=lambda _: pa.timestamp("us", tz="UTC"))
+_TIME = Representation(temporal.time_of, _always("duration[us]"), "text", _time_text)
+_STRING = Representation(strings.text_of, _string_arrow, "text", sql=sql_text.string_sql)
+_CHOICE = Representation(_enum, _choice_arrow, "number", sql=sql_text.choice_sql)
+_JSON = Representation(json_of, _always("string"), "document", sql=sql_text.text_sql)
 
 _REPRESENTATIONS: dict[Kind, Representation] = {
-    Kind.NULL: Representation(_nothing, _always("null"), _plain_text, "text"),
-    Kind.INTEGER: Representation(_integer_of, _integer_arrow, _plain_text, "number", _number_sql),
-    Kind.FLOAT: Representation(
-        lambda cell, _: float(cell.value),
-        _always("float"),
-        lambda value, _: numbers.float_text(value),
-        "number",
-        sql_text.float_sql,
-    ),
+    Kind.NULL: Representation(lambda cell, _: None, _always("null"), "text"),
+    Kind.INTEGER: Representation(_integer, _integer_arrow, "number", sql=_number_sql),
+    Kind.FLOAT: Representation(_float, _always("float"), "number", numbers.float_text, sql_text.float_sql),
     Kind.DOUBLE: Representation(
-        lambda cell, _: float(cell.value),
-        _always("double"),
-        lambda value, _: numbers.double_text(value),
-        "number",
-        sql_text.double_sql,
+        _float, _always("double"), "number", numbers.double_text, sql_text.double_sql
     ),
     Kind.DECIMAL: Representation(
-        lambda cell, _: numbers.decimal(cell),
-        _decimal_arrow,
-        lambda value, _: f"{value:f}",
-        "text",
-        _number_sql,
+        numbers.decimal, _decimal_arrow, "text", lambda value, _: f"{value:f}", _number_sql
     ),
-    Kind.BIT: Representation(
-        lambda cell, _: int.from_bytes(cell.bits, "big"),
-        _always("uint64"),
-        _plain_text,
-        "number",
-        _number_sql,
-    ),
+    Kind.BIT: Representation(_bits, _always("uint64"), "number", sql=_number_sql),
     Kind.YEAR: Representation(
-        lambda cell, _: int(cell.value),
-        _always("uint16"),
-        lambda value, _: f"{value:04}",
-        "number",
-        _number_sql,
+        _year, _always("uint16"), "number", lambda value, _: f"{value:04}", _number_sql
     ),
-    Kind.DATE: Representation(
-        lambda cell, _: temporal.date_of(cell),
-        _always("date32"),
-        lambda value, _: temporal.date_text(value),
-        "text",
-    ),
-    Kind.DATETIME: _DATETIME,
-    Kind.TIMESTAMP: _TIMESTAMP,
+    Kind.DATE: Representation(temporal.date_of, _always("date32"), "text", temporal.date_text),
+    Kind.DATETIME: _MOMENT,
+    Kind.TIMESTAMP: _STAMP,
     Kind.TIME: _TIME,
-    Kind.OLD_DATETIME: replace(
-        _DATETIME, decode=lambda cell, column: temporal.old_datetime_of(cell, column.fractional_digits)
-    ),
-    Kind.OLD_TIMESTAMP: replace(
-        _TIMESTAMP, decode=lambda cell, column: temporal.old_timestamp_of(cell, column.fractional_digits)
-    ),
-    Kind.OLD_TIME: replace(
-        _TIME, decode=lambda cell, column: temporal.old_time_of(cell, column.fractional_digits)
-    ),
+    Kind.OLD_DATETIME: replace(_MOMENT, decode=temporal.old_datetime_of),
+    Kind.OLD_TIMESTAMP: replace(_STAMP, decode=temporal.old_timestamp_of),
+    Kind.OLD_TIME: replace(_TIME, decode=temporal.old_time_of),
     **dict.fromkeys(STRINGS, _STRING),
     Kind.CHAR: replace(_STRING, decode=strings.padded_text_of),
     **dict.fromkeys(COMPRESSED, replace(_STRING, decode=strings.compressed_text_of)),
-    Kind.ENUM: Representation(
-        lambda cell, column: strings.enum_of(cell.value, column),
-        _members_arrow,
-        _plain_text,
-        "number",
-        sql_text.choice_sql,
-    ),
-    Kind.SET: Representation(
-        lambda cell, column: strings.set_of(cell.value, column),
-        _members_arrow,
-        _plain_text,
-        "number",
-        sql_text.choice_sql,
-    ),
+    Kind.ENUM: _CHOICE,
+    Kind.SET: replace(_CHOICE, decode=_set),
     **dict.fromkeys(DOCUMENTS, _JSON),
     Kind.GEOMETRY: Representation(
-        lambda cell, _: bytes(cell._raw_content),
-        _always("binary"),
-        _plain_text,
-        "text",
-        sql_text.geometry_sql,
+        lambda cell, _: bytes(cell._raw_content), _always("binary"), "text", sql=sql_text.geometry_sql
     ),
     Kind.VECTOR: Representation(
-        lambda cell, _: list(cell.content.elements),
-        lambda _: pa.list_(pa.field("item", pa.float32())),
-        _vector_text,
-        "list",
-        sql_text.vector_sql,
+        lambda cell, _: list(cell.content.elements), _vectors_arrow, "list", _vector_text, sql_text.vector_sql
     ),
 }

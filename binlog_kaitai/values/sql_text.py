@@ -227,7 +227,7 @@ def document_sql(document: JsonBinary) -> str:
     return _with(node_text(node), replaced)
 
 
-def text_sql(text: JsonText) -> str:
+def text_sql(text: JsonText, *_: object) -> str:
     """Like `document_sql`, for the text of a document, which does not show what is a DECIMAL or a time."""
     if _DOUBLE.search(text) is None:
         return literal(text)

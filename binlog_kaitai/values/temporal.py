@@ -11,6 +11,7 @@ from typing import Any
 
 from binlog_kaitai.core.grammar import TemporalValues
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.values.schema import Column
 
 _DIGITS = 6
 #: 838:59:59.999999, in microseconds.
@@ -23,7 +24,7 @@ class ZeroDate(str):
     __slots__ = ()
 
 
-def date_of(cell: TemporalValues.Date) -> date | ZeroDate:
+def date_of(cell: TemporalValues.Date, *_: object) -> date | ZeroDate:
     """A DATE."""
     try:
         return date(cell.year, cell.month, cell.day)
@@ -31,58 +32,53 @@ def date_of(cell: TemporalValues.Date) -> date | ZeroDate:
         return ZeroDate(f"{cell.year:04}-{cell.month:02}-{cell.day:02}")
 
 
-def datetime_of(cell: TemporalValues.Datetime2, digits: int = 0) -> datetime | ZeroDate:
+def datetime_of(cell: TemporalValues.Datetime2, column: Column) -> datetime | ZeroDate:
     """A DATETIME in the format since 5.6.4, without time zone."""
-    return _datetime(
-        digits, cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second, cell.microsecond
-    )
+    clock = cell.hour, cell.minute, cell.second, cell.microsecond
+    return _datetime(column.fractional_digits, cell.year, cell.month, cell.day, *clock)
 
 
-def old_datetime_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+def old_datetime_of(cell: Any, column: Column) -> datetime | ZeroDate:
     """A DATETIME in the format before 5.6.4, or in MariaDB's with a fraction."""
+    digits = column.fractional_digits
     if cell.packed is None:
         return _datetime(digits, cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second)
-    number, microsecond = _split(int.from_bytes(cell.packed, "big"), digits)
+    number, fraction = divmod(int.from_bytes(cell.packed, "big"), 10**digits)
     number, second = divmod(number, 60)
     number, minute = divmod(number, 60)
     number, hour = divmod(number, 24)
     number, day = divmod(number, 32)
     year, month = divmod(number, 13)
+    microsecond = fraction * 10 ** (_DIGITS - digits)
     return _datetime(digits, year, month, day, hour, minute, second, microsecond)
 
 
-def timestamp_of(cell: TemporalValues.Timestamp2, digits: int = 0) -> datetime | ZeroDate:
+def timestamp_of(cell: TemporalValues.Timestamp2, column: Column) -> datetime | ZeroDate:
     """A TIMESTAMP in the format since 5.6.4, in UTC; 0 is the zero date."""
-    return _timestamp(cell.seconds, cell.microsecond, digits)
+    return _timestamp(cell.seconds, cell.microsecond, column.fractional_digits)
 
 
-def old_timestamp_of(cell: Any, digits: int = 0) -> datetime | ZeroDate:
+def old_timestamp_of(cell: Any, column: Column) -> datetime | ZeroDate:
     """A TIMESTAMP in the format before 5.6.4, or in MariaDB's with a fraction."""
-    fraction = int.from_bytes(cell.packed_fraction or b"", "big")
+    digits, fraction = column.fractional_digits, int.from_bytes(cell.packed_fraction or b"", "big")
     return _timestamp(cell.seconds, fraction * 10 ** (_DIGITS - digits) if fraction else 0, digits)
 
 
-def time_of(cell: TemporalValues.Time2) -> timedelta:
+def time_of(cell: TemporalValues.Time2, *_: object) -> timedelta:
     """A TIME in the format since 5.6.4."""
     return _time(cell, cell.microsecond)
 
 
-def old_time_of(cell: Any, digits: int = 0) -> timedelta:
+def old_time_of(cell: Any, column: Column) -> timedelta:
     """A TIME in the format before 5.6.4, or in MariaDB's with a fraction."""
     if cell.packed is None:
         return _time(cell, 0)
-    unit = 10 ** (_DIGITS - digits)
+    unit = 10 ** (_DIGITS - column.fractional_digits)
     zero = _LONGEST_TIME // unit + 1
     length = timedelta(microseconds=(int.from_bytes(cell.packed, "big") - zero) * unit)
     if abs(length) > timedelta(microseconds=_LONGEST_TIME):
         raise GrammarError(f"invalid time: {length}")
     return length
-
-
-def _split(number: int, digits: int) -> tuple[int, int]:
-    """Split a number in units of its last fractional digit into whole units and microseconds."""
-    whole, fraction = divmod(number, 10**digits)
-    return whole, fraction * 10 ** (_DIGITS - digits)
 
 
 def _datetime(
@@ -111,7 +107,7 @@ def _time(cell: Any, microsecond: int) -> timedelta:
     return -length if cell.is_negative else length
 
 
-def date_text(value: date) -> str:
+def date_text(value: date, *_: object) -> str:
     """``YYYY-MM-DD``."""
     return f"{value.year:04}-{value.month:02}-{value.day:02}"
 

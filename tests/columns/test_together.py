@@ -85,17 +85,16 @@ def test_strings_and_numbers_over_many_steps() -> None:
         data += bytes([len(content)]) + content if is_there else b""
     first = cells(bytes(data), starts[0], Width(4))
     second = cells(bytes(data), starts[1], Width(0, 1))
-    number, text = read_together([(first, ReadMethod(ways.FOURS, 4)), (second, ReadMethod(ways.STRINGS, 4))])
+    number, text = read_together(
+        [(first, ReadMethod(ways.INTEGERS, 4)), (second, ReadMethod(ways.STRINGS, 4))]
+    )
     assert number.array(pa.uint32(), len(numbers)).to_pylist() == numbers
     assert text.array(pa.binary(), len(texts)).to_pylist() == texts
 
 
 ITEMS = {
-    ways.BYTES: 1,
-    ways.PAIRS: 2,
+    ways.INTEGERS: 4,
     ways.YEARS: 2,
-    ways.THREES: 4,
-    ways.FOURS: 4,
     ways.DATES: 4,
     ways.DECIMALS: 16,
     ways.LONG_DECIMALS: 32,
