@@ -64,27 +64,14 @@ def scan(
 ) -> Report:
     """Check a log.
 
-    Parameters
-    ----------
-    source
-        The log.
-    progress
-        Called periodically with the offset reached.
-    is_thorough
-        Check every body, and the rows of every rows event, even those with correct checksums; see `bodies`
-        and `images`.
-    definitions
-        Table definitions in force before the log. The statements of the log are added if its rows are
-        checked.
-    start
-        Replaces the damaged start of the log, which must be seekable.
-    threads
-        Number of threads that compute checksums, see `thread_count`.
-
-    Raises
-    ------
-    SourceError
-        The file cannot be read. Damage of the log itself is part of the report.
+    `progress`: called periodically with the offset reached.
+    `is_thorough`: check every body, and the rows of every rows event, even those with correct checksums; see
+    `bodies` and `images`.
+    `definitions`: table definitions in force before the log. The statements of the log are added if its rows
+    are checked.
+    `start`: replaces the damaged start of the log, which must be seekable.
+    `threads`: number of threads that compute checksums, see `thread_count`.
+    Raises `SourceError`: the file cannot be read. Damage of the log itself is part of the report.
     """
     report = Report(source.name)
     with reading(source.name), source.open() as stream:

@@ -51,10 +51,7 @@ _CHECKED_FURTHER = (EventType.user_var_event, EventType.previous_gtids_log_event
 def check_body(event: ParsedEvent) -> None:
     """Parse a body with the grammar, and check the rules that the grammar does not express.
 
-    Raises
-    ------
-    GrammarError
-        The body is invalid.
+    Raises `GrammarError`: the body is invalid.
     """
     kind = event.parsed.event_type.value
     if kind in _CHECKED_FURTHER:
@@ -66,17 +63,9 @@ def check_body(event: ParsedEvent) -> None:
 class Bodies:
     """Checks the bodies of a log, block by block.
 
-    Parameters
-    ----------
-    all_of_them
-        Check all bodies.
-
-    Attributes
-    ----------
-    count : int
-        Number of bodies checked.
-    refused : list of int
-        Numbers of the events of the last block with invalid bodies.
+    `all_of_them`: check all bodies.
+    `count`: number of bodies checked.
+    `refused`: numbers of the events of the last block with invalid bodies.
     """
 
     def __init__(self, *, all_of_them: bool = False) -> None:
@@ -91,12 +80,8 @@ class Bodies:
     ) -> Iterator[BinlogError]:
         """Errors in the bodies of a block.
 
-        Parameters
-        ----------
-        is_whole
-            Which events have a correct checksum, as a bool array; True for all, None for none.
-        read
-            Number of an event that has already been decoded.
+        `is_whole`: which events have a correct checksum, as a bool array; True for all, None for none.
+        `read`: number of an event that has already been decoded.
         """
         self.refused = []
         if block.is_special:
@@ -161,10 +146,7 @@ _ANY_BYTES = frozenset(
 class RowImages:
     """Checks the rows events of a log, block by block.
 
-    Parameters
-    ----------
-    definitions
-        Table definitions before the first event of the log; updated by its statements.
+    `definitions`: table definitions before the first event of the log; updated by its statements.
     """
 
     def __init__(self, definitions: Definitions) -> None:

@@ -61,14 +61,9 @@ _FREE = ("timestamp", "server_id", "flags", "server_version", "create_timestamp"
 class Rebuilt(NamedTuple):
     """How a format description event was rebuilt.
 
-    Attributes
-    ----------
-    version : str
-        The server's version in the rebuilt event.
-    is_proven : bool
-        The checksum matches: the complete event is as the server wrote it.
-    doubtful : list of str
-        Fields that had to be guessed.
+    `version`: the server's version in the rebuilt event.
+    `is_proven`: the checksum matches: the complete event is as the server wrote it.
+    `doubtful`: fields that had to be guessed.
     """
 
     version: str
@@ -258,12 +253,8 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[RebuiltFormat
 def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
     """Candidates for the free fields, if some of their bytes are damaged.
 
-    Parameters
-    ----------
-    found
-        Their values in the damaged event.
-    first, ids
-        The time of the first event after, and the servers that wrote it and others.
+    `found`: their values in the damaged event.
+    `first`, `ids`: the time of the first event after, and the servers that wrote it and others.
     """
     time, server, flags, version, created = found
     plain = (int.from_bytes(flags, "little") & ~_IN_USE).to_bytes(len(flags), "little")

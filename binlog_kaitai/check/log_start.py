@@ -52,20 +52,12 @@ _KIND = "FORMAT_DESCRIPTION_EVENT"
 class CorrectedStart:
     """The correct magic and first event of a log.
 
-    Attributes
-    ----------
-    data : bytes
-        Both, as written to the new log.
-    end : int
-        Offset in the damaged log of the event after the first one.
-    damage : BinlogError or None
-        The damage to them.
-    corrected : int or None
-        Offset of the single byte that was corrected.
-    rebuilt : Rebuilt or None
-        How the first event was rebuilt, if it was.
-    lost : Gap or None
-        Bytes before `end` that contained other events.
+    `data`: both, as written to the new log.
+    `end`: offset in the damaged log of the event after the first one.
+    `damage`: the damage to them.
+    `corrected`: offset of the single byte that was corrected.
+    `rebuilt`: how the first event was rebuilt, if it was.
+    `lost`: bytes before `end` that contained other events.
     """
 
     data: bytes
@@ -90,10 +82,7 @@ class CorrectedStart:
 def read_log_start(stream: BinaryIO) -> CorrectedStart:
     """The magic and first event of a log, unchanged; and the ROTATE_EVENT before it in a saved stream.
 
-    Raises
-    ------
-    BinlogError
-        They cannot be read.
+    Raises `BinlogError`: they cannot be read.
     """
     stream.seek(0)
     framer = Framer.of_file(stream)
@@ -113,10 +102,7 @@ def read_log_start(stream: BinaryIO) -> CorrectedStart:
 def find_log_start(stream: BinaryIO) -> CorrectedStart:
     """The same for a log whose start may be damaged, corrected.
 
-    Raises
-    ------
-    BinlogError
-        The start is damaged, and its original content cannot be proven.
+    Raises `BinlogError`: the start is damaged, and its original content cannot be proven.
     """
     head, wrong = _as_it_is(stream)
     if head is not None and wrong is None:

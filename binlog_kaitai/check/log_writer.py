@@ -27,10 +27,7 @@ _POSITION_SIZE = header_width("next_position")
 class LogWriter:
     """Writes events one after another, as a closed log.
 
-    Attributes
-    ----------
-    position : int
-        File offset of the next event.
+    `position`: file offset of the next event.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -136,17 +133,9 @@ class LogWriter:
 def writing(target: str, inputs: Iterable[str | None], *, overwrite: bool = False) -> Iterator[LogWriter]:
     """A writer for a new log, which gets its final name only once it is complete.
 
-    Parameters
-    ----------
-    inputs
-        The files that are read.
-
-    Raises
-    ------
-    UsageError
-        The file exists and must not be overwritten, or it is read.
-    SourceError
-        The file cannot be written.
+    `inputs`: the files that are read.
+    Raises `UsageError`: the file exists and must not be overwritten, or it is read.
+    Raises `SourceError`: the file cannot be written.
     """
     part, paths = f"{target}.part", list(inputs)
     for path in (target, part):

@@ -63,16 +63,10 @@ _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_paylo
 class Open:
     """A transaction that may have more events.
 
-    Attributes
-    ----------
-    position, target : int
-        Start position in the input log, and in the output log.
-    gtid : str or None
-        Its GTID.
-    length : int or None
-        Total length in bytes, if its GTID event states it.
-    size, events : int
-        Size and number of its events so far.
+    `position`, `target`: start position in the input log, and in the output log.
+    `gtid`: its GTID.
+    `length`: total length in bytes, if its GTID event states it.
+    `size`, `events`: size and number of its events so far.
     """
 
     position: int
@@ -127,10 +121,7 @@ def orphans(block: Block) -> int:
 def rows_without_tables(block: Block, tables: Tables) -> Bools:
     """Which events are rows, or pieces of rows, without their table map (a bool array).
 
-    Parameters
-    ----------
-    tables
-        The table maps before the block; its own are added.
+    `tables`: the table maps before the block; its own are added.
     """
     is_lost = np.zeros(len(block), dtype=np.bool_)
     # A payload that cannot be opened has its own table maps; a definition that does not match is not damage.
@@ -157,12 +148,8 @@ def _first_piece(block: Block, row: int) -> int:
 def open_pieces(block: Block, first: int, target: int, before: Open | None) -> Open | None:
     """The pieces of an incomplete rows event at the end of a block.
 
-    Parameters
-    ----------
-    first, target
-        The first event of the block to be written, and its output position.
-    before
-        The result for the previous block.
+    `first`, `target`: the first event of the block to be written, and its output position.
+    `before`: the result for the previous block.
     """
     rows, body = block.rows_of(_PIECE), block.body(_PIECE)
     numbers, totals = body.numbers("fragment_number"), body.numbers("num_fragments")
@@ -205,26 +192,15 @@ class Dropped(NamedTuple):
 class Repair:
     """The result of repairing a log.
 
-    Attributes
-    ----------
-    file, target : str
-        The damaged log and the new one.
-    damages : list of BinlogError
-        Damage found in the damaged log (the first thousand).
-    damage_count : int
-        Total number of damages.
-    corrected : int or None
-        Offset of the single wrong byte of the first event that was corrected.
-    rebuilt : Rebuilt or None
-        How the first event was rebuilt, if more than one byte was wrong.
-    lost : list of Gap
-        Byte ranges without an intact event.
-    dropped : list of Dropped
-        Intact events that were left out.
-    doubtful : list of Doubtful
-        Events that were kept although they are not proven intact.
-    result : Report
-        The verification report of the new log, which has no damage.
+    `file`, `target`: the damaged log and the new one.
+    `damages`: damage found in the damaged log (the first thousand).
+    `damage_count`: total number of damages.
+    `corrected`: offset of the single wrong byte of the first event that was corrected.
+    `rebuilt`: how the first event was rebuilt, if more than one byte was wrong.
+    `lost`: byte ranges without an intact event.
+    `dropped`: intact events that were left out.
+    `doubtful`: events that were kept although they are not proven intact.
+    `result`: the verification report of the new log, which has no damage.
     """
 
     file: str
@@ -265,28 +241,15 @@ def repair(
 ) -> Repair:
     """Write the intact events of a damaged log to a new log.
 
-    Parameters
-    ----------
-    source
-        The damaged log; must be seekable.
-    target
-        Path of the new log.
-    keep_partial
-        Also keep the intact events of incomplete transactions, except incomplete split rows events, and rows
-        whose table map is lost.
-    format_from
-        Another log of the same server: its first event replaces the damaged one.
-    overwrite
-        Overwrite an existing file.
-    progress
-        Called from time to time with the offset reached.
-
-    Raises
-    ------
-    UsageError
-        The target exists or is one of the logs, or the log is not seekable.
-    BinlogError
-        The first event is damaged and cannot be proven, or the log is encrypted.
+    `source`: the damaged log; must be seekable.
+    `target`: path of the new log.
+    `keep_partial`: also keep the intact events of incomplete transactions, except incomplete split rows
+    events, and rows whose table map is lost.
+    `format_from`: another log of the same server: its first event replaces the damaged one.
+    `overwrite`: overwrite an existing file.
+    `progress`: called from time to time with the offset reached.
+    Raises `UsageError`: the target exists or is one of the logs, or the log is not seekable.
+    Raises `BinlogError`: the first event is damaged and cannot be proven, or the log is encrypted.
     """
     inputs = [source.path, format_from.path if format_from else None]
     refuse_inputs(target, inputs)

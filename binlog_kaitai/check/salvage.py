@@ -50,14 +50,9 @@ class Doubtful(NamedTuple):
 def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[list[Gap], list[Doubtful]]:
     """The unusable ranges of a log, sorted and non-adjacent, and its doubtful events.
 
-    Parameters
-    ----------
-    stream
-        The log; its position changes.
-    report
-        The verification report of the log.
-    head
-        Its corrected start.
+    `stream`: the log; its position changes.
+    `report`: the verification report of the log.
+    `head`: its corrected start.
     """
     size = stream.seek(0, io.SEEK_END)
     found = _joined(one for one in report.lost if one.stop > head.end)
@@ -175,10 +170,7 @@ def _searched(
 ) -> Iterator[Gap]:
     """The lost ranges without the intact events in them.
 
-    Parameters
-    ----------
-    invalid
-        Offsets of events that are not intact, although each one alone seems to be.
+    `invalid`: offsets of events that are not intact, although each one alone seems to be.
     """
     size = stream.seek(0, io.SEEK_END)
     start, at, shift = lost.start, lost.start + 1, None

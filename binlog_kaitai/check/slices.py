@@ -29,14 +29,10 @@ from binlog_kaitai.views.transactions_view import read_transactions
 class Slice:
     """The result of slicing a log.
 
-    Attributes
-    ----------
-    file, target : str
-        The input log and the output log.
-    transactions, events, bytes : int
-        Number of copied transactions, and size of the new log, including the events of the log itself.
-    open : int
-        Number of transactions left out because they do not end in the log.
+    `file`, `target`: the input log and the output log.
+    `transactions`, `events`, `bytes`: number of copied transactions, and size of the new log, including the
+    events of the log itself.
+    `open`: number of transactions left out because they do not end in the log.
     """
 
     file: str
@@ -52,23 +48,12 @@ def slice_log(
 ) -> Iterator[Slice]:
     """For each log, write a new one with the transactions that match the filters.
 
-    Parameters
-    ----------
-    sources
-        The logs, in order.
-    targets
-        Paths of the new logs.
-    overwrite
-        Overwrite existing files.
-    filters
-        As :func:`binlog_kaitai.read_transactions` takes them.
-
-    Raises
-    ------
-    UsageError
-        A target exists or is one of the logs, or a filter is invalid.
-    BinlogError
-        A log is damaged.
+    `sources`: the logs, in order.
+    `targets`: paths of the new logs.
+    `overwrite`: overwrite existing files.
+    `filters`: as :func:`binlog_kaitai.read_transactions` takes them.
+    Raises `UsageError`: a target exists or is one of the logs, or a filter is invalid.
+    Raises `BinlogError`: a log is damaged.
     """
     inputs = [source.path for source in sources]
     for target in targets:

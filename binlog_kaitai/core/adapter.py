@@ -50,12 +50,8 @@ def crc32_of(raw: bytes | memoryview, header: Header) -> int:
 def closed(event: BinlogEvent, raw: bytes) -> bytes:
     """A format description event as a cleanly closed log contains it, with the matching checksum.
 
-    Parameters
-    ----------
-    event
-        The event as the grammar reads it.
-    raw
-        All bytes of the event.
+    `event`: the event as the grammar reads it.
+    `raw`: all bytes of the event.
     """
     data = bytearray(raw)
     data[header_offset("flags")] &= ~_IN_USE
@@ -73,10 +69,7 @@ def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
     """``"ok"``, ``"bad"`` or ``"none"``, by the format in force, or by the event itself if it is a format
     description.
 
-    Raises
-    ------
-    GrammarError
-        A format description event cannot be read.
+    Raises `GrammarError`: a format description event cannot be read.
     """
     if header.type_code == EventType.format_description_event:
         stored = parse_event(raw, header.type_code, layout).checksum
@@ -105,10 +98,7 @@ def gtid_text(event: BinlogEvent) -> str | None:
 def gtid_set(data: Any) -> GtidSet:
     """A set of GTIDs as parsed by the grammar (`gtid_set.ksy`).
 
-    Raises
-    ------
-    GrammarError
-        A tag is invalid.
+    Raises `GrammarError`: a tag is invalid.
     """
     found = GtidSet()
     for uuid, tag, intervals in gtid_sources(data):
@@ -127,10 +117,7 @@ def gtid_sources(data: Any) -> list[tuple[bytes, str, Any]]:
 def checked_tag(tag: str, field: str) -> str:
     """The tag of a GTID, or "" for none.
 
-    Raises
-    ------
-    GrammarError
-        No server accepts it (`Tag::from_cstring`, libs/mysql/gtid/tag.cpp).
+    Raises `GrammarError`: no server accepts it (`Tag::from_cstring`, libs/mysql/gtid/tag.cpp).
     """
     if tag and not TAG.fullmatch(tag):
         raise GrammarError(f"invalid tag '{tag}'", field=field)
@@ -150,10 +137,7 @@ def digit_groups(precision: int, scale: int) -> tuple[tuple[tuple[int, int, int]
 def decimal_text(digits: bytes, precision: int, scale: int) -> str:
     """The text of a DECIMAL, as MySQL prints it.
 
-    Raises
-    ------
-    GrammarError
-        There are too few bytes, or they do not encode digits.
+    Raises `GrammarError`: there are too few bytes, or they do not encode digits.
     """
     if not digits or scale > precision:
         raise GrammarError(f"{len(digits)} bytes are not a valid DECIMAL({precision},{scale})")

@@ -53,30 +53,16 @@ CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
 class Context:
     """The state of reading one log, or one transaction payload inside it.
 
-    Parameters
-    ----------
-    binlog_version
-        1, 3 or 4.
-    start
-        What `read_start` has read of the log.
-
-    Attributes
-    ----------
-    layout : Format
-        Layout of the next event.
-    is_in_use : bool
-        The first format description event says that the file is being written, or was never closed.
-    is_relay_log : bool
-        The events, and the positions in their headers, come from another server.
-    has_exact_positions : bool
-        The headers of this log's events say where the events end. Servers without checksums wrote other
-        numbers inside transactions.
-    is_encrypted : bool
-        The following events are encrypted and cannot be read.
-    table_maps : dict
-        Bodies of the table map events still in force, the newest for each table ID.
-    pieces : Pieces
-        The pieces so far of a rows event that is split over several events.
+    `binlog_version`: 1, 3 or 4.
+    `start`: what `read_start` has read of the log.
+    `layout`: layout of the next event.
+    `is_in_use`: the first format description event says that the file is being written, or was never closed.
+    `is_relay_log`: the events, and the positions in their headers, come from another server.
+    `has_exact_positions`: the headers of this log's events say where the events end. Servers without
+    checksums wrote other numbers inside transactions.
+    `is_encrypted`: the following events are encrypted and cannot be read.
+    `table_maps`: bodies of the table map events still in force, the newest for each table ID.
+    `pieces`: the pieces so far of a rows event that is split over several events.
     """
 
     def __init__(self, binlog_version: int, start: bytes = b"") -> None:
@@ -128,12 +114,8 @@ class Context:
     def observe(self, raw: bytes, header: Header) -> BinlogEvent | None:
         """Update the context with the next event of the log; returns the parsed event if it had to be parsed.
 
-        Raises
-        ------
-        GrammarError
-            An event that later ones depend on cannot be read.
-        EncryptedError
-            The event follows a START_ENCRYPTION_EVENT and is still encrypted.
+        Raises `GrammarError`: an event that later ones depend on cannot be read.
+        Raises `EncryptedError`: the event follows a START_ENCRYPTION_EVENT and is still encrypted.
         """
         self.check_readable()
         kind = self.layout.effective_type(header.type_code)

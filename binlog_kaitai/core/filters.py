@@ -37,10 +37,7 @@ class TableSet:
     def of(cls, items: Iterable[str]) -> TableSet:
         """The set of some items.
 
-        Raises
-        ------
-        UsageError
-            One is not a qualified name, or its regular expression is invalid.
+        Raises `UsageError`: one is not a qualified name, or its regular expression is invalid.
         """
         included, excluded = list[str](), list[str]()
         for item in items:
@@ -275,10 +272,7 @@ def whole_number(text: str) -> int:
     `int` also accepts digits of other scripts and underscores, and raises its own exception for thousands of
     digits.
 
-    Raises
-    ------
-    UsageError
-        The text is not such a number.
+    Raises `UsageError`: the text is not such a number.
     """
     if not _WHOLE.fullmatch(text.strip()):
         raise UsageError(f"{shortened(text)} is not a valid integer")
@@ -288,10 +282,7 @@ def whole_number(text: str) -> int:
 def parse_size(name: str, text: str) -> int:
     """Parse a number of bytes, optionally with a unit: ``67108864``, ``64m``, ``1g``.
 
-    Raises
-    ------
-    UsageError
-        The text is not a size.
+    Raises `UsageError`: the text is not a size.
     """
     found = _SIZE.fullmatch(text.strip())
     if found is None:
@@ -302,10 +293,7 @@ def parse_size(name: str, text: str) -> int:
 def at_least_one(name: str, text: str) -> int:
     """A size, which must not be zero.
 
-    Raises
-    ------
-    UsageError
-        It is zero, or not a size.
+    Raises `UsageError`: it is zero, or not a size.
     """
     size = parse_size(name, text)
     if not size:
@@ -365,10 +353,7 @@ def _timestamp(value: datetime | str | None) -> int | None:
 def moment_of(time: datetime | str) -> datetime:
     """A time with its zone (in text ``Z``, ``UTC``, ``+02:00``), which is the local one if there is none.
 
-    Raises
-    ------
-    UsageError
-        The text is not a time, or too far away.
+    Raises `UsageError`: the text is not a time, or too far away.
     """
     found = _parsed(time) if isinstance(time, str) else time
     try:

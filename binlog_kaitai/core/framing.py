@@ -82,26 +82,12 @@ class Framer:
 
     Iteration yields :class:`Frame` objects; afterwards :attr:`tail` describes how the stream ended.
 
-    Parameters
-    ----------
-    stream
-        A binary stream, positioned at an event; for a stream at the magic, see :meth:`of_file`.
-    binlog_version
-        1, 3 or 4: whether headers have 13 or 19 bytes.
-    position
-        Offset of the stream's next byte.
-    max_event_size
-        The longest event to accept; limits memory.
-
-    Attributes
-    ----------
-    start : bytes
-        The bytes after the magic that were read to detect the version.
-
-    Raises
-    ------
-    FramingError
-        A header is invalid (raised during iteration).
+    `stream`: a binary stream, positioned at an event; for a stream at the magic, see :meth:`of_file`.
+    `binlog_version`: 1, 3 or 4: whether headers have 13 or 19 bytes.
+    `position`: offset of the stream's next byte.
+    `max_event_size`: the longest event to accept; limits memory.
+    `start`: the bytes after the magic that were read to detect the version.
+    Raises `FramingError`: a header is invalid (raised during iteration).
     """
 
     def __init__(
@@ -118,10 +104,7 @@ class Framer:
     def of_file(cls, stream: BinaryIO) -> Framer:
         """Frame a whole file; its first event determines the version.
 
-        Raises
-        ------
-        NotABinlogError, EncryptedError
-            The file does not begin like a readable log.
+        Raises `NotABinlogError`, `EncryptedError`: the file does not begin like a readable log.
         """
         version, peeked = read_start(stream)
         framer = cls(stream, version, len(MAGIC))
@@ -278,10 +261,7 @@ def read_start(stream: BinaryIO) -> tuple[int, bytes]:
 
     In a saved stream, these are the ROTATE_EVENT with which it begins, and the start of the next header.
 
-    Raises
-    ------
-    NotABinlogError, EncryptedError
-        The file does not begin like a readable log.
+    Raises `NotABinlogError`, `EncryptedError`: the file does not begin like a readable log.
     """
     start = read_up_to(stream, len(MAGIC))
     if start != MAGIC:

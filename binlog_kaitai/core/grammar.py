@@ -135,10 +135,8 @@ def read_header(data: bytes, binlog_version: int) -> Header:
 def detect_version(head: bytes) -> int:
     """The version of a log (1, 3 or 4), from the first 13 bytes after its magic.
 
-    Raises
-    ------
-    DamagedStartError
-        The first event is neither a format description nor a START_EVENT_V3 of a known length.
+    Raises `DamagedStartError`: the first event is neither a format description nor a START_EVENT_V3 of a
+    known length.
     """
     try:
         return int(parsed(LogStart(KaitaiStream(io.BytesIO(head)))).binlog_version)
@@ -153,20 +151,12 @@ def detect_version(head: bytes) -> int:
 class Format:
     """The layout of a log's events: its version and, from version 4 on, its format description event.
 
-    Attributes
-    ----------
-    binlog_version : int
-        1 (MySQL 3.23), 3 (4.0, 4.1) or 4.
-    header_length : int
-        Length of an event's header, in bytes.
-    is_checksummed : bool
-        Whether events end with a CRC32.
-    has_permuted_types : bool
-        Whether event types are numbered as in early 5.1 alpha versions.
-    post_header_lengths : tuple of int
-        For each type from 1 on, the length of the fixed part of its body, in bytes.
-    year_bits : YearBits
-        Whether the signedness of table maps has bits for YEAR columns.
+    `binlog_version`: 1 (MySQL 3.23), 3 (4.0, 4.1) or 4.
+    `header_length`: length of an event's header, in bytes.
+    `is_checksummed`: whether events end with a CRC32.
+    `has_permuted_types`: whether event types are numbered as in early 5.1 alpha versions.
+    `post_header_lengths`: for each type from 1 on, the length of the fixed part of its body, in bytes.
+    `year_bits`: whether the signedness of table maps has bits for YEAR columns.
     """
 
     binlog_version: int
@@ -241,21 +231,11 @@ def parse_event(
 ) -> BinlogEvent:
     """Parse one event with the grammar.
 
-    Parameters
-    ----------
-    raw
-        All bytes of the event, from its header to its checksum.
-    type_code
-        The type code in its header.
-    layout
-        The log's format at this event.
-    table_map
-        For a rows event, the body of the table map event it belongs to.
-
-    Raises
-    ------
-    GrammarError
-        The bytes violate the grammar or continue past its end; `field` names the location.
+    `raw`: all bytes of the event, from its header to its checksum.
+    `type_code`: the type code in its header.
+    `layout`: the log's format at this event.
+    `table_map`: for a rows event, the body of the table map event it belongs to.
+    Raises `GrammarError`: the bytes violate the grammar or continue past its end; `field` names the location.
     """
     event, error = read_event(raw, type_code, layout, table_map)
     if error is not None:
@@ -303,14 +283,9 @@ def bit_fields() -> dict[str, dict[str, int]]:
 def parse_cell(table_map: TableMapEvent, index: int, data: bytes, *, is_partial: bool = False) -> Any:
     """Parse one non-NULL value of a row image into the grammar's object; raises as `parse_structure`.
 
-    Parameters
-    ----------
-    index
-        Number of the column in the table map, from 0.
-    data
-        The bytes of the value, after its length if it has one.
-    is_partial
-        The value is what changed in a JSON document.
+    `index`: number of the column in the table map, from 0.
+    `data`: the bytes of the value, after its length if it has one.
+    `is_partial`: the value is what changed in a JSON document.
     """
     count = table_map.num_columns.value
     bitmap = (1 << index).to_bytes((count + 7) // 8, "little")

@@ -39,16 +39,10 @@ _BEFORE_TABLE = 57
 class KnownFormat:
     """The table written by a range of releases.
 
-    Attributes
-    ----------
-    is_mariadb : bool
-        True for MariaDB, False for MySQL.
-    since, until : tuple of int
-        The first release that writes the table, and the first later one that does not.
-    post_header_lengths : bytes
-        For each event type from 1 on, the length of the fixed part of its body.
-    has_algorithm : bool
-        The table is followed by a checksum algorithm byte and a checksum.
+    `is_mariadb`: True for MariaDB, False for MySQL.
+    `since`, `until`: the first release that writes the table, and the first later one that does not.
+    `post_header_lengths`: for each event type from 1 on, the length of the fixed part of its body.
+    `has_algorithm`: the table is followed by a checksum algorithm byte and a checksum.
     """
 
     is_mariadb: bool

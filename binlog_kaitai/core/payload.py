@@ -39,18 +39,10 @@ _FIELD = "body.content.payload"
 def read_payload(body: TransactionPayloadEvent, layout: Format) -> Iterator[Frame]:
     """The events inside a transaction payload; positions count from the first uncompressed byte.
 
-    Parameters
-    ----------
-    body
-        The body of the event, as the grammar reads it.
-    layout
-        Layout of the log that contains the event.
-
-    Raises
-    ------
-    GrammarError
-        The compression is unknown, the compressed bytes are damaged, they are not complete events, or an
-        event among them cannot be part of a transaction.
+    `body`: the body of the event, as the grammar reads it.
+    `layout`: layout of the log that contains the event.
+    Raises `GrammarError`: the compression is unknown, the compressed bytes are damaged, they are not complete
+    events, or an event among them cannot be part of a transaction.
     """
     framer = Framer(open_payload(body), layout.binlog_version, max_event_size=largest_event(body))
     try:
@@ -85,10 +77,8 @@ def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
     """A stream of the uncompressed bytes of a transaction payload, ending at most one byte past the declared
     size.
 
-    Raises
-    ------
-    GrammarError
-        The compression type is unknown, or (while reading) the compressed bytes are damaged.
+    Raises `GrammarError`: the compression type is unknown, or (while reading) the compressed bytes are
+    damaged.
     """
     compression = int(body.compression_type)
     if compression == Compression.none:

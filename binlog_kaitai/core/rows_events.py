@@ -44,17 +44,8 @@ class Pieces:
     def take(self, body: Any, layout: Format) -> bytes | None:
         """Add the next piece; after the last one, return the rows event without a checksum.
 
-        Parameters
-        ----------
-        body
-            The body of the event, as the grammar reads it.
-        layout
-            The format of the log.
-
-        Raises
-        ------
-        GrammarError
-            The piece is out of order, or the pieces do not form a rows event.
+        `body`: the body of the event, as the grammar reads it.
+        Raises `GrammarError`: the piece is out of order, or the pieces do not form a rows event.
         """
         missing = self._missing()
         number, total = body.fragment_number, body.num_fragments
@@ -81,10 +72,7 @@ class Pieces:
     def interrupt(self) -> None:
         """Handle an event that is not a piece.
 
-        Raises
-        ------
-        GrammarError
-            Pieces were missing.
+        Raises `GrammarError`: pieces were missing.
         """
         if missing := self._missing():
             self._forget()
@@ -129,10 +117,7 @@ _Event = TypeVar("_Event")
 class RowNumbers(Generic[_Event]):
     """The first row number of each rows event in one payload.
 
-    Parameters
-    ----------
-    read_again
-        Returns the payload's rows events, starting from the first one.
+    `read_again`: returns the payload's rows events, starting from the first one.
     """
 
     def __init__(self, read_again: Callable[[], Iterator[_Event]]) -> None:
@@ -144,12 +129,8 @@ class RowNumbers(Generic[_Event]):
     def first(self, ordinal: int, count: Callable[[_Event], int]) -> int:
         """The number of an event's first row.
 
-        Parameters
-        ----------
-        ordinal
-            Index of the rows event in the payload, from 0.
-        count
-            Counts the rows of an event; called for events whose end was not recorded with `set_end`.
+        `ordinal`: index of the rows event in the payload, from 0.
+        `count`: counts the rows of an event; called for events whose end was not recorded with `set_end`.
         """
         if not ordinal:
             return 0

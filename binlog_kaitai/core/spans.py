@@ -26,28 +26,17 @@ _MAX_HEADER_EVENTS = 64
 class Span:
     """A range of a log that can be read alone, and the state at its start.
 
-    Attributes
-    ----------
-    start : int
-        Offset of the first event; 0 for the start of the log.
-    end : int or None
-        Offset after the last event; None for the end of the log at the time of reading.
-    is_exact : bool
-        Start and end are split points. Otherwise, the span stands for the transactions that begin in the
-        range; `binlog_kaitai.views.splits` finds where these begin and end.
-    binlog_version : int
-        1, 3 or 4.
-    formats : tuple of bytes
-        The format description events in force, oldest first; empty at the start of the log.
-    gaps : tuple of (int, int)
-        Ranges to skip, ascending.
-    definitions : str
-        Table definitions from earlier statements, as far as a checkpoint has them; see
-        `binlog_kaitai.ddl.definitions`.
-    include, exclude : str
-        Only, or without, the transactions with these GTIDs; ``""`` for all of them.
-    era : int
-        That of its changes in the column `_sequence`, see `binlog_kaitai.rows.sequences`.
+    `start`: offset of the first event; 0 for the start of the log.
+    `end`: offset after the last event; None for the end of the log at the time of reading.
+    `is_exact`: start and end are split points. Otherwise, the span stands for the transactions that begin in
+    the range; `binlog_kaitai.views.splits` finds where these begin and end.
+    `binlog_version`: 1, 3 or 4.
+    `formats`: the format description events in force, oldest first; empty at the start of the log.
+    `gaps`: ranges to skip, ascending.
+    `definitions`: table definitions from earlier statements, as far as a checkpoint has them; see
+    `binlog_kaitai.ddl.definitions`.
+    `include`, `exclude`: only, or without, the transactions with these GTIDs; ``""`` for all of them.
+    `era`: that of its changes in the column `_sequence`, see `binlog_kaitai.rows.sequences`.
     """
 
     start: int = 0
@@ -73,10 +62,7 @@ class Span:
     def context(self) -> Context:
         """The state at the start.
 
-        Raises
-        ------
-        GrammarError
-            A format description event cannot be decoded.
+        Raises `GrammarError`: a format description event cannot be decoded.
         """
         context = Context(self.binlog_version)
         for raw in self.formats:
@@ -106,34 +92,21 @@ class Span:
 class LogHeader:
     """What the events before the first transaction of a log state.
 
-    Attributes
-    ----------
-    binlog_version : int
-        1, 3 or 4.
-    format : bytes or None
-        The first format description event; None before version 4, or if the log ends before it.
-    log_id : int
-        CRC32 of the first event, which stays the same when the log is closed.
-    server_id : int or None
-        The server that wrote the first event; None if the log has no complete event.
-    begun, first : int
-        Times of the first event, and of the first one of a transaction, in seconds since 1970; 0 if unknown.
-    is_in_use : bool
-        The log is being written, or its server was killed.
-    is_relay_log : bool
-        The events, and the positions in their headers, come from another log: that of a relay log's source,
-        or the one whose stream was saved.
-    is_encrypted : bool
-        The following events are encrypted.
-    previous : GtidSet or None
-        The GTIDs in all logs before it; None if unknown. MariaDB states only the last one of each server; all
-        numbers up to it are included.
-    has_gtids : bool
-        The first transaction begins with a GTID event.
-    first_gtid : str or None
-        Its GTID; None if it has none.
-    damage : BinlogError or None
-        The first error in these events, unless it is in the first format description.
+    `binlog_version`: 1, 3 or 4.
+    `format`: the first format description event; None before version 4, or if the log ends before it.
+    `log_id`: CRC32 of the first event, which stays the same when the log is closed.
+    `server_id`: the server that wrote the first event; None if the log has no complete event.
+    `begun`, `first`: times of the first event, and of the first one of a transaction, in seconds since 1970;
+    0 if unknown.
+    `is_in_use`: the log is being written, or its server was killed.
+    `is_relay_log`: the events, and the positions in their headers, come from another log: that of a relay
+    log's source, or the one whose stream was saved.
+    `is_encrypted`: the following events are encrypted.
+    `previous`: the GTIDs in all logs before it; None if unknown. MariaDB states only the last one of each
+    server; all numbers up to it are included.
+    `has_gtids`: the first transaction begins with a GTID event.
+    `first_gtid`: its GTID; None if it has none.
+    `damage`: the first error in these events, unless it is in the first format description.
     """
 
     binlog_version: int = 4
@@ -169,18 +142,9 @@ class LogHeader:
 def read_log_header(stream: BinaryIO, name: str, *, reads_gtids: bool = True) -> LogHeader:
     """The header of a log, from a stream at its first byte.
 
-    Parameters
-    ----------
-    name
-        The name of the log in errors.
-    reads_gtids
-        Read `previous` and `first_gtid`, too.
-
-    Raises
-    ------
-    NotABinlogError, EncryptedError, GrammarError
-        The stream does not begin like a log, or its format description cannot be decoded. Other errors become
-        `damage`.
+    `reads_gtids`: read `previous` and `first_gtid`, too.
+    Raises `NotABinlogError`, `EncryptedError`, `GrammarError`: the stream does not begin like a log, or its
+    format description cannot be decoded. Other errors become `damage`.
     """
     framer = Framer.of_file(stream)
     context = Context(framer.binlog_version, framer.start)
@@ -243,10 +207,7 @@ def previous_gtids(event: BinlogEvent) -> GtidSet:
 
     MariaDB logs the last GTID of each server in each domain: the set has all numbers up to it.
 
-    Raises
-    ------
-    GrammarError
-        The event is damaged.
+    Raises `GrammarError`: the event is damaged.
     """
     body: Any = event.body.content
     if event.event_type.value == EventType.previous_gtids_log_event:

@@ -54,12 +54,8 @@ class GtidTracker:
     def step(self, event_type: int, own_gtid: str | None = None) -> str | None:
         """GTID of the transaction that the event belongs to, or None.
 
-        Parameters
-        ----------
-        event_type
-            The effective type of the event (`Format.effective_type`).
-        own_gtid
-            For an event of :data:`GTID_TYPES`, its GTID; None for an anonymous one.
+        `event_type`: the effective type of the event (`Format.effective_type`).
+        `own_gtid`: for an event of :data:`GTID_TYPES`, its GTID; None for an anonymous one.
         """
         if event_type in GTID_TYPES:
             self.gtid = own_gtid

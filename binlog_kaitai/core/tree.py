@@ -103,13 +103,8 @@ def reason_of(error: Exception) -> str:
 class Extent(NamedTuple):
     """Where a field lies in the stream of its object.
 
-    Attributes
-    ----------
-    start : int
-    end : int or None
-        None if the field could not be read in full.
-    bounds : list of int
-        For a list, the start of each item and the end of the last one; otherwise empty.
+    `end`: None if the field could not be read in full.
+    `bounds`: for a list, the start of each item and the end of the last one; otherwise empty.
     """
 
     start: int

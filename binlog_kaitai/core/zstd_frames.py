@@ -14,10 +14,7 @@ _INPUT, _STEP = 1 << 16, 1 << 8
 class ZstdFrames:
     """The content of the frames in a stream.
 
-    Parameters
-    ----------
-    raw
-        A binary stream at the start of a frame.
+    `raw`: a binary stream at the start of a frame.
     """
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -30,12 +27,8 @@ class ZstdFrames:
 
         How the compressed bytes are divided does not depend on `size`.
 
-        Raises
-        ------
-        EOFError
-            The last frame is truncated.
-        zstandard.ZstdError
-            A frame is damaged, or its window is too large.
+        Raises `EOFError`: the last frame is truncated.
+        Raises `zstandard.ZstdError`: a frame is damaged, or its window is too large.
         """
         import zstandard
 

@@ -18,15 +18,10 @@ from binlog_kaitai.log.gtid_runs import add_gtids
 class Backlog:
     """What the logs have after a checkpoint.
 
-    Attributes
-    ----------
-    logs, bytes : int
-        Logs with bytes after the checkpoint, and the number of these bytes.
-    gtids : int or None
-        Transactions with GTIDs; None if there are no GTIDs, or the newest log cannot be read.
-    seconds : int or None
-        Time of the newest event minus the time of the first event after the checkpoint; 0 if there is none.
-        None if either of them cannot be read.
+    `logs`, `bytes`: logs with bytes after the checkpoint, and the number of these bytes.
+    `gtids`: transactions with GTIDs; None if there are no GTIDs, or the newest log cannot be read.
+    `seconds`: time of the newest event minus the time of the first event after the checkpoint; 0 if there is
+    none. None if either of them cannot be read.
     """
 
     logs: int
@@ -40,10 +35,7 @@ class BacklogMeter:
 
     Of the newest log, each byte is read once, headers only, and only what lies after the checkpoint.
 
-    Parameters
-    ----------
-    follower
-        Lists the logs.
+    `follower`: lists the logs.
     """
 
     def __init__(self, follower: Follower) -> None:
@@ -56,10 +48,7 @@ class BacklogMeter:
     def after(self, checkpoint: Checkpoint) -> Backlog:
         """The backlog at a checkpoint.
 
-        Raises
-        ------
-        SourceError
-            No log was found.
+        Raises `SourceError`: no log was found.
         """
         paths = self._follower.logs()
         if checkpoint.file not in paths:  # purged, or those of another server

@@ -14,26 +14,18 @@ from binlog_kaitai.errors import UsageError
 class Checkpoint:
     """Everything needed to resume, in this log or in another server's.
 
-    Attributes
-    ----------
-    file : str
-        Path of the log, as listed.
-    position : int
-        Offset in the log, in bytes; at its start, that of the first event.
-    log_id : int
-        Distinguishes this log from another one of the same name: the CRC32 of its first event.
-    format_position : int
-        Offset of the format description in force, if that is not the first event.
-    gtids : str
-        All GTIDs up to here, including those before the first log; for MariaDB, each server's up to its last.
-    skip : str
-        GTIDs after the checkpoint that have already been read, because another server wrote them in another
-        order.
-    era : int
-        How often reading continued in the logs of another server, or with older numbers; see
-        `binlog_kaitai.rows.sequences`.
-    definitions : str
-        Table definitions from statements before the checkpoint; see `binlog_kaitai.ddl.definitions`.
+    `file`: path of the log, as listed.
+    `position`: offset in the log, in bytes; at its start, that of the first event.
+    `log_id`: distinguishes this log from another one of the same name: the CRC32 of its first event.
+    `format_position`: offset of the format description in force, if that is not the first event.
+    `gtids`: all GTIDs up to here, including those before the first log; for MariaDB, each server's up to its
+    last.
+    `skip`: GTIDs after the checkpoint that have already been read, because another server wrote them in
+    another order.
+    `era`: how often reading continued in the logs of another server, or with older numbers; see
+    `binlog_kaitai.rows.sequences`.
+    `definitions`: table definitions from statements before the checkpoint; see
+    `binlog_kaitai.ddl.definitions`.
     """
 
     file: str
@@ -55,10 +47,7 @@ class Checkpoint:
     def of(cls, values: Mapping[str, Any]) -> Checkpoint:
         """Restore a checkpoint from :meth:`as_dict`.
 
-        Raises
-        ------
-        UsageError
-            A field is missing, unknown or of the wrong type.
+        Raises `UsageError`: a field is missing, unknown or of the wrong type.
         """
         types = {field.name: str if field.type == "str" else int for field in fields(cls)}
         wrong = [name for name, value in values.items() if not isinstance(value, types.get(name, ()))]

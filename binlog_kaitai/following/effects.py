@@ -70,20 +70,12 @@ class Kind(StrEnum):
 class Effect:
     """The effect of a statement on one table, or an XA transaction.
 
-    Attributes
-    ----------
-    position : int
-        Position of the statement's event.
-    start : int
-        Start of a prepared transaction.
-    reason : str
-        Why the content of a table is no longer determined.
-    schema_name, table_name : str
-        The table; an empty table name means all tables of the database.
-    new_schema_name, new_table_name : str
-        New name of a renamed table.
-    columns : tuple of (str, str)
-        Old and new name of each renamed column.
+    `position`: position of the statement's event.
+    `start`: start of a prepared transaction.
+    `reason`: why the content of a table is no longer determined.
+    `schema_name`, `table_name`: the table; an empty table name means all tables of the database.
+    `new_schema_name`, `new_table_name`: new name of a renamed table.
+    `columns`: old and new name of each renamed column.
     """
 
     position: int
@@ -126,10 +118,8 @@ class Statements:
     def of(self, block: Block, quiescent: NDArray[np.int64]) -> list[tuple[int, TableStatement]]:
         """Positions of their events, with the arguments of `take_statement`.
 
-        Parameters
-        ----------
-        quiescent : int64 array
-            Offsets at which no transaction is open, ascending; one of them precedes every event of the block.
+        `quiescent`: offsets at which no transaction is open, ascending; one of them precedes every event of
+        the block.
         """
         rows = table_maps.statements_in(block, _may_matter)
         statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]

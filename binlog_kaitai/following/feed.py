@@ -19,12 +19,8 @@ Start = str | Mapping[str, Any]
 class Feed(Protocol):
     """Logs as files. Those of a server come from `binlog_kaitai.live.log_spool.TemporarySpool`.
 
-    Attributes
-    ----------
-    paths : sequence of str
-        What a `Follower` follows.
-    start : str or mapping
-        Where to begin in them.
+    `paths`: what a `Follower` follows.
+    `start`: where to begin in them.
     """
 
     paths: Sequence[str]
@@ -62,12 +58,8 @@ class _Files:
 def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> Feed:
     """The feed of some paths, or of a server.
 
-    Raises
-    ------
-    UsageError
-        A server is not the only source.
-    ServerError
-        The server cannot be reached, or rejects the request.
+    Raises `UsageError`: a server is not the only source.
+    Raises `ServerError`: the server cannot be reached, or rejects the request.
     """
     if not any(map(is_server, paths)):
         return _Files(paths, start)
@@ -110,22 +102,13 @@ def tail(
 ) -> Iterator[Source]:
     """The spans of logs in order, existing ones, then new ones, until `stop` returns true.
 
-    Parameters
-    ----------
-    paths
-        Logs, glob patterns, directories or index files; a log is followed into the later ones of its series.
-        Or one running server.
-    from_now
-        Skip the existing content.
-    ddl
-        Initial table definitions, as mysqldump writes them.
-    stop
-        Called before each check for new data.
-
-    Raises
-    ------
-    BinlogError
-        A log is damaged, missing or replaced; everything before that point has been yielded.
+    `paths`: logs, glob patterns, directories or index files; a log is followed into the later ones of its
+    series. Or one running server.
+    `from_now`: skip the existing content.
+    `ddl`: initial table definitions, as mysqldump writes them.
+    `stop`: called before each check for new data.
+    Raises `BinlogError`: a log is damaged, missing or replaced; everything before that point has been
+    yielded.
     """
     feed = feed_of(paths, "latest" if from_now else "earliest")
     follower = _Series(feed.paths, follows_definitions=True, ddl=ddl)

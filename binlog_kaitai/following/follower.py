@@ -36,24 +36,15 @@ SPLIT_SIZE = 64 << 20
 class Follower:
     """Finds what is new in the logs of a server.
 
-    Parameters
-    ----------
-    paths
-        Directories, globs, index files or files, as `binlog_kaitai.open` takes them.
-    fails_on_loss
-        Raise if unread logs were removed; otherwise warn and continue with the remaining logs.
-    follows_definitions
-        Store the table definitions from statements in the checkpoints.
-    ddl
-        Initial table definitions, as mysqldump writes them.
-    split_size, at_once
-        Approximate span size in bytes, and number of spans read at a time; see `Division`.
-    passes_damage
-        Continue after damage, which is left to the reader of the span that contains it.
-    loss_option
-        How the caller's users turn `fails_on_loss` off, for the error message.
-    keys
-        Where to look for the keys of encrypted logs, besides the process and its environment.
+    `paths`: directories, globs, index files or files, as `binlog_kaitai.open` takes them.
+    `fails_on_loss`: raise if unread logs were removed; otherwise warn and continue with the remaining logs.
+    `follows_definitions`: store the table definitions from statements in the checkpoints.
+    `ddl`: initial table definitions, as mysqldump writes them.
+    `split_size`, `at_once`: approximate span size in bytes, and number of spans read at a time; see
+    `Division`.
+    `passes_damage`: continue after damage, which is left to the reader of the span that contains it.
+    `loss_option`: how the caller's users turn `fails_on_loss` off, for the error message.
+    `keys`: where to look for the keys of encrypted logs, besides the process and its environment.
     """
 
     def __init__(
@@ -82,10 +73,7 @@ class Follower:
     def logs(self) -> list[str]:
         """The existing logs, oldest first.
 
-        Raises
-        ------
-        SourceError, UsageError
-            There is none, or one that cannot be read repeatedly.
+        Raises `SourceError`, `UsageError`: there is none, or one that cannot be read repeatedly.
         """
         for left in reversed(range(_TRIES)):
             try:
@@ -112,10 +100,7 @@ class Follower:
     def place(self, where: Mapping[str, Any]) -> Checkpoint:
         """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
-        Raises
-        ------
-        UsageError, SourceError
-            There is no such log, or the position is inside a transaction.
+        Raises `UsageError`, `SourceError`: there is no such log, or the position is inside a transaction.
         """
         if set(where) == {"gtids"}:
             paths, gtids = self.logs(), GtidSet.parse(str(where["gtids"]))
@@ -156,17 +141,9 @@ class Follower:
     ) -> Checkpoint:
         """The checkpoint after the last complete transaction within the limits; `start` if there is none.
 
-        Parameters
-        ----------
-        max_bytes, max_files
-            Upper limits, except that at least one transaction is read.
-        until
-            A result of :meth:`end`: nothing after it is read.
-
-        Raises
-        ------
-        BinlogError
-            The next transaction cannot be read, or was removed.
+        `max_bytes`, `max_files`: upper limits, except that at least one transaction is read.
+        `until`: a result of :meth:`end`: nothing after it is read.
+        Raises `BinlogError`: the next transaction cannot be read, or was removed.
         """
         limit = Limit(max_bytes or FAR, max_files or FAR)
         if until is not None:
@@ -181,10 +158,7 @@ class Follower:
     def steps(self, start: Checkpoint, end: Checkpoint) -> list[Step]:
         """The steps between two checkpoints; the second comes from `advance`, possibly in another process.
 
-        Raises
-        ------
-        BinlogError
-            They cannot be read, or were removed.
+        Raises `BinlogError`: they cannot be read, or were removed.
         """
         if start == end:
             return []
@@ -296,13 +270,8 @@ Lose = Callable[[SourceError], None]
 def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys | None = None) -> Checkpoint:
     """The checkpoint in an existing log: its own, or the one that continues where its GTIDs end.
 
-    Parameters
-    ----------
-    lose
-        Called with the error if transactions are missing, and may raise it; if it returns, the checkpoint is
-        at the oldest transaction available.
-    keys
-        Where to look for the keys of encrypted logs.
+    `lose`: called with the error if transactions are missing, and may raise it; if it returns, the checkpoint
+    is at the oldest transaction available.
     """
     same = [path for path in paths if path == checkpoint.file]
     # It may have been compressed since.

@@ -29,10 +29,7 @@ def open_log(path: str, keys: Keys | None = None) -> BinaryIO:
 def size_of(path: str) -> int:
     """Length of a log in bytes.
 
-    Raises
-    ------
-    SourceError
-        The log does not exist.
+    Raises `SourceError`: the log does not exist.
     """
     with reading(path):
         return source.length_of(path)
@@ -41,10 +38,7 @@ def size_of(path: str) -> int:
 def header_of(path: str, keys: Keys | None = None) -> LogHeader | None:
     """The header of a log; None while its first event is incomplete.
 
-    Raises
-    ------
-    BinlogError
-        It does not begin like a readable log.
+    Raises `BinlogError`: it does not begin like a readable log.
     """
     with reading(path):
         if source.state_of(path).size <= len(MAGIC):
@@ -56,10 +50,7 @@ def header_of(path: str, keys: Keys | None = None) -> LogHeader | None:
 def closed_at(path: str) -> int | None:
     """When a log was closed, in seconds since 1970, from the event that ends it.
 
-    Raises
-    ------
-    BinlogError
-        It does not begin like a readable log.
+    Raises `BinlogError`: it does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
         layout = read_log_header(stream, path).context().layout
@@ -79,10 +70,7 @@ def closed_at(path: str) -> int | None:
 def span_from(stream: BinaryIO, path: str, position: int, format_position: int) -> Span:
     """The rest of a log from an offset on, with the format in force there.
 
-    Raises
-    ------
-    BinlogError
-        The log's start, or its format description, cannot be read.
+    Raises `BinlogError`: the log's start, or its format description, cannot be read.
     """
     if position <= len(MAGIC):
         return Span()
@@ -106,10 +94,7 @@ def read_from(stream: BinaryIO, path: str, span: Span, block_size: int = BLOCK_S
 
     Checksums are verified by the reader of the rows.
 
-    Raises
-    ------
-    BinlogError
-        The log's start cannot be read.
+    Raises `BinlogError`: the log's start cannot be read.
     """
     stream.seek(span.start)
     if span.start == 0:

@@ -39,14 +39,9 @@ _LEAST, _MOST = 1 << 12, 16 << 20
 class Step(NamedTuple):
     """Consecutive complete transactions of one log, between two checkpoints.
 
-    Attributes
-    ----------
-    source : Source
-        The log, with their span.
-    start, end : int
-        Positions of the checkpoints.
-    effects : tuple of Effect
-        Effects of their statements on whole tables.
+    `source`: the log, with their span.
+    `start`, `end`: positions of the checkpoints.
+    `effects`: effects of their statements on whole tables.
     """
 
     source: Source
@@ -64,14 +59,9 @@ class Step(NamedTuple):
 class Limit:
     """Limits of a walk.
 
-    Attributes
-    ----------
-    size : int
-        Bytes after which to stop; at least one transaction is read.
-    files : int
-        Maximum number of logs to read from.
-    file, position
-        Log and offset that must not be passed; None for no limit.
+    `size`: bytes after which to stop; at least one transaction is read.
+    `files`: maximum number of logs to read from.
+    `file`, `position`: log and offset that must not be passed; None for no limit.
     """
 
     size: int = FAR
@@ -84,12 +74,8 @@ class Limit:
 class Division:
     """How logs are divided into spans.
 
-    Attributes
-    ----------
-    size : int
-        Target size of a span in bytes; exceeded only by a transaction that crosses it.
-    at_once : int
-        Number of spans read at a time.
+    `size`: target size of a span in bytes; exceeded only by a transaction that crosses it.
+    `at_once`: number of spans read at a time.
     """
 
     size: int
@@ -111,12 +97,7 @@ class Division:
 class Walk:
     """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `steps`.
 
-    Parameters
-    ----------
-    passes_damage
-        Continue after damage. The end of the last log may still become an event and is not read.
-    keys
-        Where to look for the keys of encrypted logs.
+    `passes_damage`: continue after damage. The end of the last log may still become an event and is not read.
     """
 
     def __init__(
@@ -163,10 +144,7 @@ class Walk:
     def read(self, *, is_last: bool) -> None:
         """Read the complete transactions of the checkpoint's log; all of the log if it is not the last one.
 
-        Raises
-        ------
-        BinlogError
-            The log is damaged; the checkpoint is before the damage.
+        Raises `BinlogError`: the log is damaged; the checkpoint is before the damage.
         """
         path, begin = self.checkpoint.file, self.checkpoint.position
         is_target = path == self._limit.file

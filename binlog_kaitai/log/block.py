@@ -45,16 +45,11 @@ def find_bodies(
 ) -> None:
     """Locate the bytes between the header and the checksum of the given events.
 
-    Parameters
-    ----------
-    starts, sizes, checksums
-        Offset, length and checksum state of all events.
-    events
-        Numbers of the events to locate; each must exist.
-    before, after
-        Length of a header, and of the checksum of an event that has one.
-    offsets, lengths
-        Output: start of each body, and its length, which is negative if the event is too short.
+    `starts`, `sizes`, `checksums`: offset, length and checksum state of all events.
+    `events`: numbers of the events to locate; each must exist.
+    `before`, `after`: length of a header, and of the checksum of an event that has one.
+    `offsets`, `lengths`: output: start of each body, and its length, which is negative if the event is too
+    short.
     """
     for index in range(events.shape[0]):
         event = np.uint64(events[index])
@@ -78,33 +73,18 @@ class Frames(NamedTuple):
 class Block:
     """Complete events of one format.
 
-    Attributes
-    ----------
-    file : str
-        Name of the source.
-    data : uint8 array
-        The bytes; valid until the next block is requested, unless the reader shares its blocks.
-    starts : int64 array
-        Offset of each event in `data`.
-    positions, end_positions : int64 arrays
-        Start and end of each event in the file; for an event inside a payload, those of the payload.
-    sizes : int64 array
-        Length of each event.
-    checksums : uint8 array
-        Checksum state of each event, see `kernels.PENDING`.
-    layout : Format
-        The format of the events.
-    is_special : bool
-        The block consists of one event, which changes the format of the following events.
-    pieces : Pieces or None
-        Pieces of a split rows event seen so far, for callers that process the blocks in order.
-    is_before_gtid : bool
-        The next event of the log is known to be a GTID event.
-    holders : int64 array or None
-        For blocks with expanded payloads (`payloads.expand`): the number of the event that contains each
-        event, counted in the original block; -1 for events of the log itself.
-    rolled_back : bool array or None
-        Which events were rolled back, if any; see `rolled_back`.
+    `data`: the bytes; valid until the next block is requested, unless the reader shares its blocks.
+    `starts`: offset of each event in `data`.
+    `positions`, `end_positions`: start and end of each event in the file; for an event inside a payload,
+    those of the payload.
+    `sizes`: length of each event.
+    `checksums`: checksum state of each event, see `kernels.PENDING`.
+    `is_special`: the block consists of one event, which changes the format of the following events.
+    `pieces`: pieces of a split rows event seen so far, for callers that process the blocks in order.
+    `is_before_gtid`: the next event of the log is known to be a GTID event.
+    `holders`: for blocks with expanded payloads (`payloads.expand`): the number of the event that contains
+    each event, counted in the original block; -1 for events of the log itself.
+    `rolled_back`: which events were rolled back, if any; see `rolled_back`.
     """
 
     def __init__(

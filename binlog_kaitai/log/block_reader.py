@@ -43,11 +43,8 @@ from binlog_kaitai.sources.layer import is_regular_file
 class Buffers:
     """Arrays that have been filled, the oldest first.
 
-    Parameters
-    ----------
-    are_shared
-        Threads may use a block long after the next one is read, since those without wanted events are passed
-        over. So an array is reused once nothing else refers to it. Otherwise two arrays alternate.
+    `are_shared`: threads may use a block long after the next one is read, since those without wanted events
+    are passed over. So an array is reused once nothing else refers to it. Otherwise two arrays alternate.
     """
 
     def __init__(self, *, are_shared: bool) -> None:
@@ -134,20 +131,12 @@ def frame(
 ) -> Number:
     """Find the events in `data[at:end]`.
 
-    Parameters
-    ----------
-    header_length, size_at, type_at
-        Length of a header, and the offsets in it of the event size (4 bytes) and the type code (1 byte).
-    special
-        256 flags: the type codes to stop at.
-    max_size
-        A header with a larger event size is impossible.
-    starts, sizes, codes
-        Output: offset, length and type code of the events found.
-
-    Returns
-    -------
-    (number of events found, offset after the last one, why it stopped)
+    `header_length`, `size_at`, `type_at`: length of a header, and the offsets in it of the event size (4
+    bytes) and the type code (1 byte).
+    `special`: 256 flags: the type codes to stop at.
+    `max_size`: a header with a larger event size is impossible.
+    `starts`, `sizes`, `codes`: output: offset, length and type code of the events found.
+    Returns (the number of events found, offset after the last one, why it stopped)
     """
     count = 0
     while True:
@@ -172,18 +161,10 @@ def find_drifts(
 ) -> Number:
     """Find the events whose position is off by another distance than that of the event before.
 
-    Parameters
-    ----------
-    stated_at
-        Offset within an event of its stated end position (4 bytes, 0 for none).
-    position, drift
-        Offset of `data[0]` in the file, and the distance of the last event before.
-    out
-        Output: event numbers.
-
-    Returns
-    -------
-    (number of events found, distance of the last event)
+    `stated_at`: offset within an event of its stated end position (4 bytes, 0 for none).
+    `position`, `drift`: offset of `data[0]` in the file, and the distance of the last event before.
+    `out`: output: event numbers.
+    Returns (the number of events found, distance of the last event)
     """
     count = 0
     for event in range(starts.shape[0]):
@@ -221,42 +202,21 @@ _READ_AGAIN = 8
 class BlockReader:
     """Blocks of a stream, in order.
 
-    Parameters
-    ----------
-    stream
-        A binary stream at an event; see :meth:`of_file` for a stream at a file's magic.
-    context
-        State before the event.
-    position
-        Offset of the event in the file.
-    peeked
-        Bytes already taken from the stream.
-    block_size, max_events
-        Maximum size in bytes, unless a single event is longer, and maximum number of events of a block.
-    leaves_checks
-        Leave checksums to the consumer, who may verify them (`checksums.check`).
-    verify_checksums
-        Raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
-    prefetches
-        Read, frame and check blocks of a regular file in a thread, one block ahead.
-    shares_blocks
-        Other threads may use a block after the next one is requested.
-    ends_at_gtids
-        End a block before a GTID event near its end, so that few transactions span two blocks.
-    finder
-        Called in place of `find_events`; it may leave out events.
-
-    Attributes
-    ----------
-    position : int
-        Offset of the next event, or of a later one if blocks are prefetched.
-    tail : Tail or None
-        Set after iteration: the bytes after the last complete event.
-
-    Raises
-    ------
-    NotABinlogError, EncryptedError, FramingError, GrammarError
-        As the reader does.
+    `stream`: a binary stream at an event; see :meth:`of_file` for a stream at a file's magic.
+    `context`: state before the event.
+    `position`: offset of the event in the file.
+    `peeked`: bytes already taken from the stream.
+    `block_size`, `max_events`: maximum size in bytes, unless a single event is longer, and maximum number of
+    events of a block.
+    `leaves_checks`: leave checksums to the consumer, who may verify them (`checksums.check`).
+    `verify_checksums`: raise ChecksumError for an event that cannot be decoded and has a wrong checksum.
+    `prefetches`: read, frame and check blocks of a regular file in a thread, one block ahead.
+    `shares_blocks`: other threads may use a block after the next one is requested.
+    `ends_at_gtids`: end a block before a GTID event near its end, so that few transactions span two blocks.
+    `finder`: called in place of `find_events`; it may leave out events.
+    `position`: offset of the next event, or of a later one if blocks are prefetched.
+    `tail`: set after iteration: the bytes after the last complete event.
+    Raises `NotABinlogError`, `EncryptedError`, `FramingError`, `GrammarError`: as the reader does.
     """
 
     def __init__(
@@ -304,10 +264,7 @@ class BlockReader:
 
         `checks_pieces` is that of `classify_end`.
 
-        Raises
-        ------
-        DamagedError
-            As `classify_end` does.
+        Raises `DamagedError`: as `classify_end` does.
         """
         if self.tail is None:
             return None

@@ -29,10 +29,7 @@ _MAX_KNOWN = 16 << 20
 class BodyValidator:
     """Validates the events of one file; the cache of valid contents persists across blocks.
 
-    Attributes
-    ----------
-    reads : int
-        Number of events parsed by the event reader.
+    `reads`: number of events parsed by the event reader.
     """
 
     def __init__(self) -> None:

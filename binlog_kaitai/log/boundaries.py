@@ -77,16 +77,10 @@ STATE_SIZE = 4
 def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> None:
     """Follow transactions through events, by the rules above.
 
-    Parameters
-    ----------
-    roles
-        Role of each event, int8.
-    begins
-        Bool array: GTID events, including those that replace a BEGIN.
-    state
-        Bool array of `STATE_SIZE` values: the state after the previous events; updated.
-    phases
-        Output: result bits of each event, int8.
+    `roles`: role of each event, int8.
+    `begins`: bool array: GTID events, including those that replace a BEGIN.
+    `state`: bool array of `STATE_SIZE` values: the state after the previous events; updated.
+    `phases`: output: result bits of each event, int8.
     """
     has_gtid, is_begun, is_open, is_alone = state[0], state[1], state[2], state[3]
     for event in range(min(roles.shape[0], begins.shape[0], phases.shape[0])):
@@ -265,10 +259,7 @@ def roles_of(block: Block) -> Roles:
 def sure_beginning(roles: Codes, *, has_gtids: bool = False) -> int:
     """Number of the first event after a gap that cannot belong to a lost transaction; event count if none.
 
-    Parameters
-    ----------
-    has_gtids
-        Each transaction begins with a GTID event, so BEGIN and END prove nothing.
+    `has_gtids`: each transaction begins with a GTID event, so BEGIN and END prove nothing.
     """
     is_sure = (roles == Role.OUTSIDE) | (roles == Role.GTID)
     if has_gtids:
@@ -347,18 +338,11 @@ def unpacked_beginnings(block: Block, body: Gathered) -> list[bytes]:
 class Segments(NamedTuple):
     """The transactions of a block.
 
-    Attributes
-    ----------
-    rows : int64 array
-        Numbers of the events that belong to transactions.
-    starts : int64 array
-        Index in `rows` of the first event of each transaction.
-    continues : bool
-        The first transaction continues from the previous block.
-    is_open : bool
-        The last transaction may continue in the next block.
-    phases : int8 array
-        The state machine's result for each event of the block.
+    `rows`: numbers of the events that belong to transactions.
+    `starts`: index in `rows` of the first event of each transaction.
+    `continues`: the first transaction continues from the previous block.
+    `is_open`: the last transaction may continue in the next block.
+    `phases`: the state machine's result for each event of the block.
     """
 
     rows: NDArray[np.int64]

@@ -32,16 +32,10 @@ NUMBER_ROOM = 40
 def number_markers(types: Bytes, is_marker: Bools, found: Ints, latest: Ints) -> int:
     """Find the events of some types, and for each event the last of them up to it.
 
-    Parameters
-    ----------
-    types, is_marker
-        Type of each event (uint8), and 256 flags.
-    found, latest
-        Output: indexes of the events found, and for each event the index of the latest one up to it, or -1.
-
-    Returns
-    -------
-    Number of events found.
+    `types`, `is_marker`: type of each event (uint8), and 256 flags.
+    `found`, `latest`: output: indexes of the events found, and for each event the index of the latest one up
+    to it, or -1.
+    Returns the number of events found.
     """
     count = 0
     for event in range(types.shape[0]):
@@ -87,12 +81,8 @@ _UUIDS, _TAGS, _UUID_SIZE = "fields.uuid.bytes.value", "fields.tag.text", 16
 class Markers(NamedTuple):
     """The events of a block that begin a transaction or stand between two.
 
-    Attributes
-    ----------
-    rows : int64 array
-        Numbers of these events in the block.
-    latest : int64 array
-        For each event of the block, the index in `rows` of the latest one up to it, or -1.
+    `rows`: numbers of these events in the block.
+    `latest`: for each event of the block, the index in `rows` of the latest one up to it, or -1.
     """
 
     rows: NDArray[np.int64]
@@ -113,13 +103,9 @@ class Markers(NamedTuple):
 class Gtids(NamedTuple):
     """The GTIDs in force in a block, as JSON text in the pool.
 
-    Attributes
-    ----------
-    first, second : int64 arrays
-        Offsets and lengths, in the form of a `TextColumn`: of the GTID before the block, and of those of its
-        markers.
-    which : int64 array
-        For each event, the index of its GTID in these.
+    `first`, `second`: offsets and lengths, in the form of a `TextColumn`: of the GTID before the block, and
+    of those of its markers.
+    `which`: for each event, the index of its GTID in these.
     """
 
     first: NDArray[np.int64]
@@ -134,10 +120,7 @@ class Gtids(NamedTuple):
 class GtidColumns:
     """Computes the GTID column of consecutive blocks of a file.
 
-    Attributes
-    ----------
-    gtid : bytes
-        JSON text of the GTID in force after the last block.
+    `gtid`: JSON text of the GTID in force after the last block.
     """
 
     def __init__(self) -> None:
@@ -218,14 +201,9 @@ def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object
 class Stated(NamedTuple):
     """The GTIDs in the GTID events of one type.
 
-    Attributes
-    ----------
-    sources : list of str
-        The distinct ``uuid``, ``uuid:tag`` or ``domain-server``; empty if the type has no GTIDs.
-    codes, numbers : int64 arrays
-        For each event, the index of its source, and its number.
-    matches : bool array
-        Whether the GTID of an event is valid; the event reader decodes the others.
+    `sources`: the distinct ``uuid``, ``uuid:tag`` or ``domain-server``; empty if the type has no GTIDs.
+    `codes`, `numbers`: for each event, the index of its source, and its number.
+    `matches`: whether the GTID of an event is valid; the event reader decodes the others.
     """
 
     sources: list[str]

@@ -68,10 +68,7 @@ class Row:
 def has_rows(event: ParsedEvent) -> bool:
     """Whether an event is a rows event of any version; not one that only ends its statement.
 
-    Raises
-    ------
-    GrammarError
-        The event has no table map and cannot be parsed.
+    Raises `GrammarError`: the event has no table map and cannot be parsed.
     """
     is_rows = event.layout.effective_type(event.type_code) in ROWS_TYPES
     return is_rows and (event.table_map is not None or not getattr(event.body, "is_dummy", False))
@@ -80,10 +77,7 @@ def has_rows(event: ParsedEvent) -> bool:
 def schema_of(event: ParsedEvent) -> Schema:
     """The schema of a rows event's table, from its table map alone.
 
-    Raises
-    ------
-    GrammarError
-        The table map is missing, or the event is too short to contain its table ID.
+    Raises `GrammarError`: the table map is missing, or the event is too short to contain its table ID.
     """
     if event.table_map is None:
         _ = event.parsed  # an event that cannot be parsed has a reason of its own
@@ -106,17 +100,10 @@ def rows_of(event: ParsedEvent, schema: Schema | None = None) -> Iterator[Row]:
 
     Other events have no rows.
 
-    Parameters
-    ----------
-    event
-        An event from the reader.
-    schema
-        The table's columns, if more is known than the event's own table map says.
-
-    Raises
-    ------
-    GrammarError
-        The rows do not match the table map, or a value is invalid; the error names the table and column.
+    `event`: an event from the reader.
+    `schema`: the table's columns, if more is known than the event's own table map says.
+    Raises `GrammarError`: the rows do not match the table map, or a value is invalid; the error names the
+    table and column.
     """
     if not has_rows(event):
         return

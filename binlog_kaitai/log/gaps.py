@@ -68,38 +68,19 @@ def add_gap(gaps: list[Gap], gap: Gap) -> None:
 class AroundDamage:
     """Blocks of a log from a given event on, and the gaps between them, in log order.
 
-    Parameters
-    ----------
-    stream
-        The log: at its first byte if `context` is None, else at an event.
-    context
-        State before the event.
-    position
-        Offset of the event.
-    search
-        Finds complete events in the stream; passed by callers that read the stream more than once.
-    known
-        Gaps found earlier, in order; each has an end.
-    is_checked
-        Treat an event with a wrong checksum as a gap.
-    leaves_pieces
-        The caller processes blocks in another thread, and calls `finish` after the last one.
-    enters_logs
-        If another log begins in the same file, continue in it. Its magic is then reported as a gap.
-    options
-        Those of `BlockReader`.
-
-    Attributes
-    ----------
-    reader : BlockReader
-        The reader of the current block; at a gap, of the block before it.
-    end : End or None
-        Set after iteration: how the log ended; None if the bytes after the last gap were not read.
-
-    Raises
-    ------
-    NotABinlogError, EncryptedError
-        The stream does not begin with a readable log.
+    `stream`: the log: at its first byte if `context` is None, else at an event.
+    `context`: state before the event.
+    `position`: offset of the event.
+    `search`: finds complete events in the stream; passed by callers that read the stream more than once.
+    `known`: gaps found earlier, in order; each has an end.
+    `is_checked`: treat an event with a wrong checksum as a gap.
+    `leaves_pieces`: the caller processes blocks in another thread, and calls `finish` after the last one.
+    `enters_logs`: if another log begins in the same file, continue in it. Its magic is then reported as a
+    gap.
+    `options`: those of `BlockReader`.
+    `reader`: the reader of the current block; at a gap, of the block before it.
+    `end`: set after iteration: how the log ended; None if the bytes after the last gap were not read.
+    Raises `NotABinlogError`, `EncryptedError`: the stream does not begin with a readable log.
     """
 
     def __init__(
@@ -133,12 +114,7 @@ class AroundDamage:
             yield from self._pass_gaps((yield from self._blocks()))
 
     def finish(self) -> None:
-        """Check that no pieces of a rows event are missing at the end.
-
-        Raises
-        ------
-        GrammarError
-        """
+        """Check that no pieces of a rows event are missing at the end."""
         if self.end is not None and self.end.kind is EndKind.CLEAN:
             try:
                 self.reader.context.pieces.finish()

@@ -36,14 +36,9 @@ _asked: dict[str, dict[_Field, None]] = {}
 def read_fixed(data: Bytes, starts: Ints, fields: Ints, out: Unsigned, is_same: Bools) -> None:
     """Read several numbers of each event.
 
-    Parameters
-    ----------
-    fields : int64 array of shape (n, 3)
-        Offset relative to `starts`, width in bytes (at most 8), and 1 for a big-endian number.
-    out : uint64 array of shape (n, events)
-        Output: the numbers; 0 where outside `data`.
-    is_same : bool array
-        Output: whether a number is the same in all events.
+    `fields`: offset relative to `starts`, width in bytes (at most 8), and 1 for a big-endian number.
+    `out`: output: the numbers; 0 where outside `data`.
+    `is_same`: output: whether a number is the same in all events.
     """
     events = starts.shape[0]
     for field in range(fields.shape[0]):
@@ -89,12 +84,8 @@ def is_all(values: Array, value: Number) -> Number:
 class FixedNumbers:
     """The numbers at fixed offsets in the events of one layout.
 
-    Parameters
-    ----------
-    name
-        Name of the layout.
-    data, starts
-        The block (uint8), and the start of each event (int64).
+    `name`: name of the layout.
+    `data`, `starts`: the block (uint8), and the start of each event (int64).
     """
 
     def __init__(self, name: str, data: Bytes, starts: Ints) -> None:
@@ -191,21 +182,12 @@ def _walk_over(name: str) -> tuple[Kernel[None], int]:
 class Gathered:
     """Columns of `len(starts)` events of one type.
 
-    Parameters
-    ----------
-    layout
-        Record layout of the bytes at `starts`.
-    data : uint8 array
-        The block with the events.
-    starts, sizes : int64 arrays
-        Start of each body (or header) in `data`, and its length; a single number if all have the same.
-    parameters
-        Values of the layout's parameters, the same for all events.
-
-    Attributes
-    ----------
-    fits : bool array
-        Which events match the layout.
+    `layout`: record layout of the bytes at `starts`.
+    `data`: the block with the events.
+    `starts`, `sizes`: start of each body (or header) in `data`, and its length; a single number if all have
+    the same.
+    `parameters`: values of the layout's parameters, the same for all events.
+    `fits`: which events match the layout.
     """
 
     def __init__(

@@ -125,10 +125,7 @@ def _add_one_by_one(gtids: GtidSet, block: Block, rows: Ints) -> None:
 def previous_gtids(event: ParsedEvent) -> GtidSet:
     """The GTIDs before a log, from the event that contains them; see `spans.previous_gtids`.
 
-    Raises
-    ------
-    GrammarError
-        The event is damaged.
+    Raises `GrammarError`: the event is damaged.
     """
     try:
         return spans.previous_gtids(event.parsed)
@@ -145,22 +142,12 @@ def logged_gtids(
 ) -> GtidSet:
     """The GTIDs of the transactions in logs.
 
-    Parameters
-    ----------
-    source
-        Any source that `binlog_kaitai.open` accepts.
-    has_previous
-        Include the GTIDs before each log (PREVIOUS_GTIDS_LOG_EVENT, GTID_LIST_EVENT). The result is
-        everything that the server had executed when it wrote the last event.
-    ends
-        Output: how each file ended.
-
-    Raises
-    ------
-    SourceError
-        No log was found.
-    BinlogError
-        A log is damaged.
+    `source`: any source that `binlog_kaitai.open` accepts.
+    `has_previous`: include the GTIDs before each log (PREVIOUS_GTIDS_LOG_EVENT, GTID_LIST_EVENT). The result
+    is everything that the server had executed when it wrote the last event.
+    `ends`: output: how each file ended.
+    Raises `SourceError`: no log was found.
+    Raises `BinlogError`: a log is damaged.
     """
     found = GtidSet()
     for one in resolve(source):

@@ -215,14 +215,9 @@ def plain(text: str) -> str:
 class TextColumn(NamedTuple):
     """One value per row.
 
-    Attributes
-    ----------
-    kind, first, second
-        See `text_kernels.assemble`.
-    by_event : bool
-        The column has a row for each event of the block.
-    constant : bytes or None
-        The JSON text of all rows if it is the same, as often for a server id or thread id.
+    `kind`, `first`, `second`: see `text_kernels.assemble`.
+    `by_event`: the column has a row for each event of the block.
+    `constant`: the JSON text of all rows if it is the same, as often for a server id or thread id.
     """
 
     kind: int
@@ -471,12 +466,9 @@ def write_lines(
 ) -> tuple[Bytes, Ints]:
     """The lines of all events, concatenated (uint8), and the end of each (int64).
 
-    Parameters
-    ----------
-    programs
-        The programs used.
-    events, program_of, row_of : int64 arrays
-        For each line, its event, its program, and the row in that program's columns.
+    `programs`: the programs used.
+    `events`, `program_of`, `row_of`: for each line, its event, its program, and the row in that program's
+    columns.
     """
     pieces: list[tuple[int, int, int]] = []
     limits = [0]

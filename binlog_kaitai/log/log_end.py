@@ -39,19 +39,10 @@ class End(NamedTuple):
 def classify_end(file: str, tail: Tail, context: Context, *, checks_pieces: bool = True) -> End:
     """Classify the end of a file by the bytes after its last complete event.
 
-    Parameters
-    ----------
-    checks_pieces
-        Whether all events have been processed, so that missing pieces of a rows event are known.
-
-    Raises
-    ------
-    TruncatedError
-        A closed file ends inside an event.
-    FramingError
-        A file in use ends inside an event whose header contradicts itself.
-    GrammarError
-        A closed file ends between the pieces of a rows event.
+    `checks_pieces`: whether all events have been processed, so that missing pieces of a rows event are known.
+    Raises `TruncatedError`: a closed file ends inside an event.
+    Raises `FramingError`: a file in use ends inside an event whose header contradicts itself.
+    Raises `GrammarError`: a closed file ends between the pieces of a rows event.
     """
     if context.is_in_use:
         if tail.header is not None and context.has_exact_positions:

@@ -42,14 +42,9 @@ _LAST_OF_ONE = 250
 class PayloadHeaders(NamedTuple):
     """Headers of several payload events, as int64 and bool arrays.
 
-    Attributes
-    ----------
-    fits : bool array
-        Which events the other arrays are valid for: compressed with zstd, with a header that matches.
-    starts, ends
-        Range of the compressed bytes in the block.
-    payload_sizes, uncompressed_sizes
-        Lengths according to the event.
+    `fits`: which events the other arrays are valid for: compressed with zstd, with a header that matches.
+    `starts`, `ends`: range of the compressed bytes in the block.
+    `payload_sizes`, `uncompressed_sizes`: lengths according to the event.
     """
 
     matches: NDArray[np.bool_]
@@ -184,11 +179,8 @@ def expand(
 
     `block_size` limits the blocks of a large payload, in bytes.
 
-    Raises
-    ------
-    BinlogError
-        A payload cannot be decompressed or framed, or the pieces of a rows event are out of order; raised
-        after all preceding events.
+    Raises `BinlogError`: a payload cannot be decompressed or framed, or the pieces of a rows event are out of
+    order; raised after all preceding events.
     """
     rows = _rows_to_open(block)
     if not len(rows):

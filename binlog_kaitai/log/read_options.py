@@ -86,10 +86,7 @@ class Reading(NamedTuple):
     def of(cls, source: SourceLike | Iterable[SourceLike], options: Mapping[str, Any]) -> Reading:
         """Find the sources and check the filters.
 
-        Raises
-        ------
-        SourceError, UsageError
-            No log was found, or a filter is invalid.
+        Raises `SourceError`, `UsageError`: no log was found, or a filter is invalid.
         """
         sources = resolve(source, options["keys"])
         filters = Filters.of(**part_of(options, FilterOptions))

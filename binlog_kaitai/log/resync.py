@@ -47,10 +47,7 @@ _HELD = 64 << 20
 class RandomAccess:
     """A seekable stream as an array; the position of a stream that is not a local file changes.
 
-    Attributes
-    ----------
-    size : int
-        Size when opened; bytes appended later are not visible.
+    `size`: size when opened; bytes appended later are not visible.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -119,10 +116,7 @@ class RangeCrc32s:
     The CRC of a range is the CRC up to its end XOR the CRC up to its start, shifted by the length of the
     range. Each of the two continues from the nearest stored CRC before it.
 
-    Attributes
-    ----------
-    summed : int
-        Number of bytes that CRCs were computed over in total.
+    `summed`: number of bytes that CRCs were computed over in total.
     """
 
     def __init__(self, offsets: RandomAccess) -> None:
@@ -210,10 +204,7 @@ class _Headers(NamedTuple):
 class Search:
     """Searches a log for complete events.
 
-    Parameters
-    ----------
-    stream
-        A seekable stream; its position changes.
+    `stream`: a seekable stream; its position changes.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -225,16 +216,8 @@ class Search:
     def event(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
         """Offset of the first complete event at or after `start`, from the beginning of the log.
 
-        Parameters
-        ----------
-        layout
-            The format in force.
-        has_own_positions
-            Whether the positions in headers are offsets in this file; False for relay logs.
-
-        Returns
-        -------
-        None if there is no such event.
+        `has_own_positions`: whether the positions in headers are offsets in this file; False for relay logs.
+        Returns None if there is no such event.
         """
         return self._find(start, _Wanted(layout, has_own_positions, is_shifted=False))
 

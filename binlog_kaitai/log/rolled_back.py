@@ -58,15 +58,8 @@ class _Range(NamedTuple):
 class RolledBack:
     """Sets `Block.rolled_back` for the blocks of a log. Events are numbered across blocks.
 
-    Parameters
-    ----------
-    reopen
-        For transactions of more than `MOST_HELD` bytes; None if the log can be read only once.
-
-    Attributes
-    ----------
-    missed : list of str
-        Places of rollbacks of transactions whose rows were not held back.
+    `reopen`: for transactions of more than `MOST_HELD` bytes; None if the log can be read only once.
+    `missed`: places of rollbacks of transactions whose rows were not held back.
     """
 
     def __init__(self, reopen: Reopen | None = None) -> None:
@@ -85,10 +78,7 @@ class RolledBack:
     def decided(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """The blocks, once it is known which of their events were rolled back.
 
-        Raises
-        ------
-        BinlogError
-            That of the given blocks, after those before it.
+        Raises `BinlogError`: that of the given blocks, after those before it.
         """
         try:
             for block in filter(len, blocks):

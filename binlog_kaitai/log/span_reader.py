@@ -24,10 +24,8 @@ def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader |
 
     The options are those of :class:`BlockReader`.
 
-    Raises
-    ------
-    NotABinlogError, EncryptedError, FramingError, GrammarError
-        As the reader does, also during iteration.
+    Raises `NotABinlogError`, `EncryptedError`, `FramingError`, `GrammarError`: as the reader does, also
+    during iteration.
     """
     if source.span is None:
         return BlockReader.of_file(stream, source.name, **options)
@@ -37,10 +35,7 @@ def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader |
 class SpanReader:
     """Blocks of a span, in order, without its gaps.
 
-    Parameters
-    ----------
-    options
-        Options of `BlockReader`.
+    `options`: options of `BlockReader`.
     """
 
     def __init__(self, stream: BinaryIO, span: Span, name: str, **options: Any) -> None:
@@ -103,12 +98,7 @@ class SpanReader:
 class Limited(io.RawIOBase):
     """The next `left` bytes of a stream, as a stream.
 
-    Attributes
-    ----------
-    raw : BinaryIO
-        The stream.
-    left : int
-        Number of bytes that remain.
+    `left`: number of bytes that remain.
     """
 
     def __init__(self, stream: BinaryIO, size: int) -> None:

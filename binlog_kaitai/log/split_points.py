@@ -63,10 +63,7 @@ _STRIDE = 1 << 20
 class Log:
     """A log in which to find split points, each returned as the rest of the log from there on.
 
-    Parameters
-    ----------
-    stream
-        A seekable stream of the whole log; its position changes.
+    `stream`: a seekable stream of the whole log; its position changes.
     """
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
@@ -197,11 +194,8 @@ def _before(rest: Span | None, stop: int | None) -> Span | None:
 class SplitPointFinder:
     """Finds the split points in consecutive blocks.
 
-    Parameters
-    ----------
-    is_sure
-        Whether the first block is the start of the log, or of a span that begins at a split point; otherwise
-        it may begin inside a transaction.
+    `is_sure`: whether the first block is the start of the log, or of a span that begins at a split point;
+    otherwise it may begin inside a transaction.
     """
 
     def __init__(self, log_header: LogHeader, *, is_sure: bool = True) -> None:

@@ -22,23 +22,14 @@ _FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
 class HexdumpStyle(NamedTuple):
     """The format of a client's hex dump.
 
-    Attributes
-    ----------
-    letters : bytes
-        The character for each of the 256 bytes.
-    fill : bytes
-        Fill character that pads positions to eight digits.
-    width : int
-        Width of the digits of a line.
-    fields : tuple of int
-        Lengths of the six header fields.
-    head : bytes
-        Text before the position of the header.
-    gaps : tuple of bytes
-        Text before each field.
-    after_header, gap, end, end_without_lines : bytes
-        Text after the fields; between the position and the digits of a line; after the lines, or without
-        lines.
+    `letters`: the character for each of the 256 bytes.
+    `fill`: fill character that pads positions to eight digits.
+    `width`: width of the digits of a line.
+    `fields`: lengths of the six header fields.
+    `head`: text before the position of the header.
+    `gaps`: text before each field.
+    `after_header`, `gap`, `end`, `end_without_lines`: text after the fields; between the position and the
+    digits of a line; after the lines, or without lines.
     """
 
     letters: bytes
@@ -70,20 +61,11 @@ def put_hexdump(
 ) -> Number:
     """Write the hex dump of an event.
 
-    Parameters
-    ----------
-    data, start, size
-        Range of the event.
-    position
-        Position to print for the first byte; 0 writes nothing.
-    style, offset
-        Bytes, and the offset of a packed `HexdumpStyle` in them.
-    out, at
-        Output, and the offset to write at.
-
-    Returns
-    -------
-    End of the text; -1 if `out` is full, -2 if the event or the style is outside the data.
+    `data`, `start`, `size`: range of the event.
+    `position`: position to print for the first byte; 0 writes nothing.
+    `style`, `offset`: bytes, and the offset of a packed `HexdumpStyle` in them.
+    `out`, `at`: output, and the offset to write at.
+    Returns the end of the text; -1 if `out` is full, -2 if the event or the style is outside the data.
     """
     if position == 0:
         return at
@@ -338,30 +320,19 @@ def assemble(
 ) -> Number:
     """Write one line per event, piece by piece.
 
-    Parameters
-    ----------
-    data, pool
-        The block, and additional bytes.
-    events, programs, rows
-        For each line, its event's number in the block, its program, and its row in the columns of that
-        program.
-    limits
-        Program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
-    pieces : int64 array of shape (n, 3)
-        Kind; then for CONSTANT, offset in the pool and length, else the index of the column in `first` and
-        `second`, and 1 if its rows are numbered like the events of the block instead of by `rows`.
-    first, second : int64 arrays
-        A number is in `first`, with 0 in `second`. Text has its offset in the block and its length, and is
-        quoted, but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which are copied
-        unchanged. So does a number whose `second` is not 0, with offset in the pool and length. HEXDUMP has
-        two entries per row: offset and length of the bytes; then their position, and the offset in the pool
-        of the style (`text.hexdump`).
-    out, ends
-        Output: the lines, and the end of each.
-
-    Returns
-    -------
-    Length of all lines; -1 if `out` is too small, -2 if a piece is outside `data` or `pool`.
+    `data`, `pool`: the block, and additional bytes.
+    `events`, `programs`, `rows`: for each line, its event's number in the block, its program, and its row in
+    the columns of that program.
+    `limits`: program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
+    `pieces`: kind; then for CONSTANT, offset in the pool and length, else the index of the column in `first`
+    and `second`, and 1 if its rows are numbered like the events of the block instead of by `rows`.
+    `first`, `second`: a number is in `first`, with 0 in `second`. Text has its offset in the block and its
+    length, and is quoted, but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which
+    are copied unchanged. So does a number whose `second` is not 0, with offset in the pool and length.
+    HEXDUMP has two entries per row: offset and length of the bytes; then their position, and the offset in
+    the pool of the style (`text.hexdump`).
+    `out`, `ends`: output: the lines, and the end of each.
+    Returns the length of all lines; -1 if `out` is too small, -2 if a piece is outside `data` or `pool`.
     """
     at = 0
     room = out.shape[0]

@@ -48,10 +48,7 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     A source that may wait for data, such as a pipe, and a span of a log, which is itself one of many that are
     read side by side, are read in one thread.
 
-    Raises
-    ------
-    UsageError
-        The number is less than 1.
+    Raises `UsageError`: the number is less than 1.
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, not {threads}")
@@ -124,16 +121,10 @@ def in_order(
 ) -> Iterator[_Result]:
     """The results of all items, in order; an error, of an item or the work on it, in its order.
 
-    Parameters
-    ----------
-    items
-        Are computed one after the other, a few ahead.
-    work
-        Returns the results of an item; it must not depend on other items.
-    threads
-        Number of threads for the work; 1: no thread is started.
-    size
-        Size of an item, in bytes.
+    `items`: are computed one after the other, a few ahead.
+    `work`: returns the results of an item; it must not depend on other items.
+    `threads`: number of threads for the work; 1: no thread is started.
+    `size`: size of an item, in bytes.
     """
     done = 0
     for item in items:

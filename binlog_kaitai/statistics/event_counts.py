@@ -172,30 +172,15 @@ _OPERATION_OF = _operation_of()
 class EventCounts:
     """Counts events page by page.
 
-    Parameters
-    ----------
-    left_out
-        Leaves out rows that were rolled back.
-
-    Attributes
-    ----------
-    types : int64 array of shape (256, 2)
-        Event and byte counts for each type.
-    tables : dict
-        By schema, table and operation: rows, events, bytes, transactions.
-    statements, statement_bytes : Counter
-        By kind of statement.
-    timeline : Timeline
-    first, last : int
-        The earliest and the latest commit time, in seconds; 0 if there is none.
-    packed, unpacked : int
-        Size of compressed content in bytes, before and after decompression.
-    inner : int
-        Number of events inside compressed transactions.
-    keyless : set
-        Schema and name of each table without a primary key; the others have one, or it is unknown.
-    uncounted : int
-        Rows events whose rows cannot be counted.
+    `left_out`: leaves out rows that were rolled back.
+    `types`: event and byte counts for each type.
+    `tables`: by schema, table and operation: rows, events, bytes, transactions.
+    `statements`, `statement_bytes`: by kind of statement.
+    `first`, `last`: the earliest and the latest commit time, in seconds; 0 if there is none.
+    `packed`, `unpacked`: size of compressed content in bytes, before and after decompression.
+    `inner`: number of events inside compressed transactions.
+    `keyless`: schema and name of each table without a primary key; the others have one, or it is unknown.
+    `uncounted`: rows events whose rows cannot be counted.
     """
 
     def __init__(self, left_out: LeftOut) -> None:

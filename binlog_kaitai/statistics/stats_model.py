@@ -26,18 +26,8 @@ MAX_STEPS = 4096
 class Timeline:
     """Sums of several values by time.
 
-    Parameters
-    ----------
-    values
-        Number of values.
-
-    Attributes
-    ----------
-    width : int
-        Length of a step in seconds.
-    starts : int64 array
-        Start of each nonempty step, in seconds since 1970-01-01 UTC, ascending.
-    sums : int64 array of shape (steps, values)
+    `width`: length of a step in seconds.
+    `starts`: start of each nonempty step, in seconds since 1970-01-01 UTC, ascending.
     """
 
     def __init__(self, values: int) -> None:

@@ -50,37 +50,18 @@ _OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 class Figures(NamedTuple):
     """Consecutive transactions, in log order.
 
-    Attributes
-    ----------
-    sizes : int64 array
-        Bytes in the file.
-    durations : int64 array
-        From the earliest event to the commit on the same server, in seconds; 0 if unknown.
-    commits : int64 array
-        Commit time on the originating server, in seconds; 0 if unknown.
-    immediate : int64 array
-        Commit time on this server, in microseconds; 0 if the log does not have it.
-    changed : int64 array
-        Number of changed rows, without those that cannot be counted.
-    servers : int64 array
-        Server ids.
-    outcomes : int8 array
-        How each ended, as an index into `transactions.view.KINDS`.
-    is_compressed : bool array
-    definitions : int64 array
-        Indexes of the transactions that are DDL.
-    positions, ends, events : int64 arrays
-        Start and end position of each in its log, and its number of events.
-    threads : int64 array
-        The connection that ran each; -1 if the log does not have it.
-    tables : TableBytes
-        Bytes by transaction and table.
-    file : str
-        Name of the log.
-    view : callable
-        Returns a range of transactions in the form of the view.
-    known : dict
-        Transactions already decoded, by index; see `row`.
+    `sizes`: bytes in the file.
+    `durations`: from the earliest event to the commit on the same server, in seconds; 0 if unknown.
+    `commits`: commit time on the originating server, in seconds; 0 if unknown.
+    `immediate`: commit time on this server, in microseconds; 0 if the log does not have it.
+    `changed`: number of changed rows, without those that cannot be counted.
+    `outcomes`: how each ended, as an index into `transactions.view.KINDS`.
+    `definitions`: indexes of the transactions that are DDL.
+    `positions`, `ends`, `events`: start and end position of each in its log, and its number of events.
+    `threads`: the connection that ran each; -1 if the log does not have it.
+    `tables`: bytes by transaction and table.
+    `view`: returns a range of transactions in the form of the view.
+    `known`: transactions already decoded, by index; see `row`.
     """
 
     sizes: NDArray[np.int64]
@@ -258,13 +239,7 @@ _MAX_RANKED_TABLES, OF_TABLE = 1000, 5
 
 
 class Ranking(Generic[_Thing]):
-    """The largest values of many, each with an associated object.
-
-    Parameters
-    ----------
-    most
-        How many to keep.
-    """
+    """The largest values of many, each with an associated object."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -295,14 +270,9 @@ class Ranking(Generic[_Thing]):
 class TableChange(NamedTuple):
     """The changes of one transaction to one table.
 
-    Attributes
-    ----------
-    file, position, end_position, events
-        The transaction, as in `TransactionPlace`.
-    time, thread : int or None
-        Commit time in seconds, and connection.
-    table_bytes, bytes : int
-        Size of the table's rows events, and of the transaction in the file.
+    `file`, `position`, `end_position`, `events`: the transaction, as in `TransactionPlace`.
+    `time`, `thread`: commit time in seconds, and connection.
+    `table_bytes`, `bytes`: size of the table's rows events, and of the transaction in the file.
     """
 
     file: str
@@ -333,28 +303,16 @@ class TableChange(NamedTuple):
 class TransactionCounts:
     """Counts transactions, batch by batch.
 
-    Parameters
-    ----------
-    top
-        Length of each ranking.
-
-    Attributes
-    ----------
-    biggest, longest, most_rows, gaps : Ranking
-        Rankings of rows of the view; for gaps, of pairs: seconds, and the row after the gap.
-    definitions : list of dict
-        The first rows of the view that are DDL; `definition_count` is their total number.
-    servers : dict
-        By server id: transactions, bytes.
-    kinds : dict
-        Number of transactions by outcome.
-    threads : dict
-        By connection: transactions, bytes, rows.
-    of_tables : dict
-        By ``schema.table``, the `Ranking` of its transactions (as `TableChange`) by the bytes of its rows
-        events.
-    sizes : int64 array
-        Number of transactions by the bit length of their size.
+    `top`: length of each ranking.
+    `biggest`, `longest`, `most_rows`, `gaps`: rankings of rows of the view; for gaps, of pairs: seconds, and
+    the row after the gap.
+    `definitions`: the first rows of the view that are DDL; `definition_count` is their total number.
+    `servers`: by server id: transactions, bytes.
+    `kinds`: number of transactions by outcome.
+    `threads`: by connection: transactions, bytes, rows.
+    `of_tables`: by ``schema.table``, the `Ranking` of its transactions (as `TableChange`) by the bytes of its
+    rows events.
+    `sizes`: number of transactions by the bit length of their size.
     """
 
     def __init__(self, top: int) -> None:

@@ -209,10 +209,7 @@ def column_arrays(
 ) -> Iterator[pa.Array]:
     """The values of the given columns; null where the image does not contain them.
 
-    Raises
-    ------
-    CellError
-        A value is invalid.
+    Raises `CellError`: a value is invalid.
     """
     cells, changed = [], []
     for column in columns:
@@ -337,10 +334,7 @@ def table_batches_of(
 ) -> Iterator[tuple[Table, pa.RecordBatch]]:
     """The batches of a page, table by table.
 
-    Raises
-    ------
-    BinlogError
-        The first error by position, after the batches of all events before it.
+    Raises `BinlogError`: the first error by position, after the batches of all events before it.
     """
     stop, error = len(page.images), None
     while True:

@@ -78,10 +78,7 @@ def own_name(name: str) -> str:
 def check_schema(table: Schema, schema: pa.Schema) -> None:
     """Reject a schema that shares no column with the table, since all values would be null.
 
-    Raises
-    ------
-    UsageError
-        Lists the columns of the table, or explains that they have no names.
+    Raises `UsageError`: lists the columns of the table, or explains that they have no names.
     """
     wanted = [field.name for field in schema if field.name.rstrip("_").lower() not in _TAKEN]
     own = own_columns(table, schema)

@@ -160,15 +160,8 @@ def typed_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one table as batches of a schema: columns by name, null where the table lacks one.
 
-    Parameters
-    ----------
-    masks
-        Columns to mask; `schema` has their types after masking, and `where` is not about them.
-
-    Raises
-    ------
-    UsageError
-        The table has none of the schema's columns.
+    `masks`: columns to mask; `schema` has their types after masking, and `where` is not about them.
+    Raises `UsageError`: the table has none of the schema's columns.
     """
 
     def schema_of(table: Table) -> pa.Schema:

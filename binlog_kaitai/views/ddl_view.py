@@ -111,10 +111,7 @@ def ddl_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of pages; there must be a page for every block.
 
-    Parameters
-    ----------
-    definitions
-        The definitions before the pages; updated by them.
+    `definitions`: the definitions before the pages; updated by them.
     """
     series = OneSeries(definitions) if isinstance(definitions, Definitions) else definitions
     file, own = None, Definitions()

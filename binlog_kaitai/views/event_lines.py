@@ -37,19 +37,10 @@ _OF_TABLE_MAP = "table_map."
 class Infos:
     """Programs that write the main fields of the events of a block.
 
-    Parameters
-    ----------
-    wanted : bool array
-        The events to write; events that `selection` rejects by name are removed.
-    fail
-        Called with the number and the error of an event that cannot be decoded.
-
-    Attributes
-    ----------
-    programs : list of LineProgram
-        Created by `new_program`, with the object of main fields appended.
-    program_of, row_of : int64 arrays
-        For each event of the block, its program and its row in that program.
+    `wanted`: the events to write; events that `selection` rejects by name are removed.
+    `fail`: called with the number and the error of an event that cannot be decoded.
+    `programs`: created by `new_program`, with the object of main fields appended.
+    `program_of`, `row_of`: for each event of the block, its program and its row in that program.
     """
 
     def __init__(
@@ -218,13 +209,9 @@ class _State(NamedTuple):
 class EventPages(LogPages[EventsPage]):
     """Pages of one or more logs, in order.
 
-    Parameters
-    ----------
-    prologue
-        Begins the program of a page's lines; called with the block, pool, statuses and GTIDs.
-    needs_gtid, needs_info
-        If false, pages may lack the GTIDs or the programs of the lines; bodies are then not decoded for them.
-
+    `prologue`: begins the program of a page's lines; called with the block, pool, statuses and GTIDs.
+    `needs_gtid`, `needs_info`: if false, pages may lack the GTIDs or the programs of the lines; bodies are
+    then not decoded for them.
     The others are those of `LogPages`, and `max_events`, the maximum number of events of a page.
     """
 
@@ -281,10 +268,7 @@ def write_json(
 
     The options are those of `EventPages`.
 
-    Raises
-    ------
-    BinlogError
-        Like the event reader, after the lines of all preceding events.
+    Raises `BinlogError`: like the event reader, after the lines of all preceding events.
     """
     pages = EventPages(source, filters or Filters(), prologue=_json_prologue, **options)
     yield from pages.each(_json_lines)

@@ -120,19 +120,11 @@ Name = TypeVar("Name", bound=Hashable)
 class PartWriter:
     """Consecutive Parquet files of a folder; a new one is started when the columns change.
 
-    Parameters
-    ----------
-    stores_schema
-        Store the Arrow schema in the files, for types that only Arrow has.
-    encoders
-        Threads that encode row groups, one of this writer at a time; by default, the caller's thread does.
-
-    Attributes
-    ----------
-    rows : int
-        Number of rows written or waiting to be written.
-    waiting : int
-        Size in bytes of the waiting batches.
+    `stores_schema`: store the Arrow schema in the files, for types that only Arrow has.
+    `encoders`: threads that encode row groups, one of this writer at a time; by default, the caller's thread
+    does.
+    `rows`: number of rows written or waiting to be written.
+    `waiting`: size in bytes of the waiting batches.
     """
 
     def __init__(
@@ -216,10 +208,7 @@ class PartWriter:
 class OpenFiles(Generic[Name]):
     """Files that are written side by side, in bounded memory.
 
-    Parameters
-    ----------
-    begin
-        Returns the writer for a name.
+    `begin`: returns the writer for a name.
     """
 
     def __init__(self, begin: Callable[[Name], PartWriter]) -> None:
@@ -278,9 +267,7 @@ def write_changes(
     Each file has the columns that the table had at the time; Parquet readers merge the files of a folder by
     column name.
 
-    Returns
-    -------
-    Number of row images by table; `counts` receives them, also if an error is raised.
+    Returns the number of row images by table; `counts` receives them, also if an error is raised.
     """
     writers: dict[str, PartWriter] = {}
     counts = {} if counts is None else counts

@@ -19,11 +19,7 @@ _NUMBERS = "\0row"
 class Where(NamedTuple):
     """A condition on rows.
 
-    Attributes
-    ----------
-    expression : pyarrow.compute.Expression
-    needed : pyarrow.Schema
-        The columns that it refers to.
+    `needed`: the columns that it refers to.
     """
 
     expression: pc.Expression
@@ -33,10 +29,7 @@ class Where(NamedTuple):
     def of(cls, expression: pc.Expression, schema: pa.Schema) -> Where:
         """Validate a condition on the columns of a view.
 
-        Raises
-        ------
-        UsageError
-            It is not an Arrow expression over these columns.
+        Raises `UsageError`: it is not an Arrow expression over these columns.
         """
         reason = _refused(expression, schema)
         if reason is not None and not _refused(exact := _with_decimals(expression), schema):
@@ -90,10 +83,7 @@ def _with_decimals(expression: pc.Expression) -> pc.Expression:
 def chosen_columns(schema: pa.Schema, names: Sequence[str] | None) -> pa.Schema:
     """The columns with the given names, in that order; all for None.
 
-    Raises
-    ------
-    UsageError
-        A column does not exist.
+    Raises `UsageError`: a column does not exist.
     """
     if names is None:
         return schema

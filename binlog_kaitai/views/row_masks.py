@@ -79,10 +79,7 @@ def _contents(values: pa.Array) -> Iterator[bytes | None]:
 def with_key(key_file: str | None, fingerprint: str) -> Callable[[bytes], str]:
     """The function that computes HMAC-SHA-256 with a key.
 
-    Raises
-    ------
-    UsageError
-        The key cannot be read, or is not the one with this fingerprint.
+    Raises `UsageError`: the key cannot be read, or is not the one with this fingerprint.
     """
     key = read_key(key_file)
     if fingerprint_of(key) != fingerprint:
@@ -104,10 +101,7 @@ def with_key(key_file: str | None, fingerprint: str) -> Callable[[bytes], str]:
 def read_key(key_file: str | None) -> bytes:
     """The key in a file, or in the environment.
 
-    Raises
-    ------
-    UsageError
-        There is none, or it is too short.
+    Raises `UsageError`: there is none, or it is too short.
     """
     if key_file is None:
         key = os.environ.get(KEY_VARIABLE, "").encode()
@@ -184,19 +178,12 @@ class _Rule(NamedTuple):
 class Masks:
     """Rules for columns, created by :meth:`of`. Contains no key, so it can be pickled and shown.
 
-    Attributes
-    ----------
-    include : tuple of str
-        Of a table that one of these rules names, only these columns.
-    exclude : tuple of str
-        Columns to leave out.
-    mask : tuple of str
-        Rules with a method, as ``schema.table.column=METHOD``: ``null``; ``hash``, HMAC-SHA-256 with a key;
-        ``sha256``, without a key; or ``truncate:N``, the first N characters.
-    key_file : str or None
-        The file with the key of ``hash``; None: the environment variable `KEY_VARIABLE`.
-    fingerprint : str
-        Identifies the key, which must be the same in each process.
+    `include`: of a table that one of these rules names, only these columns.
+    `exclude`: columns to leave out.
+    `mask`: rules with a method, as ``schema.table.column=METHOD``: ``null``; ``hash``, HMAC-SHA-256 with a
+    key; ``sha256``, without a key; or ``truncate:N``, the first N characters.
+    `key_file`: the file with the key of ``hash``; None: the environment variable `KEY_VARIABLE`.
+    `fingerprint`: identifies the key, which must be the same in each process.
     """
 
     include: tuple[str, ...] = ()
@@ -215,10 +202,7 @@ class Masks:
     ) -> Masks:
         """Validate rules, and look up the key if one is needed.
 
-        Raises
-        ------
-        UsageError
-            A rule is invalid, or the key is missing.
+        Raises `UsageError`: a rule is invalid, or the key is missing.
         """
         found = cls(tuple(include), tuple(exclude), tuple(mask), key_file)
         if not any(rule.treatment.method is Method.HASHED for rule in _rules(found)):
@@ -244,10 +228,7 @@ class Masks:
     def check_follows(self, before: Masks) -> None:
         """Refuse to continue what was written with other masks, if values would come out that were hidden.
 
-        Raises
-        ------
-        UsageError
-            A rule is missing, or the key is another one.
+        Raises `UsageError`: a rule is missing, or the key is another one.
         """
         own = _rules(self)
         for rule in _rules(before):
@@ -274,10 +255,7 @@ class Masks:
     def treatments(self, schema: Schema) -> dict[str, Treatment]:
         """What happens to the columns of a definition of a table, by their names on the server.
 
-        Raises
-        ------
-        UsageError
-            The columns have no names, or a rule names none of them.
+        Raises `UsageError`: the columns have no names, or a rule names none of them.
         """
         names = tuple(column.name for column in schema.columns)
         is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
@@ -286,10 +264,7 @@ class Masks:
     def schema(self, table: Schema, whole: pa.Schema) -> pa.Schema:
         """The columns of a view after masking, from those of the table.
 
-        Raises
-        ------
-        UsageError
-            As for :meth:`treatments`; or a column cannot be truncated.
+        Raises `UsageError`: as for :meth:`treatments`; or a column cannot be truncated.
         """
         return masked_schema((table,), whole, self)
 
@@ -352,10 +327,7 @@ class Masks:
     def check_rename(self, old: tuple[str, str], new: tuple[str, str]) -> None:
         """Refuse a statement that renames a column, given as table and column, and so removes its mask.
 
-        Raises
-        ------
-        UsageError
-            The new name is treated less strictly than the old one.
+        Raises `UsageError`: the new name is treated less strictly than the old one.
         """
         before, after = self.treatment(*old), self.treatment(*new)
         if (after.method, -after.length) < (before.method, -before.length):
@@ -462,10 +434,7 @@ def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field
 def masked_schema(tables: Iterable[Schema], merged: pa.Schema, masks: Masks) -> pa.Schema:
     """The columns of several definitions of a table, merged by name, after masking.
 
-    Raises
-    ------
-    UsageError
-        As for :meth:`Masks.schema`.
+    Raises `UsageError`: as for :meth:`Masks.schema`.
     """
     fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
     for table in tables:

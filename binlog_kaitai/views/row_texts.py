@@ -68,16 +68,10 @@ _JSON, _IMAGES = JsonForm(), (ImageForm(is_after=False), ImageForm(is_after=True
 class Objects(NamedTuple):
     """Changed rows as columns, in log order.
 
-    Attributes
-    ----------
-    events : int64 array
-        Index of each row's event in the page's images.
-    numbers : int64 array
-        Number of each row within its event.
-    changes : int32 array
-        Index of each change in :data:`CHANGE_NAMES`.
-    before, after : Arrow arrays of text
-        JSON objects; null if the change has no such image.
+    `events`: index of each row's event in the page's images.
+    `numbers`: number of each row within its event.
+    `changes`: index of each change in :data:`CHANGE_NAMES`.
+    `before`, `after`: JSON objects; null if the change has no such image.
     """
 
     events: NDArray[np.int64]
@@ -123,10 +117,7 @@ class Failure(NamedTuple):
 def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects]:
     """The rows of a page as objects; without images, these are null, and no values are decoded.
 
-    Raises
-    ------
-    BinlogError
-        After the rows of all events before the damage.
+    Raises `BinlogError`: after the rows of all events before the damage.
     """
     with page.block.held():
         yield from in_order(page, _table_objects if has_images else _table_changes, Objects.joined)
@@ -315,21 +306,11 @@ def write_rows(
 ) -> Iterator[memoryview | bytes]:
     """The lines of changed rows, many at a time, as buffers of bytes.
 
-    Parameters
-    ----------
-    form
-        Their format; ``rows --format json`` by default.
-    origins
-        Additional columns on the origin of rows, see `binlog_kaitai.rows.event_metadata`.
-    choice
-        Selects rows, after the filters; all by default.
-    threads
-        Number of threads that write lines, see `default_threads`.
-
-    Raises
-    ------
-    BinlogError
-        Like the event reader, after the lines of all preceding events.
+    `form`: their format; ``rows --format json`` by default.
+    `origins`: additional columns on the origin of rows, see `binlog_kaitai.rows.event_metadata`.
+    `choice`: selects rows, after the filters; all by default.
+    `threads`: number of threads that write lines, see `default_threads`.
+    Raises `BinlogError`: like the event reader, after the lines of all preceding events.
     """
     chosen = filters or Filters()
     pages = RowsPages(

@@ -50,17 +50,9 @@ def read_around(
 ) -> Iterator[Any]:
     """Rows of a split, or of another source with its `state`, and the gaps (`Gap`) between, in log order.
 
-    Parameters
-    ----------
-    read
-        Returns record batches of a part of the split, or pairs with such a batch; like `read_span`.
-    options
-        Options of `read`.
-
-    Raises
-    ------
-    BinlogError
-        The error is not damage: for example, the log is missing or encrypted.
+    `read`: returns record batches of a part of the split, or pairs with such a batch; like `read_span`.
+    `options`: options of `read`.
+    Raises `BinlogError`: the error is not damage: for example, the log is missing or encrypted.
     """
     try:
         with opened(split) as log:  # if the log header cannot be decoded, the whole log is damaged

@@ -59,12 +59,8 @@ VIEWS = {
 def list_files(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
     """The logs of a source, in order, without reading them; each has its `state`.
 
-    Raises
-    ------
-    SourceError
-        No log was found.
-    UsageError
-        The source is a stream, which another process cannot read.
+    Raises `SourceError`: no log was found.
+    Raises `UsageError`: the source is a stream, which another process cannot read.
     """
     return [with_state(log) for log in resolve(source, keys)]
 
@@ -74,20 +70,11 @@ def plan(
 ) -> list[Source]:
     """Divide logs into splits, in log order, without reading them.
 
-    Parameters
-    ----------
-    source
-        Any source that `binlog_kaitai.open` accepts, except streams.
-    split_size
-        Size of a split in bytes; the last one of a log may be up to one and a half times as large. 0: one
-        split per log.
-    keys
-        Where to find the keys of encrypted logs. Splits can be pickled only if the keys are in files.
-
-    Raises
-    ------
-    SourceError, UsageError
-        No log was found, or the source cannot be split.
+    `source`: any source that `binlog_kaitai.open` accepts, except streams.
+    `split_size`: size of a split in bytes; the last one of a log may be up to one and a half times as large.
+    0: one split per log.
+    `keys`: where to find the keys of encrypted logs. Splits can be pickled only if the keys are in files.
+    Raises `SourceError`, `UsageError`: no log was found, or the source cannot be split.
     """
     return [split for splits in divide(list_files(source, keys), split_size) for split in splits]
 
@@ -119,10 +106,7 @@ def files_before(splits: Iterable[Source], split: Source) -> list[Source]:
 def read_split(split: Source, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
     """Rows of a split as record batches; the options are those of `read_span`.
 
-    Raises
-    ------
-    BinlogError
-        During iteration, after the batches of all events before the damage.
+    Raises `BinlogError`: during iteration, after the batches of all events before the damage.
     """
     exact = _exact(split)
     if exact is not None:
@@ -147,33 +131,20 @@ def read_span(
 ) -> Iterator[pa.RecordBatch]:
     """Rows of a log's span whose start and end are known.
 
-    Parameters
-    ----------
-    view
-        ``"events"``, ``"transactions"``, ``"ddl"``, or ``"changes"``: as JSON, or with `schema` typed.
-    table
-        As for `Filters.of`.
-    schema
-        Columns of the rows of one table, preceded by `META_FIELDS`; other columns of the table are omitted,
-        and columns missing from a row are null.
-    where
-        A condition on the rows; requires `schema`.
-    masks
-        Columns to mask; requires `schema`.
-    earlier
-        The logs before this one; the definitions in those of the same series apply if a log does not name
-        columns.
-    ddl
-        Text of CREATE TABLE statements, such as mysqldump writes.
-    scan_ddl
-        Search all logs before the split for definitions when the log does not name the columns of a
-        table.
-    zero_dates, verify_checksums
-        As in `read_changes`.
-    definitions_at
-        Returns the definitions in force before a span; replaces `earlier` and `ddl`.
-    filters
-        As for `Filters.of`. Time filters apply to each event, or transaction, individually.
+    `view`: ``"events"``, ``"transactions"``, ``"ddl"``, or ``"changes"``: as JSON, or with `schema` typed.
+    `table`: as for `Filters.of`.
+    `schema`: columns of the rows of one table, preceded by `META_FIELDS`; other columns of the table are
+    omitted, and columns missing from a row are null.
+    `where`: a condition on the rows; requires `schema`.
+    `masks`: columns to mask; requires `schema`.
+    `earlier`: the logs before this one; the definitions in those of the same series apply if a log does not
+    name columns.
+    `ddl`: text of CREATE TABLE statements, such as mysqldump writes.
+    `scan_ddl`: search all logs before the split for definitions when the log does not name the columns of a
+    table.
+    `zero_dates`, `verify_checksums`: as in `read_changes`.
+    `definitions_at`: returns the definitions in force before a span; replaces `earlier` and `ddl`.
+    `filters`: as for `Filters.of`. Time filters apply to each event, or transaction, individually.
     """
 
     span = source.span or Span()
@@ -217,10 +188,7 @@ def read_span(
 def _exact(split: Source) -> Source | None:
     """The split from its first transaction to its last one; None if none begins in it.
 
-    Raises
-    ------
-    BinlogError
-        The start of the log cannot be decoded.
+    Raises `BinlogError`: the start of the log cannot be decoded.
     """
     if split.span is None or split.span.is_exact:
         return split
@@ -258,10 +226,8 @@ def _key(log: Source) -> _Key:
 def opened(source: Source) -> Iterator[Log]:
     """A log opened to find split points; the process caches the results.
 
-    Raises
-    ------
-    SourceError, NotABinlogError, EncryptedError, GrammarError
-        The start of the log cannot be decoded.
+    Raises `SourceError`, `NotABinlogError`, `EncryptedError`, `GrammarError`: the start of the log cannot be
+    decoded.
     """
     with reading(source.name), source.open() as stream:
         log, key = Log(stream, source.name), _key(source)

@@ -45,17 +45,10 @@ def write_transactions(
 
     Times are seconds since 1970-01-01 UTC; commit times have six fractional digits.
 
-    Parameters
-    ----------
-    sort
-        One of :data:`SORTS`: descending, with unknown values last.
-    limit
-        Maximum number of transactions; with `sort`, also the approximate number held in memory.
-
-    Raises
-    ------
-    BinlogError
-        After the lines of all transactions before the damage; with `sort`, without any lines.
+    `sort`: one of :data:`SORTS`: descending, with unknown values last.
+    `limit`: maximum number of transactions; with `sort`, also the approximate number held in memory.
+    Raises `BinlogError`: after the lines of all transactions before the damage; with `sort`, without any
+    lines.
     """
     batches = transaction_batches(
         source, filters or Filters(), definitions=SeriesDefinitions(ddl), ends=ends, progress=progress

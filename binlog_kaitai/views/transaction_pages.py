@@ -48,17 +48,9 @@ _NEEDED = frozenset(
 class TransactionsPage:
     """All events of a block, and the parts of transactions that they form.
 
-    Parameters
-    ----------
-    gtids
-        The GTID of each event, as text in `pool`; None if GTIDs are only needed for rows.
-
-    Attributes
-    ----------
-    row_counts : int64 array
-        Row count of each rows event, see `row_counts.row_counts`.
-    parts : Parts
-        The transactions; for one that continues in another block, the part in this block.
+    `gtids`: the GTID of each event, as text in `pool`; None if GTIDs are only needed for rows.
+    `row_counts`: row count of each rows event, see `row_counts.row_counts`.
+    `parts`: the transactions; for one that continues in another block, the part in this block.
     """
 
     def __init__(
@@ -105,15 +97,9 @@ class TransactionsPage:
 class Finished(NamedTuple):
     """Complete transactions of a log.
 
-    Attributes
-    ----------
-    file : str
-        The name of the log.
-    batch : RecordBatch or None
-        Their rows, see `PART_SCHEMA`; None if they have not been built.
-    page, begin, end
-        Without `batch`: the transactions `begin` to `end` of this page, which is valid until the next ones
-        are requested, unless blocks are shared.
+    `batch`: their rows, see `PART_SCHEMA`; None if they have not been built.
+    `page`, `begin`, `end`: without `batch`: the transactions `begin` to `end` of this page, which is valid
+    until the next ones are requested, unless blocks are shared.
     """
 
     file: str
@@ -134,10 +120,7 @@ class Finished(NamedTuple):
 class TransactionSelection(EventSelection):
     """The filters, for the transactions of one file.
 
-    Attributes
-    ----------
-    is_over : bool
-        No further transactions of this file, or of the following files, can match.
+    `is_over`: no further transactions of this file, or of the following files, can match.
     """
 
     def among(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -203,14 +186,9 @@ class TransactionPages(LogPages[Finished]):
 
     After damage, the transaction left open is yielded before the error is raised.
 
-    Parameters
-    ----------
-    definitions
-        The table definitions in force before each log.
-    makes_rows
-        Build all transactions as rows of `PART_SCHEMA`; otherwise, for callers that need few of these and
-        have no filters, mostly none.
-
+    `definitions`: the table definitions in force before each log.
+    `makes_rows`: build all transactions as rows of `PART_SCHEMA`; otherwise, for callers that need few of
+    these and have no filters, mostly none.
     The others are those of `LogPages`.
     """
 

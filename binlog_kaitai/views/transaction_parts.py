@@ -34,10 +34,7 @@ if TYPE_CHECKING:
 class Parts:
     """The transactions of a block, numbered, with aggregations of event values.
 
-    Attributes
-    ----------
-    number_of : int64 array
-        For each event, the number of its transaction, -1 outside of transactions.
+    `number_of`: for each event, the number of its transaction, -1 outside of transactions.
     """
 
     def __init__(self, block: Block, segments: Segments) -> None:
@@ -191,12 +188,8 @@ def parts_of(
 ) -> pa.RecordBatch:
     """All parts in a block; see :data:`PART_SCHEMA`.
 
-    Parameters
-    ----------
-    types
-        Requested event types: `has_type` flags the transactions that have one.
-    with_schemas
-        Whether default databases are requested.
+    `types`: requested event types: `has_type` flags the transactions that have one.
+    `with_schemas`: whether default databases are requested.
     """
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
@@ -362,14 +355,9 @@ def _text(event: ParsedEvent) -> str | None:
 class TableBytes(NamedTuple):
     """The tables whose rows each transaction changes, in order of their first change.
 
-    Attributes
-    ----------
-    names : list of str
-        All tables.
-    owners, tables : int64 arrays
-        Transaction number, and index of the table in `names`.
-    bytes : int64 array
-        Size of the rows events of that transaction for that table.
+    `names`: all tables.
+    `owners`, `tables`: transaction number, and index of the table in `names`.
+    `bytes`: size of the rows events of that transaction for that table.
     """
 
     names: list[str]
