@@ -39,7 +39,7 @@ Value = (
 
 Decode = Callable[[Any, Column], Value]
 Text = Callable[[Any, Column], str]
-ArrowType = Callable[[Column], pa.DataType]
+ArrowType = Callable[[Column], "pa.DataType"]  # a string: Arrow is loaded at first use
 Sql = Callable[[Any, Column, SqlDialect], str]
 
 #: Maximum digits of Arrow's 128-bit decimal.
