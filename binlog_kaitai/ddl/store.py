@@ -42,23 +42,14 @@ class Store:
     `origin`: the origin of the definitions, ``"log"`` or ``"file"``.
     `is_folded`: names are case-insensitive, as for servers with `lower_case_table_names` other than 0.
 
-    Attributes
-    ----------
-    tables : dict
-        Definitions from the log, or from a file and changed by the log.
-    from_file : dict
-        Definitions from a file.
-    lost : dict
-        The reason why a table is unknown although a definition exists or existed.
-    absent : dict
-        Tables that do not exist, the latest last; with an empty table name: no table of the database exists,
-        other than the known and the lost ones.
-    databases : dict
-        Charset of each created database.
-    temporary : set
-        Thread and name of each temporary table.
-    notes : list of str
-        Lost definitions, with reasons; the newest 100.
+    `tables`: definitions from the log, or from a file and changed by the log.
+    `from_file`: definitions from a file.
+    `lost`: the reason why a table is unknown although a definition exists or existed.
+    `absent`: tables that do not exist, the latest last; with an empty table name: no table of the database
+    exists, other than the known and the lost ones.
+    `databases`: charset of each created database.
+    `temporary`: thread and name of each temporary table.
+    `notes`: lost definitions, with reasons; the newest 100.
     """
 
     def __init__(self, origin: str = "log", *, is_folded: bool = False) -> None:

@@ -34,7 +34,7 @@ from binlog_kaitai.live.archive_eras import (
     read_so_far,
 )
 from binlog_kaitai.live.archive_state import lock
-from binlog_kaitai.live.causes import PURGED, pause_after
+from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.live.closed_logs import ClosedLogs, Report
 from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
@@ -54,9 +54,8 @@ _SYNC_BYTES, _SYNC_SECONDS = 32 << 20, 1.0
 #: Without following, the number of consecutive attempts without a new byte.
 TRIES = 8
 
-#: Damage on the network may be temporary; damage in the server's log is not. MySQL 9 may not find a log
-#: that it has while it begins another one, or shuts down.
-_TRIES_OF_DOUBT = 3
+#: Damage on the network may be temporary; damage in the server's log is not.
+_TRIES_OF_DAMAGE = 3
 
 #: With several servers, the number of consecutive attempts to reach the archive's before another one is used.
 _TRIES_BEFORE_FAILOVER = 3
@@ -66,36 +65,22 @@ _TRIES_BEFORE_FAILOVER = 3
 class Fetch:
     """Keeps an archive of a server's logs up to date.
 
-    Parameters
-    ----------
-    addresses
-        The server; of several, the one that the archive is from, or the first that answers. If that cannot be
-        reached, the archive continues at another one in a new era, see `archive_eras`.
-    folder
-        The archive's directory.
-    start
-        Where a new archive starts: ``earliest``, ``latest``, the name of a log, or a GTID set that is already
-        present elsewhere: the log with the first transaction outside this set.
-    follows
-        Continue until interrupted; otherwise up to the server's current end.
-    semi_sync
-        Acknowledge safe transactions, so that the server's commits wait for the archive.
-    server_id
-        Replaces the server id chosen by the archive.
-    heartbeat
-        Seconds after which an idle server sends a heartbeat.
-    metrics_file
-        A file for Prometheus that says how things are, see `metrics`.
-    measures
-        Ask the server what it has, for metrics and for reports of progress, see `lag`.
-    compresses, store, keep_local
-        Compress logs that the server has closed, and put them into an object store; see `ClosedLogs`.
-    stop
-        Set by another thread to end the run at the next whole event.
-    on_tick
-        Called with the archive at least once a second while connected.
-    report
-        Called with progress messages.
+    `addresses`: the server; of several, the one that the archive is from, or the first that answers. If that
+    cannot be reached, the archive continues at another one in a new era, see `archive_eras`.
+    `folder`: the archive's directory.
+    `start`: where a new archive starts: ``earliest``, ``latest``, the name of a log, or a GTID set that is
+    already present elsewhere: the log with the first transaction outside this set.
+    `follows`: continue until interrupted; otherwise up to the server's current end.
+    `semi_sync`: acknowledge safe transactions, so that the server's commits wait for the archive.
+    `server_id`: replaces the server id chosen by the archive.
+    `heartbeat`: seconds after which an idle server sends a heartbeat.
+    `metrics_file`: a file for Prometheus that says how things are, see `metrics`.
+    `measures`: ask the server what it has, for metrics and for reports of progress, see `lag`.
+    `compresses`, `store`, `keep_local`: compress logs that the server has closed, and put them into an object
+    store; see `ClosedLogs`.
+    `stop`: set by another thread to end the run at the next whole event.
+    `on_tick`: called with the archive at least once a second while connected.
+    `report`: called with progress messages.
     """
 
     addresses: Sequence[Address]
@@ -124,12 +109,8 @@ class Fetch:
     def run(self) -> None:
         """Fetch until the end of the server's logs; if `follows`, until interrupted.
 
-        Raises
-        ------
-        ServerError
-            The server refuses, or is not the archive's; `ConnectionLostError` after several attempts.
-        SourceError
-            The archive cannot be written.
+        Raises `ServerError`: the server refuses, or is not the archive's; `ConnectionLostError` after several
+        attempts; `SourceError`: the archive cannot be written.
         """
         with ExitStack() as opened:
             self._opened = opened
@@ -163,7 +144,7 @@ class Fetch:
             self._opened.callback(self._lag.close)
 
     def _run(self) -> None:
-        failures = doubts = 0
+        failures = damages = 0
         while not self.stop.is_set():
             before = self._archive.place
             try:
@@ -172,16 +153,13 @@ class Fetch:
                 self._address = choose(self.addresses, known, self._session, others, may_move=may_move)
                 if self._fetch_from(self._address):
                     return
-            except (ServerError, DamagedError) as error:
-                is_doubtful = isinstance(error, DamagedError) or error.cause == PURGED
-                if not is_doubtful and not isinstance(error, ConnectionLostError):
-                    raise
+            except (ConnectionLostError, DamagedError) as error:
                 self._archive.cut()
                 if self._archive.place != before:
-                    failures = doubts = 0
+                    failures = damages = 0
                 failures += 1
-                doubts += is_doubtful
-                if doubts == _TRIES_OF_DOUBT or not (self.follows or failures < TRIES):
+                damages += isinstance(error, DamagedError)
+                if damages == _TRIES_OF_DAMAGE or not (self.follows or failures < TRIES):
                     raise
                 pause = pause_after(failures)
                 self._metrics.values["reconnects_total"] += 1

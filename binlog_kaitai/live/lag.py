@@ -48,11 +48,7 @@ def gtids_of(archive: Archive) -> GtidSet:
 class Lag:
     """Follows what an archive gets, and compares it with what the server has.
 
-
-    Attributes
-    ----------
-    bytes_behind, gtids_behind : float
-        As of the last question; not a number where the server does not say.
+    `bytes_behind`, `gtids_behind`: as of the last question; not a number where the server does not say.
     """
 
     def __init__(self, archive: Archive, connect: Callable[[], ServerSession]) -> None:

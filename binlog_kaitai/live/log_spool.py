@@ -387,12 +387,8 @@ class TemporarySpool:
     `start`: ``"earliest"``, ``"latest"``, or a position as `Follower.place` or `Checkpoint.of` take it.
     `is_bounded`: only what the server has now.
 
-    Attributes
-    ----------
-    paths : tuple of str
-        The directory with the logs.
-    start : str or mapping
-        Where to begin in it, as the parameter.
+    `paths`: the directory with the logs.
+    `start`: where to begin in it, as the parameter.
     """
 
     def __init__(self, url: str, start: Start = EARLIEST, *, is_bounded: bool = False) -> None:

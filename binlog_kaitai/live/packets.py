@@ -376,14 +376,9 @@ class Wire:
     `timeout`: seconds without a byte after which the connection is considered lost.
     `is_eager`: return as soon as bytes are available.
 
-    Attributes
-    ----------
-    buffer, view
-        The bytes received, as a uint8 array and as a memoryview.
-    begin, end : int
-        Offsets in it: of the next packet, and after the last byte.
-    sequence : int
-        Expected number of the next packet.
+    `buffer`, `view`: the bytes received, as a uint8 array and as a memoryview.
+    `begin`, `end`: offsets in it: of the next packet, and after the last byte.
+    `sequence`: expected number of the next packet.
     """
 
     def __init__(self, connection: socket.socket, timeout: float, *, is_eager: bool = False) -> None:

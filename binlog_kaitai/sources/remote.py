@@ -232,10 +232,7 @@ class Ranged(io.RawIOBase):
 
     `check`: called after each range but the first; raises `OSError` if the file is no longer the same.
 
-    Attributes
-    ----------
-    fetched : int
-        Number of bytes fetched so far.
+    `fetched`: number of bytes fetched so far.
     """
 
     def __init__(self, file: NativeFile, check: Callable[[], None] = lambda: None) -> None:

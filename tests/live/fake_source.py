@@ -22,7 +22,6 @@ from binlog_kaitai.live.server_session import Server
 
 MAX_PAYLOAD = 0xFFFFFF
 END_OF_STREAM = b"\xfe\0\0\2\0"
-MISSING = b"\xff\xd4\x04#HY000Could not find first log file name in binary log index file"
 TORN = b"\xff\xd4\x04#HY000binlog truncated in the middle of event; consider out of disk space on master"
 
 
@@ -63,7 +62,6 @@ class Source:
     def __init__(self, logs: dict[str, bytes]) -> None:
         self.logs = logs
         self.breaks: list[int] = []  # after so many bytes each connection breaks
-        self.misses = 0  # so many dumps of a log that it has fail as if it had been purged
         self.tears: set[str] = set()  # logs that end within an event
         self.asked: list[tuple[str, int]] = []
         self.uuid = "6b8d0b3a-0000-1111-2222-333344445555"
@@ -94,9 +92,6 @@ class Source:
 
     def stream(self, name: str, position: int) -> DumpStream:
         self.asked.append((name, position))
-        if name and self.misses:
-            self.misses -= 1
-            return stream_of(wire([MISSING]))
         data = wire([*self.messages(name, position), END_OF_STREAM])
         return stream_of(data[: self.breaks.pop(0)] if self.breaks else data)
 

@@ -220,23 +220,6 @@ def test_damage_on_the_wire_gets_nowhere(source: Source, tmp_path: Path) -> None
     assert len(mine) <= len(data) // 2
 
 
-def test_a_log_that_the_server_does_not_find_at_first(source: Source, tmp_path: Path) -> None:
-    """MySQL 9 may fail to find a log in its index while it begins another one."""
-    source.breaks = [len(source.logs[min(source.logs)])]  # so that the next dump names a log
-    source.misses = 2
-    FakeFetch(source, tmp_path / "a").run()
-    assert source.misses == 0
-    assert same(contents(tmp_path / "a"), source.logs)
-
-
-def test_a_log_that_is_purged_is_not_asked_for_again_and_again(source: Source, tmp_path: Path) -> None:
-    source.breaks = [len(source.logs[min(source.logs)])]
-    source.misses = 100
-    with pytest.raises(ServerError, match="was purged"):
-        FakeFetch(source, tmp_path / "a", follows=True).run()
-    assert source.misses == 97
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [

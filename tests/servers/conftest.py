@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.servers.fetching import label
 from tools.servers import Server
 
 StartServer = Callable[[str], Server]
@@ -19,7 +19,7 @@ def start_server() -> Iterator[StartServer]:
 
     def start(name: str) -> Server:
         if name not in running:
-            server = running[name] = Server(name, "tests" + os.environ.get("PYTEST_XDIST_WORKER", ""))
+            server = running[name] = Server(name, f"tests{label()}")
             server.start()
         return running[name]
 

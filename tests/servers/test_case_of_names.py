@@ -7,6 +7,7 @@ import json
 import pytest
 
 from binlog_kaitai.views.row_texts import write_rows
+from tests.servers.fetching import label
 from tools.servers import Server
 
 pytestmark = pytest.mark.server
@@ -25,7 +26,7 @@ FLUSH LOGS"""
 
 
 def test_columns_have_their_names() -> None:
-    server = Server("mariadb-10.11", "folded")
+    server = Server("mariadb-10.11", f"folded{label()}")
     server.start("--lower-case-table-names=1", fresh=True)
     try:
         connection = server.connect()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.splits import files_before, plan, read_split
 from tests.corpus_files import cases
 from tests.extent import sample
+from tests.servers.fetching import label
 from tests.sources.test_commands import COMMANDS, run, without_headers
 from tools.corpus.case import CaseWriter
 from tools.corpus.recorder import Recorder
@@ -76,7 +76,7 @@ def recorded(
 ) -> Iterator[list[Path]]:
     """A folder for each scenario."""
     name = request.param
-    server = _EncryptingServer(name, "encrypting" + os.environ.get("PYTEST_XDIST_WORKER", ""))
+    server = _EncryptingServer(name, f"encrypting{label()}")
     server.start(fresh=True)
     try:
         server.stop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import threading
 from collections import Counter
 from collections.abc import Iterable
@@ -22,6 +21,7 @@ from tests.servers.fetching import (
     environment,
     following,
     kill,
+    label,
     logs_in,
     prepare,
     replicate,
@@ -74,7 +74,7 @@ def test_an_archive_continues_at_a_replica(name: str, start_server: StartServer,
     prepare(source)
     if name.startswith("mariadb"):
         source.execute("SET GLOBAL gtid_slave_pos = ''")
-    with Server(name, "replica-" + os.environ.get("PYTEST_XDIST_WORKER", "")) as replica:
+    with Server(name, f"replica{label()}") as replica:
         empty_replica(replica)
         # Their ports change with each start.
         ports = [Proxy(lambda: source.port).port, Proxy(lambda: replica.port).port]

@@ -24,6 +24,7 @@ from tests.servers.fetching import (
     Writing,
     environment,
     kill,
+    label,
     logs_in,
     prepare,
     replicate,
@@ -165,7 +166,7 @@ def test_a_query_goes_on_at_a_replica(start_server: StartServer, tmp_path: Path)
     source = start_server("mysql-9.7")
     prepare(source)
     _write_logs(source, 3)
-    with Server("mysql-9.7", "replica-" + os.environ.get("PYTEST_XDIST_WORKER", "")) as replica:
+    with Server("mysql-9.7", f"replica{label()}") as replica:
         replica.restart("--server-id=98", "--skip-replica-start")
         replica.execute("RESET REPLICA ALL")
         prepare(replica)
