@@ -13,7 +13,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,6 +41,10 @@ from binlog_kaitai.rows.table_maps import LIMITS, WORDS, Table, Tables, ends_wit
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.schema import NameSource, Schema
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import QueryBody
+
 
 #: What an event means for definitions, see `keep_defining`.
 _NOTHING, _MAP, _STATEMENT, _MAY_DEFINE, _PIECE = range(5)
@@ -247,7 +251,7 @@ _MAX_KNOWN, _MAX_ENDS = 1 << 14, 16
 class _Seen(NamedTuple):
     """Body of an event that affects definitions (a statement or a table map), or the decoding error."""
 
-    body: Any
+    body: QueryBody | TableMapEvent | BinlogError
 
     def show(self, definitions: Definitions) -> None:
         """Apply the event to definitions."""
@@ -274,7 +278,7 @@ class LateDefinitions(Definitions):
         self._is_mariadb = is_mariadb
         self._waiting: list[_Seen] = []
 
-    def observe_query(self, body: Any) -> bool:
+    def observe_query(self, body: QueryBody | BinlogError) -> bool:
         """As in `Definitions`; until definitions are loaded, any statement may change one."""
         if self._load is None:
             return super().observe_query(body)
@@ -282,7 +286,7 @@ class LateDefinitions(Definitions):
         return True
 
     def match(
-        self, schema_name: str, table_name: str, table_map: Any = None
+        self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
     ) -> TableDefinition | DefinitionMismatch | None:
         """As in `Definitions`."""
         if self._load is not None:
@@ -313,7 +317,7 @@ class _Recorder(Definitions):
         self._seen = seen
         self._is_spelled = False
 
-    def observe_query(self, body: Any) -> bool:
+    def observe_query(self, body: QueryBody | BinlogError) -> bool:
         try:
             matters = isinstance(body, BinlogError) or may_matter_bytes(body.query)
         except zlib.error:
@@ -322,7 +326,7 @@ class _Recorder(Definitions):
             self._seen.append(_Seen(body))
         return matters
 
-    def match(self, schema_name: str, table_name: str, table_map: Any = None) -> None:
+    def match(self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None) -> None:
         # One name with capital letters shows that names are case-sensitive, see `Definitions`.
         if not self._is_spelled and table_map is not None and table_name != table_name.lower():
             self._is_spelled = True

@@ -52,17 +52,17 @@ def read_integers(data: Bytes, starts: Array, size: int, is_signed: int, out: Ar
     last = data.shape[0] - size
     for index in range(starts.shape[0]):
         start = starts[index]
-        value = np.int64(0)
+        integer = np.int64(0)
         if 0 <= start <= last:
             if size == 1:
-                value = np.int64(data[np.uint64(start)])
+                integer = np.int64(data[np.uint64(start)])
             elif size == 2:
-                value = int_2(data, start, True)
+                integer = int_2(data, start, True)
             elif size == 3:
-                value = int_3(data, start, not is_signed)
+                integer = int_3(data, start, not is_signed)
             else:
-                value = int_4(data, start, True)
-        out[index] = value
+                integer = int_4(data, start, True)
+        out[index] = integer
 
 
 @kernel

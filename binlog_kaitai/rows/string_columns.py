@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from threading import Lock
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
-from binlog_kaitai.values.charsets import BINARY, decode, decoder_of
+from binlog_kaitai.values.charsets import BINARY, characters_of, decode
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
@@ -155,19 +156,13 @@ def extends_ascii(charset: str | None) -> bool:
 @cache
 def single_bytes(charset: str | None) -> tuple[Ints, Bytes] | None:
     """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
-    decoder = decoder_of(charset)
-    if decoder is None:
+    texts = characters_of(charset)
+    if texts is None:
         return None
-    sizes = np.zeros(256, dtype=np.int64)
-    characters = np.zeros((256, _WIDEST), dtype=np.uint8)
-    for number in range(256):
-        text = decode(bytes([number]), charset)
-        if isinstance(text, str) and len(text) == 1:
-            encoded = text.encode()
-            sizes[number] = len(encoded)
-            characters[number, : len(encoded)] = list(encoded)
-        elif any(isinstance(decode(bytes([number, other]), charset), str) for other in range(256)):
-            return None
+    sizes, characters = np.zeros(256, dtype=np.int64), np.zeros((256, _WIDEST), dtype=np.uint8)
+    for number, text in enumerate(texts):
+        sizes[number] = len(encoded := text.encode())
+        characters[number, : len(encoded)] = list(encoded)
     return sizes, characters
 
 
@@ -194,7 +189,7 @@ def _by_reader(cells: Cells, kind: pa.DataType) -> pa.Array:
 
 
 #: Read methods and array constructors of string types: see `builders`.
-BUILDERS: dict[Kind, Any] = {
+BUILDERS: dict[Kind, tuple[Callable[..., ReadMethod | None], Callable[..., pa.Array]]] = {
     **dict.fromkeys(STRINGS, (_way, texts)),
     Kind.GEOMETRY: (_way, geometries),
     Kind.VECTOR: (_way, vectors),

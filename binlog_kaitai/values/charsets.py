@@ -170,21 +170,25 @@ def _of_single_bytes(table: CodecTable) -> Decoder:
 
 
 @cache
+def characters_of(charset: str | None) -> tuple[str, ...] | None:
+    """The character of each byte, "" for none; None unless every character of the charset is one byte."""
+    if decoder_of(charset) is None:
+        return None
+    characters = [decode(bytes([number]), charset) for number in range(256)]
+    texts = tuple(text if isinstance(text, str) and len(text) == 1 else "" for text in characters)
+    leads = (number for number, text in enumerate(texts) if not text)
+    pairs = (bytes([lead, other]) for lead in leads for other in range(256))
+    return None if any(isinstance(decode(pair, charset), str) for pair in pairs) else texts
+
+
+@cache
 def encoder_of(charset: str | None) -> Callable[[str], bytes] | None:
     """An encoder for a character set; None unless every character is exactly one byte."""
-    known: dict[str | bytes, int] = {}
-    for number in range(256):
-        text = decode(bytes([number]), charset)
-        if isinstance(text, str) and len(text) == 1 and text not in known:
-            known[text] = number
-        elif isinstance(text, str) or _is_lead(number, charset):
-            return None
-    return (lambda text: bytes(map(known.__getitem__, text))) if known else None
-
-
-def _is_lead(number: int, charset: str | None) -> bool:
-    """Whether a byte is the first of a two-byte character."""
-    return any(isinstance(decode(bytes([number, other]), charset), str) for other in range(256))
+    texts = characters_of(charset) or ()
+    numbers = {text: number for number, text in enumerate(texts) if text}
+    if not numbers or len(numbers) < len(texts) - texts.count(""):
+        return None
+    return lambda text: bytes(map(numbers.__getitem__, text))
 
 
 def _by_table(table: CodecTable) -> Decoder:

@@ -224,24 +224,24 @@ class Column:
     name: str
     is_named: bool
     type: ColumnType | int
-    length: int
-    length_size: int
-    max_length: int | None
-    precision: int | None
-    scale: int | None
-    fractional_digits: int
-    bits: int | None
-    element_type: ColumnType | int | None
-    is_unsigned: bool | None
-    is_nullable: bool
-    collation_id: int | None
-    charset: str | None
-    members: tuple[str, ...] | None
-    is_primary_key: bool | None
-    is_visible: bool | None
-    geometry_type: int | None
-    vector_dimensions: int | None
-    type_name: str | None
+    length: int = 0
+    length_size: int = 0
+    max_length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    fractional_digits: int = 0
+    bits: int | None = None
+    element_type: ColumnType | int | None = None
+    is_unsigned: bool | None = None
+    is_nullable: bool = True
+    collation_id: int | None = None
+    charset: str | None = None
+    members: tuple[str, ...] | None = None
+    is_primary_key: bool | None = None
+    is_visible: bool | None = None
+    geometry_type: int | None = None
+    vector_dimensions: int | None = None
+    type_name: str | None = None
     is_generated: bool | None = None
     is_row_period: bool | None = None
 
