@@ -28,7 +28,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import Base64Output, block_printer, dump_logs, printer
+from binlog_kaitai.render.dump import Base64Output, dump_logs, printer
 from binlog_kaitai.render.dump.dump_logs import is_plain
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
@@ -194,7 +194,6 @@ def difference(path: Path, folder: Path, options: dict[str, Any]) -> str | None:
     with pytest.MonkeyPatch.context() as patch:
         # What these would catch is what the test is looking for.
         patch.setattr(printer, "UNREADABLE", ())
-        patch.setattr(block_printer, "UNREADABLE", ())
         patch.setattr(dump_logs, "is_plain", lambda _: False)
         make_slow(patch)
         text, error = printed(path, folder, **options)

@@ -2,31 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 import numpy as np
 
-from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.grammar import EventType, header_length
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_printer import BlockPrinter
 from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
 from binlog_kaitai.render.dump.block_selection import HiddenEvents, chosen_part, has_pieces, passed_over
-from binlog_kaitai.render.dump.event_by_event import (
-    BLOCK_SIZE,
-    MOST_EVENTS,
-    Dump,
-    LogEvents,
-)
-from binlog_kaitai.render.dump.opened_payloads import (
-    InsidePayloads,
-    TablesInside,
-    change_of,
-    event_inside,
-    unpacked_size,
-)
-from binlog_kaitai.render.dump.printed_event import item_of
+from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents
+from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, change_of, unpacked_size
 from binlog_kaitai.render.dump.selection import DumpSelection, SelectionEndedError
 
 
@@ -47,6 +33,9 @@ class LogBlocks:
             The selected events end in this block.
         """
         begin = 0
+        if block.header_length != header_length(4) or block.layout.binlog_version != 4:
+            self._log.print(block)
+            return
         while begin < len(block):
             part = block.part(begin, len(block))
             row = self._print_part(part)
@@ -99,26 +88,17 @@ class LogBlocks:
 
     def _print_shown(self, block: Block, shown: Ints, passed: Bools) -> None:
         part, printer = chosen_part(block, shown, passed[shown]), self._printer
-
-        def print_event(row: int, *, is_opened: bool) -> None:
-            self._log.print_event(block, int(shown[row]), bool(passed[shown[row]]), is_opened=is_opened)
-
-        if printer.printer.opens_payloads and self._opens(part):
-            self._print_opened(part, passed[shown], print_event)
-        elif self._log.pays():
-            with part.held():
-                printer.print(part, passed[shown], _Host(self._log.dump, print_event))
+        has_payloads = EventType.transaction_payload_event in part.kinds
+        if not self._log.pays(unpacked_size(part) if has_payloads else 0) or has_pieces(block):
+            for row in shown.tolist():
+                self._log.print_event(block, row, bool(passed[row]))
+        elif has_payloads:
+            self._print_opened(part, passed[shown])
         else:
-            for row in range(len(part)):
-                print_event(row, is_opened=False)
+            with part.held():
+                printer.print(part, passed[shown])
 
-    def _opens(self, part: Block) -> bool:
-        """Whether the content of payloads is printed by blocks, too."""
-        if EventType.transaction_payload_event not in part.kinds or has_pieces(part):
-            return False
-        return self._log.pays(unpacked_size(part))
-
-    def _print_opened(self, part: Block, passed: Bools, print_event: _PrintEvent) -> None:
+    def _print_opened(self, part: Block, passed: Bools) -> None:
         """Print events of the log, and those inside its payloads."""
         dump, printer, first = self._log.dump, self._printer, 0
         for opened in expand(part, change=change_of(part), block_size=BLOCK_SIZE):
@@ -131,9 +111,8 @@ class LogBlocks:
                 if is_stopped or others is not None:
                     shown = np.arange(end) if others is None else np.flatnonzero(~others[:end])
                     piece, inside = piece.chosen(shown), inside.part(shown)
-                host = _OpenedHost(dump, print_event, part, piece, inside, printer.tables_inside)
                 with piece.held():
-                    printer.print(piece, passed[inside.rows] & ~inside.is_inside, host, inside)
+                    printer.print(piece, passed[inside.rows] & ~inside.is_inside, inside)
                 if is_stopped:
                     raise SelectionEndedError
 
@@ -144,57 +123,3 @@ def _wanted(selection: DumpSelection, block: Block) -> tuple[Bools | None, int, 
     others = selection.of_others(header.numbers("server_id"), block.types)
     timestamps = header.numbers("timestamp").astype(np.int64)
     return others, *selection.range_of(timestamps, block.positions, others)
-
-
-class _PrintEvent(Protocol):
-    def __call__(self, row: int, *, is_opened: bool) -> None: ...
-
-
-class _Host:
-    """The interface between block printers and a dump."""
-
-    def __init__(self, dump: Dump, print_event: _PrintEvent) -> None:
-        self._dump = dump
-        self._print = print_event
-
-    def print_event(self, event: int) -> None:
-        self._print(event, is_opened=False)
-
-    def begin_stretch(self, event: int) -> None:
-        self._dump.end_payload()
-
-    def end_stretch(self, event: int) -> None:
-        pass
-
-
-class _OpenedHost(_Host):
-    """The same for a block with opened payloads."""
-
-    def __init__(
-        self,
-        dump: Dump,
-        print_event: _PrintEvent,
-        outer: Block,
-        piece: Block,
-        inside: InsidePayloads,
-        tables: TablesInside,
-    ) -> None:
-        super().__init__(dump, print_event)
-        self._outer, self._piece, self._inside, self._tables = outer, piece, inside, tables
-
-    def print_event(self, event: int) -> None:
-        if not self._inside.is_inside[event]:
-            self._print(int(self._inside.rows[event]), is_opened=True)
-            return
-        context = self._tables.of(int(self._piece.positions[event]))
-        self._dump.show(event_inside(self._piece, event, self._outer, context), passes=False)
-
-    def begin_stretch(self, event: int) -> None:
-        if not self._inside.is_inside[event]:
-            super().begin_stretch(event)
-
-    def end_stretch(self, event: int) -> None:
-        self._dump.outer = None
-        if self._inside.is_inside[event] or self._inside.opens[event]:
-            status = "ok" if self._outer.layout.is_checksummed else "none"
-            self._dump.outer = item_of(self._outer.event(int(self._inside.rows[event]), checksum=status))

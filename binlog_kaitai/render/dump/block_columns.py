@@ -167,6 +167,14 @@ class BlockColumns:
             self._columns[kind] = BodyColumns(kind, self.block, self.pool, self.header, self.status)
         return self._columns[kind]
 
+    def is_inside(self, event: int) -> bool:
+        """Whether an event is inside a payload."""
+        return self.inside is not None and bool(self.inside.is_inside[event])
+
+    def opens_payload(self, event: int) -> bool:
+        """Whether the events inside follow an event."""
+        return self.inside is not None and bool(self.inside.opens[event])
+
     def number(self, program: LineProgram) -> int:
         """The number of a new program."""
         self.programs.append(program)

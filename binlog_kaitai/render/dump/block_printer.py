@@ -12,23 +12,27 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.grammar import TableMapEvent, header_length
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.core.grammar import EventType, TableMapEvent
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.checksum_runs import error_at
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
+from binlog_kaitai.render.dump.event_by_event import Dump
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
-from binlog_kaitai.render.dump.printer import UNREADABLE, Printer
+from binlog_kaitai.render.dump.printed_event import rewrite
+from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
@@ -174,17 +178,8 @@ class JobPlan:
 _SHORTEST, _MAX_MISMATCHES = 24, 8
 
 
-class Host(Protocol):
-    """The owner of the events, which refers to them by index in the block."""
-
-    def print_event(self, event: int) -> None:
-        """Print one event individually."""
-
-    def begin_stretch(self, event: int) -> None:
-        """Prepare for an event that is printed in bulk."""
-
-    def end_stretch(self, event: int) -> None:
-        """Record that the events up to this one were printed in bulk."""
+#: Nothing is printed of an event of these types that cannot be read: others depend on them.
+_READ_FIRST = GTID_TYPES | {EventType.table_map_event}
 
 
 class _TroubleError(Exception):
@@ -198,8 +193,9 @@ class _TroubleError(Exception):
 class BlockPrinter:
     """Prints events of blocks with the text of a printer, whose state and context are kept up to date."""
 
-    def __init__(self, printer: Printer, context: Context, threads: int = 1) -> None:
+    def __init__(self, printer: Printer, dump: Dump, context: Context, threads: int = 1) -> None:
         self.printer = printer
+        self._dump = dump
         self.context = context
         self.programs = printer.row_printer.programs
         self._jobs = TextJobs(self.programs, threads)
@@ -207,31 +203,23 @@ class BlockPrinter:
         self._templates = StatusTemplates()
         self.tables_inside = TablesInside(context)
 
-    def print(self, block: Block, is_passed: Bools, host: Host, inside: InsidePayloads | None = None) -> None:
+    def print(self, block: Block, is_passed: Bools, inside: InsidePayloads | None = None) -> None:
         """Print the events of a block; those inside payloads only if they were opened.
 
         For skipped events only the position is printed; their type is ignored.
         """
-        begin, stop, self.host = 0, len(block), host
-        is_usual = block.layout.header_length == header_length(4) and block.layout.binlog_version == 4
-        if block.is_special or not is_usual:
-            self._print_alone(begin, stop)
-            return
-        try:
-            self._begin(block, is_passed, inside)
-        except (BinlogError, *UNREADABLE):  # the event reader identifies the event
-            self._print_alone(begin, stop)
-            return
+        begin, stop = 0, len(block)
+        self._begin(block, is_passed, inside)
         mismatches = 0
         while begin < stop:
             can_walk = mismatches <= _MAX_MISMATCHES and self._is_ready()
             end = self._steps.walk(begin, stop) if can_walk else begin
+            if not self.lines.is_inside(begin):
+                self._dump.end_payload()
             if end - begin < _SHORTEST:
-                end = min(end + 1, stop)
-                self._print_alone(begin, end)
-                begin = end
+                self._print_alone(begin, passes=bool(is_passed[begin]))
+                begin += 1
                 continue
-            host.begin_stretch(begin)
             try:
                 self._print_stretch(begin, end)
                 begin = end
@@ -239,15 +227,26 @@ class BlockPrinter:
                 self._steps.leave_out(trouble.event)
                 mismatches += 1
                 begin = trouble.written
+        self._remember(0, stop)
 
-    def _print_alone(self, begin: int, end: int) -> None:
-        for event in range(begin, end):
-            self.host.print_event(event)
+    def _print_alone(self, event: int, *, passes: bool) -> None:
+        printed, printer = self._steps.printed_event(event), self.printer
+        if self.block.checksums[event] == BAD:
+            raise error_at(self.block, event)
+        if printed.kind in _READ_FIRST:
+            _ = printed.event.body
+        if passes:
+            printer.pass_over(printed)
+            return
+        if printer.rewritten:
+            rewrite(printed, printer.rewritten, rewrites_all=printer.rewrites_all)
+        printer.process(printed)
+        if self.lines.opens_payload(event):
+            self._dump.outer = printed
 
     def _is_ready(self) -> bool:
         """Whether a stretch may begin: only text is waiting."""
-        printer = self.printer
-        return not (self.context.pieces.is_open or printer.waiting or printer.state.is_annotated)
+        return not (self.printer.waiting or self.printer.state.is_annotated)
 
     def _begin(self, block: Block, is_passed: Bools, inside: InsidePayloads | None) -> None:
         self.block = block
@@ -267,7 +266,7 @@ class BlockPrinter:
         self._closed = closed_before(block, self._scopes)
         rows.find(self.programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
         shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
-        self._steps = ShapeSteps(printer, lines, shapes, rows, self.programs, is_passed)
+        self._steps = ShapeSteps(printer, lines, shapes, rows, is_passed)
         texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
         self._constants = [LineProgram(lines.pool).text(text) for text in texts]
         self._images = np.zeros((3, len(block)), dtype=np.int64)
@@ -396,7 +395,8 @@ class BlockPrinter:
         if end <= begin:
             return
         printer = self.printer
-        self.host.end_stretch(end - 1)
+        is_in_payload = self.lines.is_inside(end - 1) or self.lines.opens_payload(end - 1)
+        self._dump.outer = self._steps.printed_event(end - 1) if is_in_payload else None
         printer.state = self._steps.state_after(end - 1)
         if left:
             printer.out.head.append(left)
@@ -405,7 +405,6 @@ class BlockPrinter:
         put = self._steps.put
         if printer.state.is_annotated and len(keepers) and put is not None:
             printer.out.keep(self._steps.printed_event(begin + int(keepers[-1])), put)
-        self._remember(begin, end)
 
     def _remember(self, begin: int, end: int) -> None:
         """Store the newest map of each table in the contexts."""

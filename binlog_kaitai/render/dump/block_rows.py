@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent, rows_table_id
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
@@ -154,13 +154,15 @@ class RowsEvents:
         keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
         newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        choices = [(body, content_of(body)) for _, body in earlier]
+        self._choices = choices = [(body, content_of(body)) for _, body in earlier]
         choices += maps.distinct
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + maps.numbers, [-1])).astype(
             np.int64
         )
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
+        self._tables = ids, of_maps, offsets, number_of
+        self._reach = reach
         key = (begins * (len(choices) + 1) + table_of + 1) * 256 + block.types[self.events]
         first, which = distinct(key)
         known: dict[int, int] = {}
@@ -175,6 +177,18 @@ class RowsEvents:
                 self.rows_headers.append(rows_header)
         self.rows_header_of = np.array(rows_header_of, dtype=np.int64)[which]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
+
+    def table_map_of(self, event: int) -> TableMapEvent | None:
+        """The table map that any rows event refers to; None for other events, or if it is missing."""
+        block = self.lines.block
+        if block.types[event] not in ROWS_TYPES:
+            return None
+        ids, of_maps, offsets, number_of = self._tables
+        scopes, closed = self._reach
+        own = rows_table_id(block.raw(event), int(block.codes[event]), block.layout)
+        is_own = (ids == (-1 if own is None else own)) & (of_maps == scopes[event]) & (offsets < event)
+        maps = np.flatnonzero(is_own & (offsets >= closed[event]))
+        return self._choices[number_of[maps[-1]]][0] if len(maps) else None
 
     def _program(
         self,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC, Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError, out_of_memory
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.log.log_end import classify_end
@@ -136,11 +136,7 @@ class _Dump:
             self.end_payload()
             printed = item_of(event)
         printed.position = printed.position if shown_at is None else shown_at
-        try:
-            is_printed = self._print(printed, passes)
-        except MemoryError as error:
-            raise event.locate(out_of_memory(error)) from error
-        if is_printed and printed.kind == EventType.transaction_payload_event:
+        if self._print(printed, passes) and printed.kind == EventType.transaction_payload_event:
             self.outer = printed
 
     def end_payload(self) -> None:
@@ -237,7 +233,7 @@ class _Dump:
         from binlog_kaitai.render.dump.block_by_block import LogBlocks
         from binlog_kaitai.render.dump.block_printer import BlockPrinter
 
-        return LogBlocks(log, BlockPrinter(self._printer, log.context, self._threads))
+        return LogBlocks(log, BlockPrinter(self._printer, self, log.context, self._threads))
 
     def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[ParsedEvent]) -> BlockReader:
         arguments: dict[str, Any] = {

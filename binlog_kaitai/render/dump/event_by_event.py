@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Protocol
 
 from binlog_kaitai.core.context import Context
@@ -93,11 +92,9 @@ class LogEvents:
         """The events of a block, to be printed later."""
         return [event for row in range(len(block)) for event in self._read(block, row)]
 
-    def print_event(
-        self, block: Block, row: int, passes: bool | None = None, *, is_opened: bool = False
-    ) -> None:
-        """Print one event, and the events inside it unless these are printed as blocks."""
-        for event in islice(self._read(block, row), 1 if is_opened else None):
+    def print_event(self, block: Block, row: int, passes: bool | None = None) -> None:
+        """Print one event, and the events inside it."""
+        for event in self._read(block, row):
             self.dump.show(event, passes=passes)
         if self.dump.selection.is_waiting:
             self.context.table_maps.clear()  # clients have not seen them

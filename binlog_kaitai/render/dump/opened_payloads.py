@@ -12,15 +12,13 @@ from __future__ import annotations
 import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import Frame, resized
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset, read_header
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.core.payload import declared_size
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.checksum_runs import crc32_of
-from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.payloads import BlockChange, payload_headers
 from binlog_kaitai.log.text_kernels import join_ranges
 
@@ -106,27 +104,6 @@ def change_of(outer: Block) -> BlockChange:
         return Block(inner.file, data, 0, frames, outer.layout)
 
     return change
-
-
-def event_inside(piece: Block, row: int, outer: Block, context: Context) -> ParsedEvent:
-    """An event inside a payload, as the event reader yields it; updates the context.
-
-    Raises
-    ------
-    BinlogError
-        The event is a table map that cannot be parsed.
-    """
-    raw, layout = piece.raw(row), piece.layout
-    if outer.layout.is_checksummed:
-        raw = resized(raw[:-CHECKSUM_SIZE], len(raw) - CHECKSUM_SIZE)
-        layout = layout.without_checksums()
-    header = read_header(raw, outer.layout.binlog_version)
-    frame = Frame(int(piece.positions[row]), header, raw)
-    event = ParsedEvent(piece.file, frame, layout, context.table_map_of(raw, header.type_code))
-    event.end_position, event.payload_index = int(piece.end_positions[row]), 0
-    if layout.effective_type(header.type_code) == EventType.table_map_event:
-        context.remember(event.body)
-    return event
 
 
 def unpacked_size(block: Block) -> int:

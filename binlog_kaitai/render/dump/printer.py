@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, TableMapEvent
-from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
+from binlog_kaitai.errors import BinlogError, GrammarError, UsageError, out_of_memory
 from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, timestamp
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
@@ -193,6 +193,8 @@ class Printer:
             self.take(printed)
         except BinlogError as error:
             raise printed.event.locate(error) from error.__cause__
+        except MemoryError as error:
+            raise printed.event.locate(out_of_memory(error)) from error
         except UNREADABLE as error:
             raise printed.event.locate(GrammarError(f"cannot be printed: {error!r}")) from error
 

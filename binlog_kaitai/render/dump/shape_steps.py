@@ -20,7 +20,6 @@ from binlog_kaitai.render.dump.dump_output import Output, PutItem
 from binlog_kaitai.render.dump.event_shapes import Shapes
 from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
-from binlog_kaitai.render.dump.row_comments import RowPrograms
 from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
 #: Stands for the number of a program: no text.
@@ -249,13 +248,10 @@ class ShapeSteps:
         lines: BlockColumns,
         shapes: Shapes,
         rows: RowsEvents,
-        programs: RowPrograms,
         is_passed: Bools,
     ) -> None:
         self._printer, self._lines, self._shapes = printer, lines, shapes
-        self._programs, self._is_passed = programs, is_passed
-        self._program_of = np.full(len(lines.block), -1, dtype=np.int64)
-        self._program_of[rows.events] = rows.program_of
+        self._rows, self._is_passed = rows, is_passed
         self._of = np.zeros(len(lines.block), dtype=np.int64)
         self._steps: list[ShapeStep] = []
         self._after = np.zeros(64, dtype=np.int64)
@@ -344,10 +340,12 @@ class ShapeSteps:
 
     def printed_event(self, event: int) -> PrintedEvent:
         """An event in the form the printer takes."""
-        block, program = self._lines.block, int(self._program_of[event])
-        table_map = self._programs[program].table_map if program >= 0 else None
+        block, inside = self._lines.block, self._lines.inside
         status = "ok" if block.layout.is_checksummed else "none"
-        return item_of(block.event(event, table_map, status))
+        printed = item_of(block.event(event, self._rows.table_map_of(event), status))
+        if inside is not None and inside.is_inside[event]:
+            printed.position = printed.end_position = int(inside.payload_offsets[event])
+        return printed
 
     def acts(self, begin: int, end: int) -> StepColumns:
         """The effects of the events in the walk."""

@@ -281,8 +281,8 @@ def put_rows(
 
 
 #: Kinds of jobs: a text; base64 of bytes; rows of images; count rows without output; a text and the number of
-#: rows since the previous such job, if there were any.
-COPY, BASE64, ROWS, COUNT, ROWS_NUMBER = 0, 1, 2, 3, 4
+#: rows since the previous such job, if there were any; text that the caller has.
+COPY, BASE64, ROWS, COUNT, ROWS_NUMBER, WAITING = 0, 1, 2, 3, 4, 5
 
 #: Columns of the array of jobs: kind; range of the text or bytes; program of the rows; and 1 if the output so
 #: far may be flushed.
@@ -367,6 +367,8 @@ def put_jobs(
                 out[offset] = 10
                 offset += 1
                 state[NUMBER] = 0
+        elif kind == WAITING:
+            state[4] = STOPPED
         else:
             if not state[IS_BEGUN]:
                 state[0] = start
