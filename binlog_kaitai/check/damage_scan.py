@@ -115,24 +115,24 @@ class _Scan:
     def run(self, stream: BinaryIO, start: Start | None = None) -> None:
         report = self._report
         try:
-            found = self._around(stream, start)
+            blocks = self._around(stream, start)
         except BinlogError as error:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for one in in_order(_items(found), _checked, self._threads, _size):
-                if isinstance(one, Block):
-                    self._take(one)
-                    self._progress(int(one.positions[-1] + one.sizes[-1]))
-                elif not one.is_last:
-                    self._note_gap(one.start, one.stop, one.error)
-                elif found.end is None or found.end.kind is EndKind.TRUNCATED:
-                    raise one.error
-            found.finish()
+            for item in in_order(_items(blocks), _checked, self._threads, _size):
+                if isinstance(item, Block):
+                    self._take(item)
+                    self._progress(int(item.positions[-1] + item.sizes[-1]))
+                elif not item.is_last:
+                    self._note_gap(item.start, item.stop, item.error)
+                elif blocks.end is None or blocks.end.kind is EndKind.TRUNCATED:
+                    raise item.error
+            blocks.finish()
         except BinlogError as error:
-            report.add(error.at(file=report.file, position=found.reader.position), TO_THE_END)
-        tail, report.end = found.reader.tail, found.end
-        report.size = found.reader.position + (tail.size if tail else 0)
+            report.add(error.at(file=report.file, position=blocks.reader.position), TO_THE_END)
+        tail, report.end = blocks.reader.tail, blocks.end
+        report.size = blocks.reader.position + (tail.size if tail else 0)
         if self._drift and self._off_to_the_end is not None:
             report.add(self._off_to_the_end)
         report.bodies = self._bodies.count
@@ -304,21 +304,21 @@ class _Scan:
         return row
 
 
-def _items(found: AroundDamage) -> Generator[Block | Gap, None, None]:
-    yield from found
+def _items(blocks: AroundDamage) -> Generator[Block | Gap, None, None]:
+    yield from blocks
 
 
-def _checked(one: Block | Gap) -> tuple[Block | Gap]:
+def _checked(item: Block | Gap) -> tuple[Block | Gap]:
     """A block whose checksums, and the columns that are always needed, have been computed."""
-    if isinstance(one, Block) and not one.is_special:
-        checksums.check(one)
-        for kind in _ALWAYS_READ.intersection(one.kinds):
-            _ = one.body(kind).matches
-    return (one,)
+    if isinstance(item, Block) and not item.is_special:
+        checksums.check(item)
+        for kind in _ALWAYS_READ.intersection(item.kinds):
+            _ = item.body(kind).matches
+    return (item,)
 
 
-def _size(one: Block | Gap) -> int:
-    return int(one.sizes.sum()) if isinstance(one, Block) else 0
+def _size(item: Block | Gap) -> int:
+    return int(item.sizes.sum()) if isinstance(item, Block) else 0
 
 
 def _first_drift(block: Block) -> int | None:

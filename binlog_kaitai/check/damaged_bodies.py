@@ -208,21 +208,21 @@ def _undecoded(
 
 
 def _wrong_values(
-    table: Table, columns: list[Column], found: LocatedRows
+    table: Table, columns: list[Column], located: LocatedRows
 ) -> Iterator[tuple[int, CellError | None]]:
     """The events with values that cannot be decoded, found by bisection."""
     try:
-        for _ in build_all([Cells.of(table, column, found) for column in columns]):
+        for _ in build_all([Cells.of(table, column, located) for column in columns]):
             pass
     except CellError as error:
-        first, last = int(found.events[0]), int(found.events[-1])
+        first, last = int(located.events[0]), int(located.events[-1])
         if first == last:
             yield first, error
             return
-        limits = np.flatnonzero(np.diff(found.events)) + 1
+        limits = np.flatnonzero(np.diff(located.events)) + 1
         middle = int(limits[len(limits) // 2])
-        yield from _wrong_values(table, columns, found.part(0, middle))
-        yield from _wrong_values(table, columns, found.part(middle, len(found.events)))
+        yield from _wrong_values(table, columns, located.part(0, middle))
+        yield from _wrong_values(table, columns, located.part(middle, len(located.events)))
 
 
 def _check_values(

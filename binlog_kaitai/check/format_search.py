@@ -250,13 +250,13 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[RebuiltFormat
                 yield RebuiltFormat(made, following.position, _lost(draft, following, end), how)
 
 
-def _alternatives(found: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
+def _alternatives(damaged: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
     """Candidates for the free fields, if some of their bytes are damaged.
 
-    `found`: their values in the damaged event.
+    `damaged`: their values in the damaged event.
     `first`, `ids`: the time of the first event after, and the servers that wrote it and others.
     """
-    time, server, flags, version, created = found
+    time, server, flags, version, created = damaged
     plain = (int.from_bytes(flags, "little") & ~_IN_USE).to_bytes(len(flags), "little")
     times, servers = dict.fromkeys((time, first)), dict.fromkeys((server, *ids))
     all_flags = dict.fromkeys((plain, bytes(len(flags)), _RELAY_LOG.to_bytes(len(flags), "little")))

@@ -78,7 +78,7 @@ class Open:
     is_ended: bool = False
 
     @classmethod
-    def at(cls, block: Block, row: int, target: int) -> Open:
+    def from_event(cls, block: Block, row: int, target: int) -> Open:
         """The transaction that begins with an event of a block."""
         found = cls(int(block.positions[row]), target)
         if block.types[row] in GTID_TYPES:
@@ -101,10 +101,10 @@ class Open:
         return self.size == length or (self.is_ended and self.size > length)
 
 
-def sure_or_defining(block: Block, found: Roles, *, has_gtids: bool) -> int:
+def sure_or_defining(block: Block, roles: Roles, *, has_gtids: bool) -> int:
     """`sure_beginning`, or DDL before that, which cannot occur inside a transaction without a GTID."""
-    first = sure_beginning(found.roles, has_gtids=has_gtids)
-    defines = (found.roles == Role.STATEMENT) & (found.outcomes == Outcome.DDL)
+    first = sure_beginning(roles.roles, has_gtids=has_gtids)
+    defines = (roles.roles == Role.STATEMENT) & (roles.outcomes == Outcome.DDL)
     for row in [] if has_gtids else np.flatnonzero(defines[:first]).tolist():
         if not is_of_temporary_table(block.event(row).body.query):
             return row
@@ -380,8 +380,8 @@ class _Rebuild:
             self._pieces = open_pieces(block, first, self._writer.position, self._pieces)
             self._writer.write(block, np.arange(first, len(block)))
 
-    def _take_outside(self, block: Block, found: Roles) -> None:
-        is_outside = found.roles == Role.OUTSIDE
+    def _take_outside(self, block: Block, roles: Roles) -> None:
+        is_outside = roles.roles == Role.OUTSIDE
         self._writer.write(block, np.flatnonzero(is_outside))
         for row in np.flatnonzero(~is_outside).tolist():
             self._drop(int(block.positions[row]), int(block.sizes[row]), 1, None, _NO_FORMAT)
@@ -393,7 +393,7 @@ class _Rebuild:
         rows = segments.rows[segments.starts[-1] :] + first
         if self._open is None or not (segments.continues and len(segments.starts) == 1):
             distance = int(block.positions[rows[0]] - block.positions[first])
-            self._open = Open.at(block, int(rows[0]), self._writer.position + distance)
+            self._open = Open.from_event(block, int(rows[0]), self._writer.position + distance)
         assert segments.phases is not None
         self._open.go_on(block, rows, roles[rows], segments.phases[rows - first])
 

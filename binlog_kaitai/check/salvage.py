@@ -82,17 +82,17 @@ class _Contexts:
     def __init__(self, head: CorrectedStart, report: Report) -> None:
         self._positions = [position for position, _ in report.formats]
         first, version = head.event, head.context.layout.binlog_version
-        self._found = [head.context]
-        self._found += [
+        self._contexts = [head.context]
+        self._contexts += [
             Span(binlog_version=version, formats=(first, raw)).context() for _, raw in report.formats
         ]
 
     def at(self, position: int) -> Context:
-        return self._found[bisect_left(self._positions, position)]
+        return self._contexts[bisect_left(self._positions, position)]
 
 
 def _with_shifted(
-    stream: BinaryIO, found: list[Gap], begin: int, contexts: _Contexts, doubtful: list[Doubtful]
+    stream: BinaryIO, gaps: list[Gap], begin: int, contexts: _Contexts, doubtful: list[Doubtful]
 ) -> Iterator[Gap]:
     """The same, plus events without checksums whose content was altered.
 
@@ -101,7 +101,7 @@ def _with_shifted(
     have begun in the event.
     """
     at, size = begin, stream.seek(0, io.SEEK_END)
-    for lost in found:
+    for lost in gaps:
         context = contexts.at(lost.start)
         if lost.start == lost.stop or context.layout.is_checksummed:
             yield lost

@@ -87,38 +87,38 @@ _ONE = np.uint64(1)
 
 
 @kernel
-def _is_start(data: Bytes, at: Number, header_length: Number, size_at: Number, type_at: Number) -> Number:
+def _is_start(data: Bytes, start: Number, header_length: Number, size_at: Number, type_at: Number) -> Number:
     """`framing.is_start` for a header that is completely in the buffer."""
-    if read_u4(data, np.uint64(at)) != _MAGIC:
+    if read_u4(data, np.uint64(start)) != _MAGIC:
         return False
-    if data[np.uint64(at + _MAGIC_SIZE + type_at)] not in _FIRST_TYPES:
+    if data[np.uint64(start + _MAGIC_SIZE + type_at)] not in _FIRST_TYPES:
         return False
     if header_length < _WHOLE_HEADER:
         return True
-    position_at = np.uint64(at + _MAGIC_SIZE + _POSITION_AT)
+    position_at = np.uint64(start + _MAGIC_SIZE + _POSITION_AT)
     position = np.int64(data[position_at]) | np.int64(data[position_at + _ONE]) << 8
-    size = np.int64(read_u4(data, np.uint64(at + _MAGIC_SIZE + size_at)))
+    size = np.int64(read_u4(data, np.uint64(start + _MAGIC_SIZE + size_at)))
     return position == _MAGIC_SIZE or position == (_MAGIC_SIZE + size) & 0xFFFF
 
 
 @kernel
 @inlined
 def size_of_event(
-    data: Bytes, at: int, end: int, header_length: int, size_at: int, type_at: int, max_size: int
+    data: Bytes, start: int, end: int, header_length: int, size_at: int, type_at: int, max_size: int
 ) -> int:
-    """Length of the event at `at`; `~MORE` or `~IMPOSSIBLE` if it is incomplete or impossible."""
-    if at < 0 or end > data.shape[0] or at + header_length > end:
+    """Length of the event at `start`; `~MORE` or `~IMPOSSIBLE` if it is incomplete or impossible."""
+    if start < 0 or end > data.shape[0] or start + header_length > end:
         return ~MORE
-    size = read_u4(data, np.uint64(at + size_at))
-    if size < header_length or size > max_size or _is_start(data, at, header_length, size_at, type_at):
+    size = read_u4(data, np.uint64(start + size_at))
+    if size < header_length or size > max_size or _is_start(data, start, header_length, size_at, type_at):
         return ~IMPOSSIBLE
-    return size if at + size <= end else ~MORE
+    return size if start + size <= end else ~MORE
 
 
 @kernel
 def frame(
     data: Bytes,
-    at: int,
+    begin: int,
     end: int,
     header_length: int,
     size_at: int,
@@ -129,7 +129,7 @@ def frame(
     sizes: Ints,
     codes: Bytes,
 ) -> Number:
-    """Find the events in `data[at:end]`.
+    """Find the events in `data[begin:end]`.
 
     `header_length`, `size_at`, `type_at`: length of a header, and the offsets in it of the event size (4
     bytes) and the type code (1 byte).
@@ -140,18 +140,18 @@ def frame(
     """
     count = 0
     while True:
-        size = size_of_event(data, at, end, header_length, size_at, type_at, max_size)
+        size = size_of_event(data, begin, end, header_length, size_at, type_at, max_size)
         if size < 0:
-            return count, at, ~size
-        code = data[np.uint64(at + type_at)]
+            return count, begin, ~size
+        code = data[np.uint64(begin + type_at)]
         if special[code]:
-            return count, at, SPECIAL
+            return count, begin, SPECIAL
         if count == starts.shape[0]:
-            return count, at, FULL
-        starts[count] = at
+            return count, begin, FULL
+        starts[count] = begin
         sizes[count] = size
         codes[count] = code
-        at += size
+        begin += size
         count += 1
 
 
@@ -251,7 +251,7 @@ class BlockReader:
         self._buffers = Buffers(are_shared=shares_blocks)
         self._error: BinlogError | None = None  # raised after the events before it
         # Offsets in the buffer: of the next block, of the bytes not framed yet, and after the bytes read.
-        self._at, self._scanned, self._end = 0, 0, len(peeked)
+        self._begin, self._scanned, self._end = 0, 0, len(peeked)
 
     @classmethod
     def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
@@ -320,7 +320,7 @@ class BlockReader:
         if last := self._last_gtid(frames) if ends_at_gtid else 0:
             self._scanned, frames = int(frames.starts[last]), frames.part(0, last)
         data = self._buffer[: self._scanned]
-        block = Block(self.name, data, self.position - self._at, frames, self.context.layout)
+        block = Block(self.name, data, self.position - self._begin, frames, self.context.layout)
         block.pieces, block.is_before_gtid = self.context.pieces, last > 0
         self._drop_consumed()
         return block
@@ -333,15 +333,15 @@ class BlockReader:
         return near + int(found[-1]) if len(found) else 0
 
     def _drop_consumed(self) -> None:
-        self.position += self._scanned - self._at
-        self._at = self._scanned
+        self.position += self._scanned - self._begin
+        self._begin = self._scanned
 
     def _special_block(self) -> Block:
         self.context.check_readable(self.name, self.position)
         layout = self.context.layout
         nothing = np.zeros(256, dtype=np.bool_)
-        frames, end, _ = find_events(self._buffer, self._at, self._end, layout, nothing, room=room_for(1))
-        position = self.position - self._at
+        frames, end, _ = find_events(self._buffer, self._begin, self._end, layout, nothing, room=room_for(1))
+        position = self.position - self._begin
         block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
         block.pieces = self.context.pieces
         try:
@@ -357,11 +357,11 @@ class BlockReader:
 
     def _long_block(self) -> Block | None:
         """The next event, if it is too long for memory. For an incomplete event, only `tail` is set."""
-        layout, have = self.context.layout, self._end - self._at
+        layout, have = self.context.layout, self._end - self._begin
         length = header_length(layout.binlog_version)
         if have < length:
             return None
-        header = read_header(bytes(self._buffer[self._at : self._at + length]), layout.binlog_version)
+        header = read_header(bytes(self._buffer[self._begin : self._begin + length]), layout.binlog_version)
         size, code = header.len_event, header.type_code
         left = None if size <= LONG or self._special[code] else bytes_remaining(self._stream)
         if left is None:
@@ -383,7 +383,7 @@ class BlockReader:
         block = Block(self.name, mapped.data, self.position - mapped.start, frames, layout)
         block.pieces = self.context.pieces
         self.position += size
-        self._at = self._scanned = self._end = 0
+        self._begin = self._scanned = self._end = 0
         return block
 
     def _read_on(self) -> bool:
@@ -399,25 +399,25 @@ class BlockReader:
 
     def _make_room(self) -> bool:
         """Move incomplete bytes to the start of a buffer and read on; False at the end of the stream."""
-        have = self._end - self._at
+        have = self._end - self._begin
         if have == self._buffer.size:
             more = have if have < _LARGE else have // _GROWTH
             try:  # The system moves the pages of a large array, so that no byte is held twice.
                 self._buffer.resize(have + more)
             except ValueError:  # A block refers to it.
                 self._buffer = np.concatenate((self._buffer, np.empty(more, dtype=np.uint8)))
-        elif self._at:
+        elif self._begin:
             # The previous blocks may still be in use while this one is filled, so buffers alternate.
             spare = self._buffers.after(self._buffer)
-            spare[:have] = self._buffer[self._at : self._end]
+            spare[:have] = self._buffer[self._begin : self._end]
             self._buffer = spare
-            self._at, self._scanned, self._end = 0, 0, have
+            self._begin, self._scanned, self._end = 0, 0, have
         return self._read_on()
 
     def _leave_to_framer(self, *, is_at_end: bool) -> None:
         if self._error is not None and is_at_end:
             raise self._error
-        rest = bytes(self._buffer[self._at : self._end])
+        rest = bytes(self._buffer[self._begin : self._end])
         # At the end, use only the bytes already seen: a log in use may have grown since.
         stream: Any = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
         version = self.context.layout.binlog_version
@@ -435,7 +435,7 @@ def room_for(count: int) -> Frames:
 
 def find_events(
     data: Bytes,
-    at: int,
+    begin: int,
     end: int,
     layout: Format,
     special: Bools,
@@ -444,13 +444,13 @@ def find_events(
     max_event_size: int = 1 << 32,
     leaves_checks: bool = False,
 ) -> tuple[Frames, int, int]:
-    """The events in `data[at:end]`, the offset after them, and why framing stopped: see `frame`.
+    """The events in `data[begin:end]`, the offset after them, and why framing stopped: see `frame`.
 
     The events are written to `room`, which limits their number.
     """
     length = header_length(layout.binlog_version)
     count, after, why = frame.run(
-        data, at, end, length, *_header_offsets(), special, max_event_size, *room[:3]
+        data, begin, end, length, *_header_offsets(), special, max_event_size, *room[:3]
     )
     found = room.part(0, count)
     found.checksums[:] = PENDING if layout.is_checksummed else NONE

@@ -363,15 +363,15 @@ class Boundaries:
         """Whether a GTID is in force after the last block."""
         return bool(self._state[HAS_GTID])
 
-    def phases(self, found: Roles) -> NDArray[np.int8]:
+    def phases(self, roles: Roles) -> NDArray[np.int8]:
         """The state machine's result for each event of the next block (`Phase`, int8)."""
-        phases = np.empty(len(found.roles), dtype=np.int8)
-        follow_events.run(found.roles, found.begins, self._state, phases)
+        phases = np.empty(len(roles.roles), dtype=np.int8)
+        follow_events.run(roles.roles, roles.begins, self._state, phases)
         return phases
 
-    def divide(self, found: Roles, *, is_before_gtid: bool = False) -> Segments:
+    def divide(self, roles: Roles, *, is_before_gtid: bool = False) -> Segments:
         """The transactions of the next block; `is_before_gtid`: a GTID event follows the block."""
-        phases = self.phases(found)
+        phases = self.phases(roles)
         if is_before_gtid:
             self._state[IS_OPEN] = False
         rows = np.flatnonzero(phases & Phase.IS_INSIDE)

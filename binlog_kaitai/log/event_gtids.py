@@ -29,18 +29,18 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def number_markers(types: Bytes, is_marker: Bools, found: Ints, latest: Ints) -> int:
+def number_markers(types: Bytes, is_marker: Bools, rows: Ints, latest: Ints) -> int:
     """Find the events of some types, and for each event the last of them up to it.
 
     `types`, `is_marker`: type of each event (uint8), and 256 flags.
-    `found`, `latest`: output: indexes of the events found, and for each event the index of the latest one up
+    `rows`, `latest`: output: indexes of the events found, and for each event the index of the latest one up
     to it, or -1.
     Returns the number of events found.
     """
     count = 0
     for event in range(types.shape[0]):
-        if is_marker[types[event]] and count < found.shape[0]:
-            found[count] = event
+        if is_marker[types[event]] and count < rows.shape[0]:
+            rows[count] = event
             count += 1
         latest[event] = count - 1
     return count

@@ -39,11 +39,11 @@ _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
 class EarlierStatements:
     """Statements of one server's logs that may change definitions; parsed only when rows are requested."""
 
-    def __init__(self, given: Definitions) -> None:
-        self._given = given
+    def __init__(self, initial: Definitions) -> None:
+        self._initial = initial
         self._events: list[reader.ParsedEvent] = []
-        self._definitions = given.copy()
-        self._taken = 0
+        self._definitions = initial.copy()
+        self._applied = 0
 
     def __len__(self) -> int:
         return len(self._events)
@@ -56,14 +56,14 @@ class EarlierStatements:
 
     def definitions(self, count: int) -> Definitions:
         """The table definitions after the first `count` statements."""
-        if count < self._taken:
-            self._definitions, self._taken = self._given.copy(), 0
-        for event in self._events[self._taken : count]:
+        if count < self._applied:
+            self._definitions, self._applied = self._initial.copy(), 0
+        for event in self._events[self._applied : count]:
             try:
                 self._definitions.observe_query(event.body)
             except BinlogError as error:
                 self._definitions.observe_query(error)
-        self._taken = count
+        self._applied = count
         return self._definitions
 
 
@@ -157,8 +157,8 @@ class LogReader(reader.EventReader):
 
     def _statements_of(self, name: str, frame: Frame) -> EarlierStatements:
         if self._statements is None:
-            given = self._definitions.of(name, frame.header.server_id)
-            self._statements = self._series.setdefault(given, EarlierStatements(given))
+            initial = self._definitions.of(name, frame.header.server_id)
+            self._statements = self._series.setdefault(initial, EarlierStatements(initial))
         return self._statements
 
     def events_of(

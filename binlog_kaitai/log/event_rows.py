@@ -268,19 +268,19 @@ def _apply(
 
 
 def _values(image: RowImage, schema: Schema) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    values: dict[str, Value] = {}
     for cell, column in zip(image.cells, schema.columns, strict=True):
         if not cell.is_present:
             continue
         try:
             if cell.is_null:
-                found[column.name] = None
+                values[column.name] = None
             elif cell.diffs is not None:
-                found[column.name] = diff_of(cell.diffs)
+                values[column.name] = diff_of(cell.diffs)
             else:
-                found[column.name] = value_of(cell.value, column)
+                values[column.name] = value_of(cell.value, column)
         except GrammarError as error:
             raise GrammarError(error.reason, field=_location(schema, column)) from error.__cause__
         except Exception as error:  # generated code on hostile bytes: lazy parts of a value
             raise GrammarError(f"cannot be read: {error}", field=_location(schema, column)) from error
-    return found
+    return values

@@ -164,14 +164,14 @@ def logged_gtids(
     return found
 
 
-def _add(found: GtidSet, block: Block, *, has_previous: bool) -> None:
+def _add(gtids: GtidSet, block: Block, *, has_previous: bool) -> None:
     failures: dict[int, BinlogError] = {}
     for row in np.flatnonzero(checksums.check(block) == BAD)[:1].tolist():
         failures[row] = checksums.error_at(block, row)
     check_gtids(block, failures.setdefault)
     if failures:
         raise failures[min(failures)]
-    add_gtids(found, block)
+    add_gtids(gtids, block)
     for kind in PREVIOUS_TYPES if has_previous else ():
         for row in block.rows_of(kind).tolist():
-            found.update(previous_gtids(block.event(row)))
+            gtids.update(previous_gtids(block.event(row)))

@@ -57,23 +57,23 @@ _LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
 
 @kernel
 @inlined
-def put_hex(byte: int, out: Bytes, at: int) -> int:
+def put_hex(byte: int, out: Bytes, offset: int) -> int:
     """Write a byte as two hexadecimal digits; returns the end."""
-    out[at] = HEX_DIGITS[byte >> 4]
-    out[at + 1] = HEX_DIGITS[byte & 15]
-    return at + 2
+    out[offset] = HEX_DIGITS[byte >> 4]
+    out[offset + 1] = HEX_DIGITS[byte & 15]
+    return offset + 2
 
 
 @kernel
-def put_escape(byte: int, out: Bytes, at: int) -> Number:
+def put_escape(byte: int, out: Bytes, offset: int) -> Number:
     """Write a byte that has an entry in `ESCAPES` as a JSON escape; returns the end."""
     escape = ESCAPES[byte]
-    out[at] = 92
+    out[offset] = 92
     if escape > 1:
-        out[at + 1] = escape
-        return at + 2
-    out[at + 1], out[at + 2], out[at + 3] = 117, 48, 48
-    return put_hex(byte, out, at + 4)
+        out[offset + 1] = escape
+        return offset + 2
+    out[offset + 1], out[offset + 2], out[offset + 3] = 117, 48, 48
+    return put_hex(byte, out, offset + 4)
 
 
 @kernel
@@ -97,17 +97,17 @@ def unquote(text: Bytes, begin: int, end: int) -> Number:
 
 
 @kernel
-def width_at(data: Bytes, at: int, end: int) -> Number:
-    """Length of the UTF-8 character at `at`, before `end`; 0 if it is invalid."""
-    byte = data[at]
+def width_at(data: Bytes, offset: int, end: int) -> Number:
+    """Length of the UTF-8 character at `offset`, before `end`; 0 if it is invalid."""
+    byte = data[offset]
     width = np.int64(_SIZES[byte])
     if width == 1:
         return width
-    is_good = width > 0 and at + width <= end
+    is_good = width > 0 and offset + width <= end
     if is_good:
-        is_good = _LEAST[byte] <= data[at + 1] <= _MOST[byte]
+        is_good = _LEAST[byte] <= data[offset + 1] <= _MOST[byte]
         for step in range(2, width):
-            is_good = is_good and data[at + step] & 0xC0 == 0x80
+            is_good = is_good and data[offset + step] & 0xC0 == 0x80
     return width if is_good else np.int64(0)
 
 
@@ -226,7 +226,7 @@ class TextColumn(NamedTuple):
     by_event: bool = False
     constant: bytes | None = None
 
-    def taken(self, rows: Ints | Bools | slice) -> TextColumn:
+    def select(self, rows: Ints | Bools | slice) -> TextColumn:
         """The given rows."""
         return TextColumn(self.kind, self.first[rows], self.second[rows])
 

@@ -230,16 +230,20 @@ def _has_pieces(block: Block) -> bool:
 def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Opened]:
     """Contents of the given events."""
     headers = payload_headers(block, rows[:0] if _has_pieces(block) else rows)
-    at = 0
-    while at < len(rows):
-        count = _number_of_small(headers, at)
-        small = _many_payloads(block, rows[at : at + count], headers.part(at, at + count)) if count else None
+    begin = 0
+    while begin < len(rows):
+        count = _number_of_small(headers, begin)
+        small = (
+            _many_payloads(block, rows[begin : begin + count], headers.part(begin, begin + count))
+            if count
+            else None
+        )
         if small is not None:
-            at += count
-            yield _Opened(int(rows[at - 1]), small)
+            begin += count
+            yield _Opened(int(rows[begin - 1]), small)
             continue
-        for row in rows[at : at + max(count, 1)].tolist():
-            at += 1
+        for row in rows[begin : begin + max(count, 1)].tolist():
+            begin += 1
             try:
                 yield _opened(block, row, block_size)
             except BinlogError as error:
@@ -248,10 +252,10 @@ def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Ope
                 yield _Opened(row, error=block.locate(row, out_of_memory(error)))
 
 
-def _number_of_small(headers: PayloadHeaders, at: int) -> int:
-    """Number of consecutive payloads, from `at`, that can be expanded together."""
-    sizes = headers.uncompressed_sizes[at:]
-    matches = headers.matches[at:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+def _number_of_small(headers: PayloadHeaders, begin: int) -> int:
+    """Number of consecutive payloads, from `begin`, that can be expanded together."""
+    sizes = headers.uncompressed_sizes[begin:]
+    matches = headers.matches[begin:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
     return int(np.argmin(matches)) if not matches.all() else len(matches)
 
 

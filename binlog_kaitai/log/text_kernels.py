@@ -57,104 +57,104 @@ def room_for(sizes: Ints) -> int:
 
 @kernel
 def put_hexdump(
-    data: Bytes, start: int, size: int, position: int, style: Bytes, offset: int, out: Bytes, at: Number
+    data: Bytes, start: int, size: int, position: int, style: Bytes, style_at: int, out: Bytes, offset: Number
 ) -> Number:
     """Write the hex dump of an event.
 
     `data`, `start`, `size`: range of the event.
     `position`: position to print for the first byte; 0 writes nothing.
-    `style`, `offset`: bytes, and the offset of a packed `HexdumpStyle` in them.
-    `out`, `at`: output, and the offset to write at.
+    `style`, `style_at`: bytes, and the offset of a packed `HexdumpStyle` in them.
+    `out`, `offset`: output, and the offset to write at.
     Returns the end of the text; -1 if `out` is full, -2 if the event or the style is outside the data.
     """
     if position == 0:
-        return at
-    if at + (size // WIDTH + 1) * _LINE + _REST > out.shape[0]:
+        return offset
+    if offset + (size // WIDTH + 1) * _LINE + _REST > out.shape[0]:
         return -1
-    if offset < 0 or offset + _TEXTS_AT >= style.shape[0]:
+    if style_at < 0 or style_at + _TEXTS_AT >= style.shape[0]:
         return -2
     header = np.int64(0)
     for field in range(6):
-        header += np.int64(style[offset + _FIELDS_AT + field])
+        header += np.int64(style[style_at + _FIELDS_AT + field])
     if start < 0 or size < header or start + size > data.shape[0]:
         return -2
-    text = offset + _TEXTS_AT
-    at = _put_text(style, text, out, at)
+    text = style_at + _TEXTS_AT
+    offset = _put_text(style, text, out, offset)
     text = _after(style, text)
-    fill = np.int64(style[offset + _FILL_AT])
-    at = _put_position(position, fill, out, at)
+    fill = np.int64(style[style_at + _FILL_AT])
+    offset = _put_position(position, fill, out, offset)
     byte: Number = start
     for field in range(6):
-        at = _put_text(style, text, out, at)
+        offset = _put_text(style, text, out, offset)
         text = _after(style, text)
-        for step in range(style[offset + _FIELDS_AT + field]):
+        for step in range(style[style_at + _FIELDS_AT + field]):
             if step:
-                out[at] = 32
-                at += 1
-            at = _put_byte(np.int64(data[byte]), out, at)
+                out[offset] = 32
+                offset += 1
+            offset = _put_byte(np.int64(data[byte]), out, offset)
             byte += 1
-    at = _put_text(style, text, out, at)
+    offset = _put_text(style, text, out, offset)
     gap = _after(style, text)
     end = _after(style, gap)
-    width = np.int64(style[offset + _WIDTH_AT])
+    width = np.int64(style[style_at + _WIDTH_AT])
     left: Number = start + size - byte
     if left == 0:
-        return _put_text(style, _after(style, end), out, at)
+        return _put_text(style, _after(style, end), out, offset)
     while left > 0:
         count = left if left < WIDTH else np.int64(WIDTH)
-        out[at] = 35
-        out[at + 1] = 32
-        at = _put_position(position + byte - start, fill, out, at + 2)
-        at = _put_text(style, gap, out, at)
+        out[offset] = 35
+        out[offset + 1] = 32
+        offset = _put_position(position + byte - start, fill, out, offset + 2)
+        offset = _put_text(style, gap, out, offset)
         for step in range(width):
-            out[at + step] = 32
+            out[offset + step] = 32
         for step in range(count):
-            _put_byte(np.int64(data[byte + step]), out, at + 3 * step + (step >> 3))
-        at += width
-        out[at] = 32
-        out[at + 1] = 124
-        at += 2
+            _put_byte(np.int64(data[byte + step]), out, offset + 3 * step + (step >> 3))
+        offset += width
+        out[offset] = 32
+        out[offset + 1] = 124
+        offset += 2
         for step in range(count):
-            out[at + step] = np.int64(style[offset + np.int64(data[byte + step])])
-        at += count
-        out[at] = 124
-        out[at + 1] = 10
-        at += 2
+            out[offset + step] = np.int64(style[style_at + np.int64(data[byte + step])])
+        offset += count
+        out[offset] = 124
+        out[offset + 1] = 10
+        offset += 2
         byte += count
         left -= count
-    return _put_text(style, end, out, at)
+    return _put_text(style, end, out, offset)
 
 
 def _after(style: Number, text: Number) -> Number:
     return text + 1 + np.int64(style[text])
 
 
-def _put_text(style: Number, text: Number, out: Number, at: Number) -> Number:
+def _put_text(style: Number, text: Number, out: Number, offset: Number) -> Number:
     for step in range(style[text]):
-        out[at + step] = np.int64(style[text + 1 + step])
-    return at + np.int64(style[text])
+        out[offset + step] = np.int64(style[text + 1 + step])
+    return offset + np.int64(style[text])
 
 
-def _put_byte(value: Number, out: Number, at: Number) -> Number:
+def _put_byte(value: Number, out: Number, offset: Number) -> Number:
     high = value >> 4
     low = value & 15
-    out[at] = high + (48 if high < 10 else 87)
-    out[at + 1] = low + (48 if low < 10 else 87)
-    return at + 2
+    out[offset] = high + (48 if high < 10 else 87)
+    out[offset + 1] = low + (48 if low < 10 else 87)
+    return offset + 2
 
 
-def _put_position(position: Number, fill: Number, out: Number, at: Number) -> Number:
+def _put_position(position: Number, fill: Number, out: Number, offset: Number) -> Number:
     digits = 1
     while digits < 16 and position >> (4 * digits):
         digits += 1
     for _ in range(digits, 8):
-        out[at] = fill
-        at += 1
+        out[offset] = fill
+        offset += 1
     for step in range(digits - 1, -1, -1):
         digit = (position >> (4 * step)) & 15
-        out[at] = digit + (48 if digit < 10 else 87)
-        at += 1
-    return at
+        out[offset] = digit + (48 if digit < 10 else 87)
+        offset += 1
+    return offset
 
 
 #: Kinds of pieces of a line: bytes of the pool; a number; text from the block or the pool; raw bytes from
@@ -171,12 +171,12 @@ PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(),
 
 @kernel
 @inlined
-def copy(source: Bytes, start: int, length: int, out: Bytes, at: int) -> None:
+def copy(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
     """Copy bytes to `out` within bounds; the sixteen bytes after them may be overwritten."""
     done = np.uint64(0)
-    from_, to, count = np.uint64(start), np.uint64(at), np.uint64(length)
+    from_, to, count = np.uint64(start), np.uint64(offset), np.uint64(length)
     # As long as full steps stay inside both arrays.
-    last = np.int64(min(source.shape[0] - start, out.shape[0] - at)) - 16
+    last = np.int64(min(source.shape[0] - start, out.shape[0] - offset)) - 16
     while done < count and np.int64(done) <= last:
         # All loads before all stores, which compiles to two vector instructions.
         a, b = from_ + done, to + done
@@ -249,9 +249,9 @@ def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: B
 
 
 @kernel
-def put_number(value: Number, out: Bytes, at: Number) -> Number:
-    """Write a number (not -2^63) in decimal at `out[at]`, which must have room for 20; returns the end."""
-    begin = np.uint64(at)
+def put_number(value: Number, out: Bytes, start: Number) -> Number:
+    """Write a number (not -2^63) in decimal at `out[start]`, which must have room for 20; returns the end."""
+    begin = np.uint64(start)
     if value < 0:
         value = -value
         out[begin] = 45
@@ -289,9 +289,9 @@ def put_number(value: Number, out: Bytes, at: Number) -> Number:
 
 
 @kernel
-def put_padded(value: Number, digits: int, out: Bytes, at: Number) -> Number:
+def put_padded(value: Number, digits: int, out: Bytes, start: Number) -> Number:
     """Write a non-negative number that has at most `digits` digits, with leading zeros; returns the end."""
-    begin, value, end = np.uint64(at), np.uint64(value), np.uint64(at + digits)
+    begin, value, end = np.uint64(start), np.uint64(value), np.uint64(start + digits)
     offset = end
     while offset - begin > _1:
         pair = _2 * (value % _HUNDRED)

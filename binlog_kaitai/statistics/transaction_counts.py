@@ -251,10 +251,10 @@ class Ranking(Generic[_Thing]):
         if not self._most or not len(values):
             return
         least = self._heap[0][0] if len(self._heap) == self._most else 0
-        found = np.flatnonzero(values > least)
-        if len(found) > self._most:
-            found = np.sort(found[np.argsort(-values[found], kind="stable")[: self._most]])
-        for index in found.tolist():
+        figures = np.flatnonzero(values > least)
+        if len(figures) > self._most:
+            figures = np.sort(figures[np.argsort(-values[figures], kind="stable")[: self._most]])
+        for index in figures.tolist():
             self._count += 1
             # Among equal values, the first stays.
             entry = (float(values[index]), -self._count, thing(index))
@@ -285,18 +285,18 @@ class TableChange(NamedTuple):
     bytes: int
 
     @classmethod
-    def of(cls, found: Figures, index: int, table_bytes: int) -> TableChange:
+    def of(cls, figures: Figures, index: int, table_bytes: int) -> TableChange:
         """The change for one of several transactions."""
-        thread = int(found.threads[index])
+        thread = int(figures.threads[index])
         return cls(
-            found.file,
-            int(found.positions[index]),
-            int(found.ends[index]),
-            int(found.events[index]),
-            int(found.commits[index]) or None,
+            figures.file,
+            int(figures.positions[index]),
+            int(figures.ends[index]),
+            int(figures.events[index]),
+            int(figures.commits[index]) or None,
             None if thread == NO_THREAD else thread,
             table_bytes,
-            int(found.sizes[index]),
+            int(figures.sizes[index]),
         )
 
 
@@ -331,32 +331,32 @@ class TransactionCounts:
         self.sizes = np.zeros(64, dtype=np.int64)
         self._last_commit = 0
 
-    def add(self, found: Figures) -> None:
+    def add(self, figures: Figures) -> None:
         """Count a batch of transactions."""
-        count, row = len(found.sizes), found.row
+        count, row = len(figures.sizes), figures.row
         self.count += count
-        self.bytes += int(found.sizes.sum())
-        self.compressed += int(np.count_nonzero(found.is_compressed))
+        self.bytes += int(figures.sizes.sum())
+        self.compressed += int(np.count_nonzero(figures.is_compressed))
         # The exponent of frexp is the number of bits; sizes are far below 2^53.
-        self.sizes += np.bincount(np.frexp(found.sizes.astype(np.float64))[1], minlength=64)
-        self.first += found.rows(0, min(count, FIRST - len(self.first)))
-        self.biggest.add(found.sizes, row)
-        self.longest.add(found.durations, row)
-        self.most_rows.add(found.changed, row)
-        _add_sums(self.servers, _MAX_SERVERS, found.servers, found.sizes)
-        _add_sums(self.threads, _MAX_THREADS, found.threads, found.sizes, found.changed)
-        self._add_tables(found)
-        of_kind = np.bincount(found.outcomes, minlength=len(KINDS))
+        self.sizes += np.bincount(np.frexp(figures.sizes.astype(np.float64))[1], minlength=64)
+        self.first += figures.rows(0, min(count, FIRST - len(self.first)))
+        self.biggest.add(figures.sizes, row)
+        self.longest.add(figures.durations, row)
+        self.most_rows.add(figures.changed, row)
+        _add_sums(self.servers, _MAX_SERVERS, figures.servers, figures.sizes)
+        _add_sums(self.threads, _MAX_THREADS, figures.threads, figures.sizes, figures.changed)
+        self._add_tables(figures)
+        of_kind = np.bincount(figures.outcomes, minlength=len(KINDS))
         for number in np.flatnonzero(of_kind).tolist():
             self.kinds[KINDS[number]] = self.kinds.get(KINDS[number], 0) + int(of_kind[number])
-        self.definition_count += len(found.definitions)
+        self.definition_count += len(figures.definitions)
         room = MAX_DEFINITIONS - len(self.definitions)
-        self.definitions += map(row, found.definitions[:room].tolist())
-        self._add_gaps(found)
+        self.definitions += map(row, figures.definitions[:room].tolist())
+        self._add_gaps(figures)
 
-    def _add_tables(self, found: Figures) -> None:
+    def _add_tables(self, figures: Figures) -> None:
         """Rank the transactions of each table."""
-        names, owners, tables, sizes = found.tables
+        names, owners, tables, sizes = figures.tables
         for code in distinct_values(tables).tolist():
             name = names[code]
             if name not in self.of_tables and len(self.of_tables) >= _MAX_RANKED_TABLES:
@@ -365,20 +365,20 @@ class TransactionCounts:
 
             def change(index: int, chosen: Ints = chosen) -> TableChange:
                 at = chosen[index]
-                return TableChange.of(found, int(owners[at]), int(sizes[at]))
+                return TableChange.of(figures, int(owners[at]), int(sizes[at]))
 
             self.of_tables.setdefault(name, Ranking[TableChange](OF_TABLE)).add(sizes[chosen], change)
 
-    def _add_gaps(self, found: Figures) -> None:
+    def _add_gaps(self, figures: Figures) -> None:
         """Rank gaps in which this server committed nothing; to the microsecond if the log records it."""
-        commits = np.where(found.immediate > 0, found.immediate, found.commits * _MICRO)
+        commits = np.where(figures.immediate > 0, figures.immediate, figures.commits * _MICRO)
         timed = np.flatnonzero(commits > 0)
         commits = commits[timed]
         if not len(commits):
             return
         gaps = np.diff(commits, prepend=self._last_commit or commits[0])
         self._last_commit = int(commits[-1])
-        self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, found.row(int(timed[index]))))
+        self.gaps.add(gaps, lambda index: (int(gaps[index]) / _MICRO, figures.row(int(timed[index]))))
 
 
 def _add_sums(sums: dict[int, list[int]], most: int, keys: Ints, *values: Array) -> None:

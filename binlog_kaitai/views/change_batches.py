@@ -143,39 +143,44 @@ def table_batches(
     page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of some events of a table as batches of a schema, with columns matched by name."""
-    for found in walk(page.images, events, len(table.schema.columns)):
-        yield from _fitted(page, table, found, zero_dates, schema, where)
+    for located in walk(page.images, events, len(table.schema.columns)):
+        yield from _fitted(page, table, located, zero_dates, schema, where)
 
 
 def _fitted(
-    page: RowsPage, table: Table, found: LocatedRows, zero_dates: str, schema: pa.Schema, where: Where | None
+    page: RowsPage,
+    table: Table,
+    located: LocatedRows,
+    zero_dates: str,
+    schema: pa.Schema,
+    where: Where | None,
 ) -> Iterator[pa.RecordBatch]:
     refused: BinlogError | None = None
-    while len(found.events):
+    while len(located.events):
         try:
             if where is not None:
-                found = found.select(where.rows(_batch(page, table, found, zero_dates, where.needed)))
-            if len(found.events):
-                yield _batch(page, table, found, zero_dates, schema)
+                located = located.select(where.rows(_batch(page, table, located, zero_dates, where.needed)))
+            if len(located.events):
+                yield _batch(page, table, located, zero_dates, schema)
             break
         except CellError as error:
             # Columns are built in turn, so another column may be invalid in an earlier event.
-            refused = page.refuse(int(found.events[error.row]), error.error)
-            found = found.before(error.row)
+            refused = page.refuse(int(located.events[error.row]), error.error)
+            located = located.before(error.row)
     if refused is not None:
         raise refused
 
 
 def _batch(
-    page: RowsPage, table: Table, found: LocatedRows, zero_dates: str, schema: pa.Schema
+    page: RowsPage, table: Table, located: LocatedRows, zero_dates: str, schema: pa.Schema
 ) -> pa.RecordBatch:
     """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
     columns, own = (
-        meta_columns(page, found.events, found.numbers, _is_given(found.changes), schema.names),
+        meta_columns(page, located.events, located.numbers, _is_given(located.changes), schema.names),
         own_columns(table.schema, schema),
     )
     used = [own[name] for name in schema.names if name in own]
-    arrays = column_arrays(page, found, table, used, zero_dates)
+    arrays = column_arrays(page, located, table, used, zero_dates)
     for field in schema:
         if (column := own.get(field.name)) is not None:
             try:
@@ -184,12 +189,12 @@ def _batch(
                 raise CellError(error.row, _located(error.error, table, column.name)) from error
             columns[field.name] = _cast(array, field.type, table, field.name)
         elif field.name == CHANGE_TYPE:
-            columns[field.name] = change_types(found.changes)
+            columns[field.name] = change_types(located.changes)
         elif field == ABSENT_FIELD:
-            columns[field.name] = found.absent(list(own))
+            columns[field.name] = located.absent(list(own))
         elif field.name not in columns:
-            columns[field.name] = pa.nulls(len(found.events), field.type)
-    return joined_columns(columns, len(found.events), schema)
+            columns[field.name] = pa.nulls(len(located.events), field.type)
+    return joined_columns(columns, len(located.events), schema)
 
 
 def _is_given(changes: Array) -> Bools:
@@ -205,7 +210,7 @@ def joined_columns(columns: dict[str, pa.Array], count: int, schema: pa.Schema) 
 
 
 def column_arrays(
-    page: RowsPage, found: LocatedRows, table: Table, columns: Sequence[Column], zero_dates: str
+    page: RowsPage, located: LocatedRows, table: Table, columns: Sequence[Column], zero_dates: str
 ) -> Iterator[pa.Array]:
     """The values of the given columns; null where the image does not contain them.
 
@@ -213,45 +218,45 @@ def column_arrays(
     """
     cells, changed = [], []
     for column in columns:
-        one, rows = Cells.of(table, column, found), _changed_in_parts(found, table, column)
+        one, rows = Cells.of(table, column, located), _changed_in_parts(located, table, column)
         if len(rows):
             starts = one.starts.copy()
             starts[rows] = ABSENT
-            one = Cells(table, column, found.data, starts)
+            one = Cells(table, column, located.data, starts)
         cells.append(one)
         changed.append(rows)
     for array, rows, column in zip(build_all(cells, zero_dates), changed, columns, strict=True):
         if len(rows):
             values = array.to_pylist()
-            for row, value in zip(rows.tolist(), _by_reader(page, found, table, column, rows), strict=True):
+            for row, value in zip(rows.tolist(), _by_reader(page, located, table, column, rows), strict=True):
                 values[row] = value
             yield pa.array(values, array.type)
         else:
             yield array
 
 
-def _changed_in_parts(found: LocatedRows, table: Table, column: Column) -> Ints:
+def _changed_in_parts(located: LocatedRows, table: Table, column: Column) -> Ints:
     """The rows in which a JSON column contains a partial update."""
     if column.index not in table.json_columns:
         return np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero((found.options >= 0) & (found.starts[column.index] >= 0))
+    rows = np.flatnonzero((located.options >= 0) & (located.starts[column.index] >= 0))
     ordinal = table.json_columns.index(column.index)
-    return rows[is_partial(found.data, found.options[rows], ordinal)]
+    return rows[is_partial(located.data, located.options[rows], ordinal)]
 
 
 def _by_reader(
-    page: RowsPage, found: LocatedRows, table: Table, column: Column, rows: Ints
+    page: RowsPage, located: LocatedRows, table: Table, column: Column, rows: Ints
 ) -> Iterator[Value]:
     """Values of after images from the event reader; None if the partial update cannot be applied."""
     event, images = -1, list[Row]()
     for row in rows.tolist():
-        if found.events[row] != event:
-            event = int(found.events[row])
+        if located.events[row] != event:
+            event = int(located.events[row])
             try:
                 images = list(rows_of(page.event(event), table.schema))
             except BinlogError as error:
                 raise CellError(row, error) from error
-        after = images[int(found.numbers[row])].after or {}
+        after = images[int(located.numbers[row])].after or {}
         yield plain_value(after.get(column.name), column, pa.string())
 
 

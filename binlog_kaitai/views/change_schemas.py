@@ -91,12 +91,12 @@ def check_schema(table: Schema, schema: pa.Schema) -> None:
     raise UsageError(f"{message}the table has {', '.join(own)}; select at least one of them")
 
 
-def untaken_name(name: str, taken: Collection[str]) -> str:
+def untaken_name(name: str, reserved: Collection[str]) -> str:
     """The name with another `_` appended if it is reserved, ignoring case and trailing underscores.
 
     Distinct names remain distinct, and the result does not depend on the table's other columns.
     """
-    return name + "_" if name.rstrip("_").lower() in taken else name
+    return name + "_" if name.rstrip("_").lower() in reserved else name
 
 
 def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:

@@ -132,26 +132,26 @@ def ddl_of_page(page: RowsPage, filters: Filters, definitions: Definitions) -> p
         body = statement_body(page.block, row)
         changes = changes_of(body, definitions)
         if page.wanted[row]:
-            chosen = [one for one in enumerate(changes) if _is_chosen(one[1], filters)]
-            rows += [_row(page, row, number, body, one) for number, one in chosen]
+            chosen = [change for change in enumerate(changes) if _is_chosen(change[1], filters)]
+            rows += [_row(page, row, number, body, change) for number, change in chosen]
     return pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA) if rows else None
 
 
-def _is_chosen(one: DefinitionChange, filters: Filters) -> bool:
-    if one.table_name is None and one.new_schema_name is None:
+def _is_chosen(change: DefinitionChange, filters: Filters) -> bool:
+    if change.table_name is None and change.new_schema_name is None:
         # A statement about a whole database, or about unknown tables, matches all of its tables.
-        return filters.takes_schema(one.schema_name)
-    new = one.new_schema_name or one.schema_name, one.new_table_name or one.table_name
-    return filters.takes_names(one.schema_name, one.table_name) or filters.takes_names(*new)
+        return filters.takes_schema(change.schema_name)
+    new = change.new_schema_name or change.schema_name, change.new_table_name or change.table_name
+    return filters.takes_names(change.schema_name, change.table_name) or filters.takes_names(*new)
 
 
 def _row(
-    page: RowsPage, row: int, number: int, body: QueryBody | BinlogError, one: DefinitionChange
+    page: RowsPage, row: int, number: int, body: QueryBody | BinlogError, change: DefinitionChange
 ) -> dict[str, object]:
     header, position = page.block.fixed_header(row), int(page.block.positions[row])
     commit = int(page.commit_times[row])
     era = commit if page.era == BY_COMMIT else page.era
-    eras, positions, limits, numbers = (np.array(one) for one in ([era], [position], [0, 1], [number]))
+    eras, positions, limits, numbers = (np.array(change) for change in ([era], [position], [0, 1], [number]))
     sequence = sequences(eras, page.block.file, positions, limits, numbers, np.ones(1, dtype=np.bool_))
     return {
         "_commit_timestamp": commit,
@@ -162,15 +162,15 @@ def _row(
         "_server_id": header.server_id,
         "_timestamp": header.timestamp * _SECOND,
         "_sequence": sequence[0],
-        "schema": plain(one.schema_name),
-        "table": _plain(one.table_name),
-        "kind": str(one.kind),
+        "schema": plain(change.schema_name),
+        "table": _plain(change.table_name),
+        "kind": str(change.kind),
         "statement": _statement(body),
-        "new_schema": _plain(one.new_schema_name),
-        "new_table": _plain(one.new_table_name),
-        "columns_before": _columns(one.before),
-        "columns_after": _columns(one.after),
-        "renamed_columns": [{"old": plain(old), "new": plain(new)} for old, new in one.renamed] or None,
+        "new_schema": _plain(change.new_schema_name),
+        "new_table": _plain(change.new_table_name),
+        "columns_before": _columns(change.before),
+        "columns_after": _columns(change.after),
+        "renamed_columns": [{"old": plain(old), "new": plain(new)} for old, new in change.renamed] or None,
     }
 
 

@@ -104,23 +104,23 @@ def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
     for page in pages:
         with page.block.held():
             origins = _origins(page)
-            for found in in_order(page, _of_table, _Rows.joined):
-                yield from _logged(page, found, origins)
+            for rows in in_order(page, _of_table, _Rows.joined):
+                yield from _logged(page, rows, origins)
 
 
 def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
     """Metadata of each event of the page, by its number in `images`."""
     rows = page.images.rows[page.chosen]
-    found: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
+    origins: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
     for name, column in page.origins.items():
         program = LineProgram(page.pool).column(column)
         which = np.zeros(len(rows), dtype=np.int64)
         data, ends = write_lines(page.block.data, page.pool, [program], rows, which, rows)
         text, begin = bytes(data), 0
-        for values, end in zip(found.values(), ends.tolist(), strict=True):
+        for values, end in zip(origins.values(), ends.tolist(), strict=True):
             values[name] = json.loads(text[begin:end])
             begin = end
-    return found
+    return origins
 
 
 class _Image(NamedTuple):
@@ -140,7 +140,7 @@ class _Rows(NamedTuple):
     numbers: NDArray[np.int64]
     images: list[_Image]
 
-    def taken(self, rows: NDArray[np.int64]) -> _Rows:
+    def select(self, rows: NDArray[np.int64]) -> _Rows:
         """The given rows (row numbers)."""
         return _Rows(self.events[rows], self.numbers[rows], [self.images[row] for row in rows.tolist()])
 
@@ -151,10 +151,10 @@ class _Rows(NamedTuple):
         return cls(events, numbers, [image for part in parts for image in part.images])
 
 
-def _logged(page: RowsPage, found: _Rows, origins: dict[int, dict[str, Any]]) -> Iterator[LoggedRow]:
+def _logged(page: RowsPage, rows: _Rows, origins: dict[int, dict[str, Any]]) -> Iterator[LoggedRow]:
     event, location = -1, dict[str, Any]()
-    numbers = page.numbered(found.events, found.numbers)
-    for of_event, number, image in zip(found.events.tolist(), numbers.tolist(), found.images, strict=True):
+    numbers = page.numbered(rows.events, rows.numbers)
+    for of_event, number, image in zip(rows.events.tolist(), numbers.tolist(), rows.images, strict=True):
         if of_event != event:
             event, row = of_event, int(page.images.rows[of_event])
             header, origin = page.block.fixed_header(row), origins[event]
@@ -182,27 +182,29 @@ def _of_table(page: RowsPage, table: Table, events: Ints, failures: list[Failure
     return made_of_table(page, table, events, failures, lambda found: _made(table, found), by_reader)
 
 
-def _made(table: Table, found: LocatedRows) -> _Rows:
-    images = _images(table, found)
-    first = np.flatnonzero(found.changes != AFTER)
+def _made(table: Table, located: LocatedRows) -> _Rows:
+    images = _images(table, located)
+    first = np.flatnonzero(located.changes != AFTER)
     rows = []
-    for at, change in zip(first.tolist(), found.changes[first].tolist(), strict=True):
+    for at, change in zip(first.tolist(), located.changes[first].tolist(), strict=True):
         before = None if change == INSERT else images[at]
         after = None if change == DELETE else images[at + (change == BEFORE)]
         rows.append(_Image(table, _CHANGES[change], before, after, {}))
-    return _Rows(found.events[first], found.numbers[first], rows)
+    return _Rows(located.events[first], located.numbers[first], rows)
 
 
 _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 
 
-def _images(table: Table, found: LocatedRows) -> list[dict[str, Value]]:
+def _images(table: Table, located: LocatedRows) -> list[dict[str, Value]]:
     """The values of each image by column name, without columns that the image does not contain."""
-    columns = [column for column in table.schema.columns if not (found.starts[column.index] == ABSENT).all()]
+    columns = [
+        column for column in table.schema.columns if not (located.starts[column.index] == ABSENT).all()
+    ]
     names = [column.name for column in columns]
-    cells = [Cells.of(table, column, found) for column in columns]
+    cells = [Cells.of(table, column, located) for column in columns]
     values = [_values(one, array) for one, array in zip(cells, build_all(cells), strict=True)]
-    rows = zip(*values, strict=True) if values else (() for _ in range(len(found.events)))
+    rows = zip(*values, strict=True) if values else (() for _ in range(len(located.events)))
     if not any((one.starts == ABSENT).any() for one in cells):
         return [dict(zip(names, row, strict=True)) for row in rows]
     absent = [(one.starts == ABSENT).tolist() for one in cells]

@@ -318,5 +318,5 @@ def folder_name(key: tuple[str, str]) -> str:
     return data[: _LONGEST - len(end)].decode(errors="ignore") + end
 
 
-def _quoted(found: re.Match[str]) -> str:
-    return "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape"))
+def _quoted(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode("utf-8", "surrogateescape"))

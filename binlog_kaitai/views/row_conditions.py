@@ -50,8 +50,8 @@ class Where(NamedTuple):
         numbered = pa.Table.from_arrays(
             [*batch.columns, pa.array(np.arange(batch.num_rows))], names=[*batch.schema.names, _NUMBERS]
         )
-        found: NDArray[np.int64] = numbered.filter(self.expression).column(_NUMBERS).to_numpy()
-        return found
+        numbers: NDArray[np.int64] = numbered.filter(self.expression).column(_NUMBERS).to_numpy()
+        return numbers
 
 
 def _refused(expression: pc.Expression, schema: pa.Schema) -> str | None:

@@ -144,7 +144,7 @@ class RowLines(NamedTuple):
     data: Any
     ends: Any
 
-    def taken(self, rows: Any) -> RowLines:
+    def select(self, rows: Any) -> RowLines:
         """The given lines."""
         begins = np.concatenate(([0], self.ends[:-1]))[rows] if len(self.ends) else self.ends
         data, offsets = take_ranges(self.data, begins, self.ends[rows] - begins)
@@ -381,7 +381,7 @@ def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[A
 def _origins(page: RowsPage, rows: Any) -> dict[str, TextColumn]:
     """The columns of `page.origins` for some events of the block."""
     return {
-        name: column if column.constant is not None else column.taken(rows)
+        name: column if column.constant is not None else column.select(rows)
         for name, column in page.origins.items()
     }
 

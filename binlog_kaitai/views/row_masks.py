@@ -220,10 +220,10 @@ class Masks:
         return asdict(self)
 
     @classmethod
-    def of_dict(cls, found: Mapping[str, Any]) -> Masks:
+    def of_dict(cls, values: Mapping[str, Any]) -> Masks:
         """Restore from :meth:`as_dict`, without validating again."""
-        include, exclude, mask = (tuple(found[name]) for name in ("include", "exclude", "mask"))
-        return cls(include, exclude, mask, found["key_file"], found["fingerprint"])
+        include, exclude, mask = (tuple(values[name]) for name in ("include", "exclude", "mask"))
+        return cls(include, exclude, mask, values["key_file"], values["fingerprint"])
 
     def check_follows(self, before: Masks) -> None:
         """Refuse to continue what was written with other masks, if values would come out that were hidden.

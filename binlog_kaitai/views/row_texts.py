@@ -44,7 +44,7 @@ class Made(Protocol):
     @property
     def numbers(self) -> Ints: ...
 
-    def taken(self, rows: Ints) -> Self:
+    def select(self, rows: Ints) -> Self:
         """The given rows."""
         ...
 
@@ -85,7 +85,7 @@ class Objects(NamedTuple):
         """Whether the row exists after each change."""
         return np.not_equal(self.changes, _DELETED)
 
-    def taken(self, rows: Ints) -> Objects:
+    def select(self, rows: Ints) -> Objects:
         """The given rows."""
         return Objects._make(column.take(rows) for column in self)
 
@@ -98,7 +98,7 @@ class Objects(NamedTuple):
 class RowChoice(Protocol):
     """Selects rows by their values, after the filters."""
 
-    def of_found(self, table: Table, found: LocatedRows) -> LocatedRows:
+    def of_located(self, table: Table, located: LocatedRows) -> LocatedRows:
         """Selected rows among those walked by the kernels; raises CellError for an invalid value."""
         ...
 
@@ -145,7 +145,7 @@ def in_order(
         whole = join(found)
         stop = min((failure.event for failure in failures), default=len(page.images))
         order = np.lexsort((whole.numbers, whole.events))
-        yield whole.taken(order[whole.events[order] < stop])
+        yield whole.select(order[whole.events[order] < stop])
     if failures:
         raise min(failures, key=lambda failure: failure.event).error
 
@@ -159,10 +159,12 @@ def _table_objects(page: RowsPage, table: Table, events: Ints, failures: list[Fa
 
     writers = [LineWriter(page, table, events, form) for form in _IMAGES]
 
-    def make(found: LocatedRows) -> Objects:
-        is_there = (found.changes != INSERT).any(), (found.changes != DELETE).any()
-        images = (writer.lines(found) if has else None for writer, has in zip(writers, is_there, strict=True))
-        return _objects(found, *images)
+    def make(located: LocatedRows) -> Objects:
+        is_there = (located.changes != INSERT).any(), (located.changes != DELETE).any()
+        images = (
+            writer.lines(located) if has else None for writer, has in zip(writers, is_there, strict=True)
+        )
+        return _objects(located, *images)
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
@@ -170,8 +172,8 @@ def _table_objects(page: RowsPage, table: Table, events: Ints, failures: list[Fa
 def _table_changes(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[Objects]:
     """Like `_table_objects`, without images."""
 
-    def make(found: LocatedRows) -> Objects:
-        return _objects(found)
+    def make(located: LocatedRows) -> Objects:
+        return _objects(located)
 
     return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
 
@@ -220,35 +222,35 @@ def by_kernels_or_reader(
 
 
 def _made(
-    make: Callable[[LocatedRows], _Made], choice: RowChoice | None, table: Table, found: LocatedRows
+    make: Callable[[LocatedRows], _Made], choice: RowChoice | None, table: Table, located: LocatedRows
 ) -> Iterator[_Made]:
     """Results for the selected rows, up to an event with a value that cannot be decoded."""
     wrong = None
     if choice is not None:
-        found, wrong = _chosen(choice, table, found)
-    while len(found.events):
+        located, wrong = _chosen(choice, table, located)
+    while len(located.events):
         try:
-            yield make(found)
+            yield make(located)
             break
         except CellError as error:
             # Columns are made in turn, so another column may be invalid in an earlier event.
-            wrong, found = int(found.events[error.row]), found.before(error.row)
+            wrong, located = int(located.events[error.row]), located.before(error.row)
     if wrong is not None:
         raise MismatchError(wrong)
 
 
-def _chosen(choice: RowChoice, table: Table, found: LocatedRows) -> tuple[LocatedRows, int | None]:
+def _chosen(choice: RowChoice, table: Table, located: LocatedRows) -> tuple[LocatedRows, int | None]:
     """The selected rows, up to an event with a value that the choice cannot decode, and that event."""
     try:
-        return choice.of_found(table, found), None
+        return choice.of_located(table, located), None
     except CellError:
         # The error's row number is relative to the rows tested, so each event is tried separately.
-        for index in distinct_values(found.events).tolist():
-            begin, end = np.searchsorted(found.events, [index, index + 1]).tolist()
+        for index in distinct_values(located.events).tolist():
+            begin, end = np.searchsorted(located.events, [index, index + 1]).tolist()
             try:
-                choice.of_found(table, found.part(begin, end))
+                choice.of_located(table, located.part(begin, end))
             except CellError:
-                return choice.of_found(table, found.part(0, begin)), index
+                return choice.of_located(table, located.part(0, begin)), index
         raise
 
 
@@ -268,12 +270,12 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
     yield Objects(events, numbers, changes, texts("before"), texts("after"))
 
 
-def _objects(found: LocatedRows, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
-    is_change = found.changes != AFTER
-    kinds = found.changes[is_change]
+def _objects(located: LocatedRows, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
+    is_change = located.changes != AFTER
+    kinds = located.changes[is_change]
     return Objects(
-        found.events[is_change],
-        found.numbers[is_change],
+        located.events[is_change],
+        located.numbers[is_change],
         _NUMBERS[kinds],
         _texts(before, kinds != INSERT),
         _texts(after, kinds != DELETE),
@@ -362,9 +364,9 @@ def _table_lines(
 
 def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:
     """The object of a row, with its origins in the same order as in the kernels' lines."""
-    found: dict[str, Any] = {}
+    with_origins: dict[str, Any] = {}
     for key, value in row.items():
-        found[key] = value
+        with_origins[key] = value
         if key == "server_id":
-            found |= origins
-    return found
+            with_origins |= origins
+    return with_origins

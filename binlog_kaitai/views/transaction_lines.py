@@ -74,18 +74,18 @@ def _first(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[byt
 
 
 def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
-    found = TRANSACTIONS_SCHEMA.empty_table()
+    greatest = TRANSACTIONS_SCHEMA.empty_table()
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
         if limit is not None and sum(map(len, waiting)) >= _ROOM:
-            found, waiting = _greatest(found, waiting, sort, limit), []
-    return _greatest(found, waiting, sort, limit)
+            greatest, waiting = _greatest(greatest, waiting, sort, limit), []
+    return _greatest(greatest, waiting, sort, limit)
 
 
-def _greatest(found: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
+def _greatest(greatest: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
     """The first transactions in sort order; equal ones keep their order."""
-    every = pa.concat_tables([found, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
+    every = pa.concat_tables([greatest, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
     key: pa.Array | None = None
     for name in SORTS[sort]:
         values = every.column(name).cast(pa.int64())

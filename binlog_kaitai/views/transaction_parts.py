@@ -177,7 +177,7 @@ class Changes(NamedTuple):
 
 def parts_of(
     block: Block,
-    found: Roles,
+    roles: Roles,
     parts: Parts,
     gtids: TextColumn,
     pool: Pool,
@@ -193,7 +193,7 @@ def parts_of(
     """
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
-    ends = outcomes_of(found, parts)
+    ends = outcomes_of(roles, parts)
     tables, table_bytes = _tables(block, parts, changes)
     columns: dict[str, Array | pa.Array | list[str | None]] = {
         "position": block.positions[first],
@@ -305,14 +305,14 @@ class Ends(NamedTuple):
     is_begun: Bools
 
 
-def outcomes_of(found: Roles, parts: Parts) -> Ends:
+def outcomes_of(roles: Roles, parts: Parts) -> Ends:
     """How each transaction ended, and the kind of its first statement."""
-    ends = np.flatnonzero(found.roles == Role.END)
-    outcome = np.append(found.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
-    statements = np.flatnonzero(found.roles == Role.STATEMENT)
+    ends = np.flatnonzero(roles.roles == Role.END)
+    outcome = np.append(roles.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
+    statements = np.flatnonzero(roles.roles == Role.STATEMENT)
     at = parts.first_of(statements)
-    meant = np.append(found.outcomes[statements], np.int8(Outcome.OPEN))[at]
-    return Ends(outcome, meant, np.append(statements, -1)[at], parts.any(found.roles == Role.BEGIN))
+    meant = np.append(roles.outcomes[statements], np.int8(Outcome.OPEN))[at]
+    return Ends(outcome, meant, np.append(statements, -1)[at], parts.any(roles.roles == Role.BEGIN))
 
 
 def definitions(block: Block, ends: Ends) -> list[str | None]:

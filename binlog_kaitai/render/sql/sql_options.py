@@ -103,7 +103,7 @@ class CriteriaChoice:
                 takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
         return group if takes.all() else group.select(np.flatnonzero(takes))
 
-    def of_found(self, table: Table, walked: LocatedRows) -> LocatedRows:
+    def of_located(self, table: Table, walked: LocatedRows) -> LocatedRows:
         """See `row_objects.Choice`."""
         is_wanted = np.zeros(len(walked.events), dtype=np.bool_)
         for group in walked_groups(table, walked):
