@@ -33,8 +33,6 @@ _Conversion = Callable[[Sequence[bytes], pa.DataType], pa.Array]
 #: The length of a date.
 _DATE = 10
 
-#: The types whose literals are bytes or text in a character set.
-
 
 def data_of(literal: bytes) -> bytes | None:
     """The bytes of a literal: the content of a string, the digits of a number; None for NULL."""
@@ -86,10 +84,7 @@ def _unescape(text: bytes, quote: bytes) -> bytes:
 class Converter:
     """Converts the literals of a column to an Arrow array.
 
-    Parameters
-    ----------
-    charset
-        The character set of the script: that of text, except after `_binary`.
+    `charset`: the character set of the script: that of text, except after `_binary`.
     """
 
     def __init__(self, column: Column, charset: str, zero_dates: str) -> None:
@@ -105,10 +100,8 @@ class Converter:
     def array(self, literals: Sequence[bytes]) -> pa.Array:
         """The array; values are those that a snapshot over a connection has.
 
-        Raises
-        ------
-        BinlogError, ValueError, TypeError, ArithmeticError
-            A literal is not a value of the column.
+        Raises `BinlogError`, `ValueError`, `TypeError`, `ArithmeticError`: a literal is not a value of the
+        column.
         """
         if self._at_once is not None:
             with suppress(ValueError, NotImplementedError):  # such as zero dates and invalid UTF-8
@@ -149,11 +142,7 @@ def _floats(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
 
 
 def _decimals(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
-    return (
-        pa.array([None if literal == _NULL else literal for literal in literals], pa.binary())
-        .cast(pa.string())
-        .cast(kind)
-    )
+    return _texts([None if literal == _NULL else literal for literal in literals]).cast(kind)
 
 
 def _times(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
@@ -161,26 +150,27 @@ def _times(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
     if any(text is not None and len(text) < _DATE for text in texts):
         raise ValueError("a date without a day, which Arrow would complete")
     naive = pa.timestamp(kind.unit) if pa.types.is_timestamp(kind) else kind
-    return pa.array(texts, pa.binary()).cast(pa.string()).cast(naive).cast(kind)
+    return _texts(texts).cast(naive).cast(kind)
+
+
+def _texts(texts: list[bytes | None]) -> pa.Array:
+    return pa.array(texts, pa.binary()).cast(pa.string())
 
 
 def _byte_strings(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
-    return pa.array(_contents(literals), pa.binary()).cast(kind)
-
-
-def _strings(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
-    if any(literal[0] not in _QUOTES_OR_NULL for literal in literals):
-        raise ValueError("a string in the character set of its column")
-    return pa.array(_contents(literals), pa.binary()).cast(kind)
-
-
-def _contents(literals: Sequence[bytes]) -> list[bytes | None]:
-    return [
+    contents = [
         text[1:-1]
         if text[0] in _QUOTES and b"\\" not in text and b"''" not in text and b'""' not in text
         else data_of(text)
         for text in literals
     ]
+    return pa.array(contents, pa.binary()).cast(kind)
+
+
+def _strings(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
+    if any(literal[0] not in _QUOTES_OR_NULL for literal in literals):
+        raise ValueError("a string in the character set of its column")
+    return _byte_strings(literals, kind)
 
 
 def _text(data: bytes, column: Column, charset: str, literal: bytes) -> str:

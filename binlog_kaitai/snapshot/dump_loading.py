@@ -34,12 +34,7 @@ _MEGABYTE = 1_000_000
 class DumpProgress:
     """Counts the bytes read of a dump's scripts, and reports them now and then.
 
-    Parameters
-    ----------
-    path
-        The script, or the directory of scripts.
-    report
-        Called with each line.
+    `path`: the script, or the directory of scripts.
     """
 
     def __init__(self, path: Path, report: Callable[[str], object]) -> None:
@@ -120,16 +115,8 @@ class _Batch:
 class Loading:
     """What scripts create and insert, written to the files of a snapshot.
 
-    Parameters
-    ----------
-    wanted
-        Only these tables; all if empty.
-    files
-        Where rows are written.
-    identify
-        Called before the first row, once the position is known.
-    progress
-        Counts the bytes of the scripts.
+    `wanted`: only these tables; all if empty.
+    `identify`: called before the first row, once the position is known.
 
     Attributes
     ----------
@@ -172,10 +159,7 @@ class Loading:
     def run(self, script: DumpScript) -> None:
         """Take a script.
 
-        Raises
-        ------
-        BinlogError
-            It cannot be read, or contains what a snapshot cannot be made of.
+        Raises `BinlogError`: it cannot be read, or contains what a snapshot cannot be made of.
         """
         self._charset = self._time_zone = ""
         for piece in script:

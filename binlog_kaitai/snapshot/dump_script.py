@@ -79,10 +79,7 @@ class PieceKind(Enum):
 class Piece(NamedTuple):
     """A comment, a statement without its delimiter, or the start of an INSERT, whose rows follow.
 
-    Attributes
-    ----------
-    table, columns : bytes
-        Of an INSERT: as written; `columns` is empty if it has no list.
+    `table`, `columns`: of an INSERT: as written; `columns` is empty if it has no list.
     """
 
     kind: PieceKind
@@ -92,22 +89,14 @@ class Piece(NamedTuple):
 
 
 class DumpScript:
-    """An SQL script.
-
-    Parameters
-    ----------
-    stream
-        The script at its first byte.
-    name
-        For error messages.
-    """
+    """An SQL script."""
 
     def __init__(self, stream: BinaryIO, name: str) -> None:
         self.name = name
         self._stream = stream
         self._delimiter = b";"
         self._buffer = bytearray()
-        self._at = 0  # in the buffer
+        self._index = 0  # in the buffer
         self._offset = self._lines = 0  # of the start of the buffer
         self._last = b""  # the comment or statement that has just been read, with its delimiter
         self._is_over = False
@@ -116,10 +105,7 @@ class DumpScript:
     def __iter__(self) -> Iterator[Piece]:
         """The pieces; rows of an INSERT that :meth:`rows` has not read are skipped.
 
-        Raises
-        ------
-        BinlogError
-            The file cannot be read, or ends within a statement.
+        Raises `BinlogError`: the file cannot be read, or ends within a statement.
         """
         while True:
             if self._has_rows:
@@ -136,16 +122,12 @@ class DumpScript:
     def rows(self, values: int) -> Iterator[tuple[bytes, ...]]:
         """The rows of the INSERT that was returned last, each with as many literals as given.
 
-        Raises
-        ------
-        SourceError
-            A row has another number of values, or one that is not a literal of a dump.
-        TruncatedError
-            The file ends within a row.
+        Raises `SourceError`: a row has another number of values, or one that is not a literal of a dump;
+        `TruncatedError`: the file ends within a row.
         """
         row = _row_of(values)
         while True:
-            literals = row.match(self._buffer, self._at)
+            literals = row.match(self._buffer, self._index)
             if literals is None:
                 self._check_row(values)
             if (literals is None or len(self._buffer) - literals.end() < _MARGIN) and self._fill():
@@ -157,7 +139,7 @@ class DumpScript:
                 raise self.error("after a row, expected a comma or a semicolon")
             is_last = after[1] == b";"
             yield literals.groups()
-            self._at = after.end()
+            self._index = after.end()
             if is_last:
                 self._has_rows = False
                 return
@@ -170,12 +152,12 @@ class DumpScript:
     @property
     def position(self) -> int:
         """The offset in the script."""
-        return self._offset + self._at
+        return self._offset + self._index
 
     @property
     def line(self) -> int:
         """The line of the current position, from 1."""
-        return self._lines + self._buffer.count(b"\n", 0, self._at) + 1
+        return self._lines + self._buffer.count(b"\n", 0, self._index) + 1
 
     # -- the buffer
 
@@ -183,10 +165,10 @@ class DumpScript:
         """Read more, as much as there is already, so that long rows are not matched too often."""
         if self._is_over:
             return False
-        if len(self._buffer) - self._at > _MOST_ROW:
+        if len(self._buffer) - self._index > _MOST_ROW:
             raise self.error(f"a statement or a row is longer than {_MOST_ROW} bytes; a quote may be missing")
         try:
-            data = read_up_to(self._stream, max(_CHUNK, len(self._buffer) - self._at))
+            data = read_up_to(self._stream, max(_CHUNK, len(self._buffer) - self._index))
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=self.name) from error
         except BinlogError as error:
@@ -194,10 +176,10 @@ class DumpScript:
         if not data:
             self._is_over = True
             return False
-        self._lines += self._buffer.count(b"\n", 0, self._at)
-        self._offset += self._at
-        del self._buffer[: self._at]
-        self._at = 0
+        self._lines += self._buffer.count(b"\n", 0, self._index)
+        self._offset += self._index
+        del self._buffer[: self._index]
+        self._index = 0
         self._buffer += data
         return True
 
@@ -210,41 +192,43 @@ class DumpScript:
     def _skip_space(self) -> bool:
         """Advance to the next byte that is not space; False at the end of the script."""
         while True:
-            while self._at < len(self._buffer) and self._buffer[self._at] in b" \t\r\n;\0\x1a":
-                self._at += 1
-            if self._at < len(self._buffer) or not self._fill():
-                return self._at < len(self._buffer)
+            while self._index < len(self._buffer) and self._buffer[self._index] in b" \t\r\n;\0\x1a":
+                self._index += 1
+            if self._index < len(self._buffer) or not self._fill():
+                return self._index < len(self._buffer)
 
     def _next(self) -> Piece:
-        while len(self._buffer) - self._at < _MARGIN and self._fill():
+        while len(self._buffer) - self._index < _MARGIN and self._fill():
             pass
         for start, comment in _COMMENTS:
-            if start.match(self._buffer, self._at) is not None:
+            if start.match(self._buffer, self._index) is not None:
                 return Piece(PieceKind.COMMENT, self._match(comment))
-        if (delimiter := _DELIMITER.match(self._buffer, self._at)) is not None:
-            self._delimiter, self._at = delimiter[1], delimiter.end()
+        if (delimiter := _DELIMITER.match(self._buffer, self._index)) is not None:
+            self._delimiter, self._index = delimiter[1], delimiter.end()
             return Piece(PieceKind.COMMENT, b"")
-        if self._delimiter == b";" and _INSERTS.match(self._buffer, self._at) is not None:
+        if self._delimiter == b";" and _INSERTS.match(self._buffer, self._index) is not None:
             return self._insert()
         return Piece(PieceKind.STATEMENT, self._to_delimiter(keeps=True))
 
     def _match(self, comment: re.Pattern[bytes]) -> bytes:
         while True:
-            text = comment.match(self._buffer, self._at)
+            text = comment.match(self._buffer, self._index)
             if (text is None or text.end() == len(self._buffer)) and self._fill():
                 continue
             if text is None:
                 raise self._truncated()
-            self._at = text.end()
+            self._index = text.end()
             return text[0]
 
     def _insert(self) -> Piece:
-        while (head := _INSERT.match(self._buffer, self._at)) is None:
-            if len(self._buffer) - self._at > _MOST_HEADER or not self._fill():
-                error = self.error(f"this form of INSERT is not supported: {_start(self._buffer, self._at)}")
+        while (head := _INSERT.match(self._buffer, self._index)) is None:
+            if len(self._buffer) - self._index > _MOST_HEADER or not self._fill():
+                error = self.error(
+                    f"this form of INSERT is not supported: {_start(self._buffer, self._index)}"
+                )
                 self._to_delimiter(keeps=False)  # which is an error if the script ends before
                 raise error
-        self._at = head.end()
+        self._index = head.end()
         self._has_rows = True
         return Piece(PieceKind.INSERT, head[0], head[1], head[2] or b"")
 
@@ -252,12 +236,12 @@ class DumpScript:
         """The text up to the delimiter, advancing past it; b"" if it is not to be kept."""
         done, piece = 0, _piece_of(self._delimiter)
         while True:
-            while len(self._buffer) - self._at - done < _MARGIN and self._fill():
+            while len(self._buffer) - self._index - done < _MARGIN and self._fill():
                 pass
-            offset = self._at + done
+            offset = self._index + done
             if self._buffer.startswith(self._delimiter, offset):
-                text = bytes(self._buffer[self._at : offset]) if keeps else b""
-                self._at = offset + len(self._delimiter)
+                text = bytes(self._buffer[self._index : offset]) if keeps else b""
+                self._index = offset + len(self._delimiter)
                 return text
             text_part = piece.match(self._buffer, offset)
             is_at_end = text_part is None or text_part.end() == len(self._buffer)
@@ -265,16 +249,16 @@ class DumpScript:
                 continue
             if text_part is None:
                 raise self._truncated()
-            done = text_part.end() - self._at
+            done = text_part.end() - self._index
             if not keeps:
-                self._at, done = text_part.end(), 0
+                self._index, done = text_part.end(), 0
 
     def _check_row(self, values: int) -> None:
         """Raise if the row is complete, but not one of `values` literals."""
-        row = _ANY_ROW.match(self._buffer, self._at)
+        row = _ANY_ROW.match(self._buffer, self._index)
         if row is None:
             return
-        offset, count = self._at + 1, 0
+        offset, count = self._index + 1, 0
         while (value := _VALUE.match(self._buffer, offset)) is not None:
             offset, count = value.end() + 1, count + 1
             if self._buffer[value.end()] != ord(","):

@@ -53,11 +53,6 @@ class Mysqldump:
     Its header has the position, with ``--source-data`` (``--master-data``), which also locks all tables
     unless ``--single-transaction`` reads them in one transaction. Without it nothing in the script says
     whether its tables belong to one moment. The last line shows that a script is complete.
-
-    Parameters
-    ----------
-    loading, files
-        Where to load it.
     """
 
     def __init__(self, path: Path, loading: Loading, files: SnapshotFiles) -> None:
@@ -170,11 +165,6 @@ class Mydumper:
     ==================================  ==========================================
 
     All may be compressed. ``metadata`` is written as ``metadata.partial``, and renamed at the end.
-
-    Parameters
-    ----------
-    loading, files
-        Where to load it.
     """
 
     def __init__(self, folder: Path, loading: Loading, files: SnapshotFiles) -> None:
@@ -307,26 +297,14 @@ def snapshot_of_dump(
 ) -> Snapshot:
     """Write the rows of a dump to a folder, or return the complete snapshot there.
 
-    Parameters
-    ----------
-    path
-        A script of mysqldump or mariadb-dump, possibly compressed, or a directory of mydumper.
-    tables
-        Only these; all if empty.
-    rules
-        What is left out, masked and renamed, before anything is written.
-    header_of
-        Returns the start of the log with the given name. A dump does not say when it was taken in UTC, nor
-        from which server, so its rows have the time at which that log began, and its server.
-    report
-        Called every few seconds with a line on how much of the dump has been read.
-
-    Raises
-    ------
-    BinlogError
-        The dump cannot be read, is incomplete, or has no position. Nothing in the folder counts.
-    UsageError
-        The rules do not fit a table, or the complete snapshot was taken with other ones.
+    `path`: a script of mysqldump or mariadb-dump, possibly compressed, or a directory of mydumper.
+    `tables`: only these; all if empty.
+    `rules`: what is left out, masked and renamed, before anything is written.
+    `header_of`: returns the start of the log with the given name. A dump does not say when it was taken in
+    UTC, nor from which server, so its rows have the time at which that log began, and its server.
+    `report`: called every few seconds with a line on how much of the dump has been read.
+    Raises `BinlogError`: the dump cannot be read, is incomplete, or has no position. Nothing in the folder
+    counts; `UsageError`: the rules do not fit a table, or the complete snapshot was taken with other ones.
     """
 
     def read() -> Snapshot:

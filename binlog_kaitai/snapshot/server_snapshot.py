@@ -82,23 +82,12 @@ def take_snapshot(
 
     What an interrupted call has left there is used as far as it is still true.
 
-    Parameters
-    ----------
-    tables
-        Only these; all if empty.
-    readers
-        The number of connections that read.
-    rules
-        What is left out, masked and renamed, before anything is written.
-    report
-        Called with lines that say what an earlier attempt has left to do.
-
-    Raises
-    ------
-    UsageError
-        The rules do not fit a table, or the complete snapshot was taken with other ones.
-    ServerError
-        The server refuses, or a table was altered in the meantime. The snapshot is not complete.
+    `tables`: only these; all if empty.
+    `readers`: the number of connections that read.
+    `rules`: what is left out, masked and renamed, before anything is written.
+    `report`: called with lines that say what an earlier attempt has left to do.
+    Raises `UsageError`: the rules do not fit a table, or the complete snapshot was taken with other ones;
+    `ServerError`: the server refuses, or a table was altered in the meantime. The snapshot is not complete.
     """
 
     def take() -> Snapshot:

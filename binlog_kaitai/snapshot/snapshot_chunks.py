@@ -32,10 +32,7 @@ from binlog_kaitai.views.change_schemas import own_columns
 class View:
     """The moment at which tables were read: a position of a server's log, and which log that is.
 
-    Attributes
-    ----------
-    log_id : int or None
-        `LogHeader.log_id`; None if it could not be determined.
+    `log_id`: `LogHeader.log_id`; None if it could not be determined.
     """
 
     log: str
@@ -47,16 +44,9 @@ class View:
 class SnapshotChunk:
     """One range of a table, as it was at one moment.
 
-    Attributes
-    ----------
-    settings : str
-        What else determines the files: masks, types.
-    statement : str
-        The definition of the table.
-    bounds, number
-        As for `TableRange`.
-    files : dict of str to int
-        Paths relative to the folder, with row counts.
+    `settings`: what else determines the files: masks, types.
+    `bounds`, `number`: as for `TableRange`.
+    `files`: paths relative to the folder, with row counts.
     """
 
     schema_name: str
@@ -88,12 +78,8 @@ _QUERY_KEYS = 1000
 class ServerTable:
     """A table of the server, and roughly how many rows it has.
 
-    Attributes
-    ----------
-    withheld : frozenset of str
-        Columns that the server does not send.
-    statement : str
-        Its definition, as the server prints it.
+    `withheld`: columns that the server does not send.
+    `statement`: its definition, as the server prints it.
     """
 
     schema: Schema
@@ -117,17 +103,11 @@ class ServerTable:
 class TableRange:
     """A part of a table: all rows, or a range of its integer key.
 
-    Attributes
-    ----------
-    bounds : tuple of int
-        Where the second and later ranges of the table begin. The first and the last range have no limit, so
-        that together they contain every key.
-    number : int
-        Which of these ranges this is, from 0.
-    base : SnapshotChunk or None
-        The range as an earlier attempt read it.
-    keys : tuple of int
-        With `base`: the rows to read again.
+    `bounds`: where the second and later ranges of the table begin. The first and the last range have no
+    limit, so that together they contain every key.
+    `number`: which of these ranges this is, from 0.
+    `base`: the range as an earlier attempt read it.
+    `keys`: with `base`: the rows to read again.
     """
 
     table: ServerTable
@@ -209,12 +189,8 @@ _MOST_KEYS = 1 << 20
 class Touched:
     """Tables and rows that have changed.
 
-    Attributes
-    ----------
-    reason : str
-        Why all tables count as changed; empty if they do not.
-    keys : dict
-        By table, in lower case: the integer keys of changed rows, or None if they are not known.
+    `reason`: why all tables count as changed; empty if they do not.
+    `keys`: by table, in lower case: the integer keys of changed rows, or None if they are not known.
     """
 
     reason: str = ""
@@ -244,10 +220,7 @@ def lower(key: TableKey) -> TableKey:
 class Chunks:
     """The records of a snapshot's chunks, by number, in ascending order.
 
-    Parameters
-    ----------
-    settings
-        Chunks with other settings are not used.
+    `settings`: chunks with other settings are not used.
     """
 
     def __init__(self, folder: Path, settings: str) -> None:
@@ -330,12 +303,8 @@ class Chunks:
 class ChunkFiles(SnapshotFiles):
     """The files of a snapshot that is read in ranges, side by side.
 
-    Attributes
-    ----------
-    log_id : int or None
-        Identifies the log in which the snapshot is taken.
-    earlier : list of SnapshotChunk
-        What earlier attempts left.
+    `log_id`: identifies the log in which the snapshot is taken.
+    `earlier`: what earlier attempts left.
     """
 
     def __init__(self, folder: Path, kind: str, rules: Rules, zero_dates: str) -> None:

@@ -37,20 +37,11 @@ SNAPSHOT = "snapshot"
 class Snapshot:
     """A complete snapshot.
 
-    Attributes
-    ----------
-    log, position
-        Where the log continues it.
-    files : dict of str to int
-        Paths relative to the folder, with row counts.
-    keys : list of (str, str, list of str)
-        The primary keys of the tables that have rows.
-    incomplete : list of (str, str, str)
-        Tables whose contents cannot be derived from their changes, with reasons.
-    rules : Rules
-        What was left out, masked and renamed.
-    ddl : str
-        The definitions of the tables.
+    `log`, `position`: where the log continues it.
+    `files`: paths relative to the folder, with row counts.
+    `keys`: the primary keys of the tables that have rows.
+    `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
+    `rules`: what was left out, masked and renamed.
     """
 
     log: str
@@ -96,15 +87,8 @@ def rows_by_path(files: TableFiles) -> dict[str, int]:
 def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resumes: bool = False) -> Snapshot:
     """The complete snapshot in a folder, or else the one that a function writes to it.
 
-    Parameters
-    ----------
-    resumes
-        The function uses what an earlier attempt left in the folder, or removes it.
-
-    Raises
-    ------
-    UsageError
-        The complete snapshot was taken with other rules.
+    `resumes`: the function uses what an earlier attempt left in the folder, or removes it.
+    Raises `UsageError`: the complete snapshot was taken with other rules.
     """
     known = Snapshot.load(folder)
     if known is not None:
@@ -123,14 +107,9 @@ def completed(folder: Path, rules: Rules, take: Callable[[], Snapshot], *, resum
 class SnapshotFiles:
     """The files of a snapshot.
 
-    Attributes
-    ----------
-    log, position, server_id, time
-        Where the log continues the snapshot, whose log that is, and when.
-    rules : Rules
-        What is left out, masked and renamed.
-    incomplete : dict of (str, str) to str
-        Tables whose contents cannot be derived from their changes, with reasons.
+    `log`, `position`, `server_id`, `time`: where the log continues the snapshot, whose log that is, and when.
+    `rules`: what is left out, masked and renamed.
+    `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
     """
 
     def __init__(self, folder: Path, kind: str, rules: Rules) -> None:

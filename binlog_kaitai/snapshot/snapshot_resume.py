@@ -45,10 +45,7 @@ def touched(
 ) -> Touched:
     """What a server's logs have changed in the tables of chunks since the first of them.
 
-    Parameters
-    ----------
-    logs
-        The names of the server's logs, up to the newest one to read.
+    `logs`: the names of the server's logs, up to the newest one to read.
     """
     start, position = min((logs.index(chunk.view.log), chunk.view.position) for chunk in chunks)
     keys = {chunk.key for chunk in chunks}

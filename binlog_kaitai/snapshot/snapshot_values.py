@@ -49,10 +49,7 @@ _FLOAT_SIZE = 4
 def schema_of(table: TableDefinition, *, is_mariadb: bool) -> Schema:
     """The schema of a table as its table maps and its definition together would give it.
 
-    Raises
-    ------
-    ServerError
-        The type of a column is unknown.
+    Raises `ServerError`: the type of a column is unknown.
     """
     columns = tuple(_column(table, index, is_mariadb=is_mariadb) for index in range(len(table.columns)))
     key = table.primary_key
@@ -100,17 +97,9 @@ def _is_bytes(known: ColumnDefinition) -> bool:
 def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_doubles: bool) -> None:
     """Check that the values of a table can be read as the log has them.
 
-    Parameters
-    ----------
-    withheld
-        Columns that are not read.
-    shows_all_doubles
-        Whether a double in a document differs from an integer where the server prints it.
-
-    Raises
-    ------
-    ServerError
-        They cannot; the message states a remedy.
+    `withheld`: columns that are not read.
+    `shows_all_doubles`: whether a double in a document differs from an integer where the server prints it.
+    Raises `ServerError`: they cannot; the message states a remedy.
     """
     for column in schema.columns:
         has_gaps = column.charset in _BEYOND_BMP and any("?" in member for member in column.members or ())
