@@ -120,7 +120,6 @@ _TABLE = {
         ),
     },
     "binlog_kaitai.rows.text.float_texts": {
-        "put_floats": "f8[] b1[] f8 f8 b1 b1 u1[]* i8[]* b1[]*",
         "put_shortest": "i8 i8 i8 u1[]* i8",
         "put_single": "f8 u1[]* i8",
     },
@@ -134,8 +133,8 @@ _TABLE = {
     "binlog_kaitai.rows.text.moment_texts": {
         "join_texts": "u1[] i4[,] i8[] i8[] u1[]* i4[]*",
         "put_bytes": "u1[] i8[] i8[] b1[] i8[] u1[,] i8[,] u1[]* i8[]*",
-        "put_moments": "i8[] b1[] i8 i8 i8 u1[]* i8[]*",
-        "put_numbers": "i8[] b1[] u1[]* i8[]*",
+        "put_clocks": "i8[] u1[]*",
+        "put_numbers": "i8[] u1[]* i8[]*",
     },
     "binlog_kaitai.rows.text.printed_values": {
         "put_escaped": "u1[] i8 i8 u1[] u1[]* i8",
@@ -146,13 +145,12 @@ _TABLE = {
     "binlog_kaitai.rows.text.row_line_kernel": {
         "put_printable": "u1[]* i8 i8 b1",
         "put_row_lines": (
-            "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8 i8[]* "
-            "i8[]* i8[,]* u1[]* i8[]*"
+            "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8 u1[]* "
+            "i8[]* i8[]* i8[,]* u1[]* i8[]*"
         ),
     },
     "binlog_kaitai.rows.text.sql_kernels": {
-        "put_literals": "u1[] i8[] i8[] u1[] u1[]* i8[]*",
-        "put_pieces": "u1[] i8[] i8[] u1[]* i8[]*",
+        "put_literal": "u1[] i8 i8 u1[] i8 u1[]* i8",
     },
     "binlog_kaitai.sources.event_cipher": {
         "collect_blocks": "u1[]* i8[] i8[] i8 u1[] u1[]* u1[]*",

@@ -18,7 +18,8 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.text.moment_texts import clock_texts, number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
-from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, LinePlan
+from binlog_kaitai.views.row_programs import Line, LinePlan
+from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
@@ -67,7 +68,7 @@ def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
 class _Csv:
     """One line per row, with a field for each key of its JSON object."""
 
-    dialect = QUOTED_JSON
+    style = QUOTED_JSON
     text_count = 2
 
     def __init__(self, shown: Collection[str]) -> None:
@@ -122,7 +123,7 @@ def _converted(
     return pool.verbatim([converted[text] for text in texts])
 
 
-def _column(data: Bytes, offsets: Ints, pool: Pool) -> TextColumn:
+def text_column(data: Bytes, offsets: Ints, pool: Pool) -> TextColumn:
     """Texts, and the start of each."""
     base = pool.append(data)
     return TextColumn(TEXT, -(base + offsets[:-1]) - 1, np.diff(offsets))
@@ -138,7 +139,7 @@ def _padding(offsets: Ints, width: int, pool: Pool) -> TextColumn:
 class _Table:
     """One line per row: the kind of change, and the values."""
 
-    dialect = PEOPLE
+    style = PEOPLE
 
     def __init__(self, shown: Collection[str]) -> None:
         self._shown = shown
@@ -148,9 +149,9 @@ class _Table:
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `Form`."""
         positions = number_texts(events.positions)
-        program = LineProgram(pool).column(_column(*positions, pool))
+        program = LineProgram(pool).column(text_column(*positions, pool))
         program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
-        program.column(_column(*clock_texts(events.timestamps), pool)).text("  ")
+        program.column(text_column(*clock_texts(events.timestamps), pool)).text("  ")
         columns: dict[str, TextColumn] = {"gtid": events.gtids, **events.origins}
         for name in self.names:
             if name in columns and name != "statement":
@@ -177,7 +178,7 @@ class _Table:
             kind = SHOWN
             if before is not None and after is not None and index in after:
                 kind = CHANGED if index in before else ADDED
-            line.value(index, is_second=kind == ADDED, kind=kind, is_last=index == shown[-1])
+            line.value(index, is_second=kind == ADDED, kind=kind, has_flag=index == shown[-1])
             between = b" "
         return line.text(b"\n").finish()
 

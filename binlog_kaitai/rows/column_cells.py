@@ -80,6 +80,11 @@ class Cells:
         measure.run(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
         return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
 
+    def range_of(self, row: int) -> tuple[int, int]:
+        """Start and end of the bytes of a value in `data`, without its length prefix."""
+        start, size = int(self.starts[row]), int(self.sizes(np.array([row]))[0])
+        return start + self.width.prefix, start + size
+
     def raw(self, rows: Ints) -> list[bytes | None]:
         """Bytes of the values of the given rows, including length prefixes; None for no value."""
         sizes, starts = self.sizes(rows).tolist(), self.starts[rows].tolist()

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
@@ -19,11 +20,11 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows, find_runs, spread
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.string_columns import UTF8, single_bytes
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
+from binlog_kaitai.rows.text.listed_values import SQL
 from binlog_kaitai.rows.text.row_line_kernel import (
+    IS_DOCUMENT,
     LEFT_COUNT,
     LINE,
     NEED,
@@ -31,85 +32,27 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     STATE_SIZE,
     put_row_lines,
 )
-from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import STRINGS
-from binlog_kaitai.values.representations import json_form
-from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_programs import (
-    JSON,
-    NO_LIMIT,
-    SHORT_JSON,
-    WHOLE_JSON,
-    Line,
-    LinePlan,
-    ValueStyle,
-)
+from binlog_kaitai.views.row_programs import Line, LinePlan
+from binlog_kaitai.views.value_styles import JSON, NO_LIMIT, SHORT_JSON, WHOLE_JSON, ValueStyle
 
 
-def left_values(plan: LinePlan, found: LocatedRows, rows: Any, left: Any, longest: int) -> list[bytes]:
+def left_values(plan: LinePlan, found: LocatedRows, rows: Ints, left: Ints, longest: int) -> list[bytes]:
     """The text of the values that the kernel left out."""
-    made, errors = np.empty(len(left), dtype=object), list[CellError]()
+    texts, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in distinct_values(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
-        column, tails = plan.column_of(piece)
+        column, tails, kind = plan.column_of(piece)
         cells, own = Cells.of(plan.table, column, found), rows[left[chosen, 0]] + tails
-        is_long = cells.sizes(own) - cells.width.prefix > longest
-        if is_long.any() and (charset := _charset_of_pieces(column)) is not None:
-            for place in np.flatnonzero(is_long).tolist():
-                made[chosen[place]] = _long_text(plan.dialect, cells, int(own[place]), charset)
-            chosen, own = chosen[~is_long], own[~is_long]
+        for place in np.flatnonzero(cells.sizes(own) - cells.width.prefix > longest).tolist():
+            texts[chosen[place]] = plan.style.long_text(cells, int(own[place]))
+        is_whole = np.array([text is None for text in texts[chosen]], dtype=np.bool_)
         try:
-            made[chosen] = list(map(plan.dialect.of_json, left_texts(cells, own)))
+            texts[chosen[is_whole]] = plan.style.left_texts(cells, own[is_whole], kind)
         except CellError as error:
             errors.append(error)
     if errors:
         raise min(errors, key=lambda error: error.row)
-    found_texts: list[bytes] = made.tolist()
-    return found_texts
-
-
-def _charset_of_pieces(column: Column) -> str | None:
-    """The character set of a string column whose values can be decoded in pieces; None for another column."""
-    if column.kind not in STRINGS or has_own_text(column):
-        return None
-    if column.charset in UTF8:
-        return "utf8mb4"
-    if column.charset == BINARY:
-        return BINARY
-    table = single_bytes(column.charset)
-    return None if table is None or not table[0].any() else column.charset
-
-
-def _long_text(dialect: ValueStyle, cells: Cells, row: int, charset: str) -> bytes:
-    """JSON text of a long string, with a placeholder or shortened."""
-    start = int(cells.starts[row])
-    place = cells.data, start + cells.width.prefix, start + int(cells.sizes(np.array([row]))[0]), charset
-    return (
-        long_values.shortened(*place) if dialect.shortens else long_values.json_text(*place, dialect.quotes)
-    )
-
-
-def left_texts(cells: Cells, rows: Any) -> list[bytes]:
-    """JSON text of values from the event reader, each distinct value once.
-
-    Raises
-    ------
-    CellError
-        A value is invalid.
-    """
-    column, prefix = cells.column, cells.width.prefix
-
-    def text(value: Any) -> bytes:
-        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
-
-    if column.kind not in STRINGS or has_own_text(column):
-        return cells.by_reader(rows, text)
-    known: dict[bytes | None, bytes] = {}
-    found = cells.raw(rows)
-    for raw in set(found):
-        known[raw] = text(decode((raw or b"")[prefix:], column.charset))
-    return [known[raw] for raw in found]
+    return list(texts)
 
 
 def with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
@@ -130,10 +73,10 @@ def with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tupl
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
 
 #: The change, by the images of a program of `rows.images`.
-_CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
+CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
 
-#: Initial capacity for values left out, in rows.
-_FEW = 1 << 10
+#: Initial capacity for values left out, in rows, and for the text of a document in SQL, in bytes.
+_FEW, _SCRATCH = 1 << 10, 1 << 16
 
 
 class RowLines(NamedTuple):
@@ -188,7 +131,7 @@ class Form(Protocol):
     """A line format for changed rows."""
 
     @property
-    def dialect(self) -> ValueStyle:
+    def style(self) -> ValueStyle:
         """The format of values."""
 
     @property
@@ -210,8 +153,8 @@ class JsonForm:
 
     text_count = 2
 
-    def __init__(self, dialect: ValueStyle = JSON) -> None:
-        self.dialect = dialect
+    def __init__(self, style: ValueStyle = JSON) -> None:
+        self.style = style
 
     def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
         """See :class:`Form`."""
@@ -241,7 +184,7 @@ class JsonForm:
 class ImageForm:
     """The before or after images as JSON objects; nothing for a change without that image."""
 
-    dialect = WHOLE_JSON
+    style = WHOLE_JSON
     text_count = 0
 
     def __init__(self, *, is_after: bool) -> None:
@@ -267,19 +210,19 @@ class ImageForm:
 
 def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
     """The change made by the rows of a program, and the columns of their before and after images."""
-    change, (before, after) = _CHANGE_OF[program.which], program.columns()
+    change, (before, after) = CHANGE_OF[program.which], program.columns()
     return change.encode(), None if change == "insert" else before, None if change == "delete" else after
 
 
 def put_image(line: Line, plan: LinePlan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
     """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
-        line.text(plan.dialect.null)
+        line.text(plan.style.null)
         return
     between = b"{"
     for index in columns:
         name = plain(json.dumps(plan.table.schema.columns[index].name, ensure_ascii=False)).encode()
-        line.text(between + plan.dialect.of_json(name) + b": ").value(index, is_second=is_second)
+        line.text(between + plan.style.of_json(name) + b": ").value(index, is_second=is_second)
         between = b", "
     line.text(b"}" if columns else b"{}")
 
@@ -297,7 +240,7 @@ class LineWriter:
         self._page, self._table, self._events, self._form = page, table, events, form
         plan: LinePlan | None = table.memory.get(form)
         if plan is None:
-            plan = table.memory[form] = LinePlan(table, form.dialect, form.describe)
+            plan = table.memory[form] = LinePlan(table, form.style, form.describe)
         self._plan = plan
         self._numbers = np.full(len(events), -1, dtype=np.int64)
 
@@ -323,10 +266,10 @@ class LineWriter:
         page, plan, form = self._page, self._plan, self._form
         wanted = _Wanted(rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers)
         # Placeholders refer to the bytes of the block.
-        longest = plan.dialect.longest if found.data is page.block.data else NO_LIMIT
+        longest = plan.style.longest if found.data is page.block.data else NO_LIMIT
         data, ends, left = _written(plan, found, wanted, *self._texts, longest)
         if len(left):
-            if form.dialect.quotes:
+            if form.style.dialect:
                 made = left_values(plan, found, rows, left, longest)
             else:
                 left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
@@ -408,16 +351,20 @@ def _written(
     limits, pieces, pool, null, words, word_limits = plan.arrays()
     arrays = limits, pieces, pool, null, texts, text_limits, words, word_limits
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+    scratch = np.empty(_SCRATCH if plan.style.dialect >= SQL else 0, dtype=np.uint8)
     state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
     out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+    dialect = plan.style.dialect
     while not put_row_lines.run(
-        found.data, *starts, *wanted, *arrays, plan.dialect.quotes, longest, stack, state, left, out, ends
+        found.data, *starts, *wanted, *arrays, dialect, longest, scratch, stack, state, left, out, ends
     ):
         offset, line = int(state[OFFSET]), int(state[LINE])
         more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
         wider = np.empty(offset + more, dtype=np.uint8)
         wider[:offset] = out[:offset]
         out = wider
+        if state[IS_DOCUMENT]:
+            scratch = np.empty(2 * len(scratch), dtype=np.uint8)
         if state[LEFT_COUNT] + len(pieces) > len(left):
             left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
     size = int(state[OFFSET])

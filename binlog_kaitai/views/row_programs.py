@@ -2,133 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, single_bytes
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
-from binlog_kaitai.rows.text.long_values import LONG
-from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.strings import has_own_text
-
-#: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
-_SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
-
-#: More than the length of any string.
-NO_LIMIT = 1 << 40
+from binlog_kaitai.views.value_styles import ValueStyle
 
 #: Initial estimate of the size of a line, in bytes.
 _LINE_SIZE = 256
-
-
-class ValueStyle(NamedTuple):
-    """How values are written.
-
-    Attributes
-    ----------
-    quotes : int
-        Kind of quotation marks, see `listed_values`.
-    null : bytes
-    longest : int
-        Maximum length of strings that are written at once; longer ones become placeholders, see
-        `text.long_values`.
-    shortens : bool
-        Longer strings are shortened instead.
-    """
-
-    quotes: int
-    null: bytes
-    longest: int = LONG
-    shortens: bool = False
-
-    def word(self, text: str) -> bytes:
-        """Text inside a string."""
-        return self.of_json(plain(json.dumps(text, ensure_ascii=False)).encode())[self.quotes : -self.quotes]
-
-    def of_json(self, text: bytes) -> bytes:
-        """JSON text."""
-        return text.replace(b'"', b'""') if self.quotes == 2 else text
-
-
-JSON, QUOTED_JSON, PEOPLE = ValueStyle(1, b"null"), ValueStyle(2, b"null"), ValueStyle(0, b"NULL")
-
-#: JSON without placeholders; JSON with shortened strings.
-WHOLE_JSON, SHORT_JSON = JSON._replace(longest=NO_LIMIT), JSON._replace(shortens=True)
-
-
-class Cell(NamedTuple):
-    """How the values of a column are written: see `listed_values`."""
-
-    kind: int
-    size: int
-    prefix: int
-    detail: int = 0
-    words: Sequence[bytes] = ()
-
-
-def cell_of(table: Table, column: Column, dialect: ValueStyle) -> Cell:
-    """How the values of a column are written."""
-    assert table.widths is not None
-    size, prefix = table.widths[column.index]
-    kind, detail = column.kind.value, column.fractional_digits
-    words: Sequence[bytes] | None = ()
-    if column.kind == Kind.INTEGER:
-        kind = kinds.UNSIGNED if column.is_unsigned else kinds.SIGNED
-    elif column.kind == Kind.DECIMAL:
-        detail = (column.precision or 0) << 8 | (column.scale or 0)
-    elif column.kind == Kind.GEOMETRY:
-        kind = kinds.BYTES
-    elif column.kind in DOCUMENTS:
-        kind = kinds.DOCUMENT
-    elif column.kind in STRINGS:
-        kind, detail, words = _string(column, dialect)
-    elif column.kind in CHOICES:
-        kind, words = _choice(column, size, dialect)
-    if words is None:
-        kind, words = kinds.OTHER, ()
-    return Cell(kind, size, prefix, detail, words)
-
-
-def _string(column: Column, dialect: ValueStyle) -> tuple[int, int, Sequence[bytes] | None]:
-    if has_own_text(column):
-        return kinds.OTHER, 0, ()
-    if column.charset == BINARY:
-        return kinds.BYTES, column.length if column.kind == Kind.CHAR else 0, ()
-    if column.charset in UTF8:
-        return kinds.UTF8, 0, ()
-    is_ascii = extends_ascii(column.charset)
-    if not is_ascii and single_bytes(column.charset) is None:
-        return kinds.OTHER, 0, ()
-    most = 128 if single_bytes(column.charset) is None else 256
-    texts = [decode(bytes([byte]), column.charset) if byte < most else b"" for byte in range(256)]
-    words = _words([text if isinstance(text, str) else "" for text in texts], dialect)
-    return kinds.CODED, int(is_ascii), words
-
-
-def _choice(column: Column, size: int, dialect: ValueStyle) -> tuple[int, Sequence[bytes] | None]:
-    if column.members is None:
-        return kinds.UNSIGNED, ()
-    if column.kind == Kind.ENUM:
-        return kinds.MEMBER, _words(["", *column.members], dialect)
-    is_usual = size in _SET_SIZES and len(column.members) <= _MOST_MEMBERS
-    return kinds.MEMBERS, _words(column.members, dialect) if is_usual else None
-
-
-def _words(texts: Sequence[str], dialect: ValueStyle) -> list[bytes] | None:
-    """The texts in the form used inside strings; None if one is invalid UTF-8, which tables show escaped."""
-    if dialect.quotes:
-        return [dialect.word(text) for text in texts]
-    return [text.encode() for text in texts] if all(plain(text) == text for text in texts) else None
 
 
 class Line:
@@ -160,11 +47,31 @@ class Line:
         return self._add(row_lines.ROW_NUMBER)
 
     def value(
-        self, column: int, *, is_second: bool = False, kind: int = row_lines.VALUE, is_last: bool = False
+        self,
+        column: int,
+        *,
+        is_second: bool = False,
+        kind: int = row_lines.VALUE,
+        has_flag: bool = False,
+        is_exact: bool = False,
+        lead: bytes = b"",
     ) -> Line:
-        """Add a value; `is_second` selects the after image of an update."""
-        lead, self._pending = self._plan.constant(self._pending), b""
-        return self._add(kind, column, int(is_second), *self._plan.cell(column), int(is_last), *lead)
+        """Add a value; `is_second` selects the after image of an update.
+
+        `kind`, `has_flag` and `lead` are those of a piece. With `is_exact`, the value is compared.
+        """
+        if lead:
+            self._close()
+        offset, size = self._plan.constant(lead or self._pending)
+        self._pending = b""
+        cell = self._plan.cell(column, is_exact=is_exact)
+        return self._add(kind, column, int(is_second), *cell, int(has_flag), offset, size)
+
+    def if_changed(self, text: bytes) -> Line:
+        """Add constant bytes for updates that change an assigned column."""
+        self._close()
+        lead = self._plan.constant(text)
+        return self._add(row_lines.IF_CHANGED, *[0] * (row_lines.LEAD - 1), *lead)
 
     def _add(self, *piece: int) -> Line:
         self._close()
@@ -200,13 +107,13 @@ class LinePlan:
         Adds the pieces of the lines for events with a program of `rows.images`.
     """
 
-    def __init__(self, table: Table, dialect: ValueStyle, describe: Describe) -> None:
+    def __init__(self, table: Table, style: ValueStyle, describe: Describe) -> None:
         self.table = table
-        self.dialect = dialect
+        self.style = style
         self._describe = describe
         self.line_size = _LINE_SIZE
         self._pool, self._words = b"", list[bytes]()
-        self._cells: dict[int, tuple[int, ...]] = {}
+        self._cells: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._numbers: dict[tuple[Any, ...], int] = {}
         self._pieces: list[tuple[int, ...]] = []
         self._limits = [0]
@@ -219,14 +126,15 @@ class LinePlan:
         self._pool += text
         return offset, len(text)
 
-    def cell(self, index: int) -> tuple[int, ...]:
-        """The columns of a piece for a table column, from KIND on."""
-        if index not in self._cells:
-            found = cell_of(self.table, self.table.schema.columns[index], self.dialect)
+    def cell(self, index: int, *, is_exact: bool = False) -> tuple[int, ...]:
+        """The columns of a piece for a table column, from KIND to WORDS."""
+        if (index, is_exact) not in self._cells:
+            column = self.table.schema.columns[index]
+            cell = (self.style.exact_cell if is_exact else self.style.cell)(self.table, column)
             first = len(self._words)
-            self._words += found.words
-            self._cells[index] = *found[:4], first, len(found.words)
-        return self._cells[index]
+            self._words += cell.words
+            self._cells[index, is_exact] = *cell[:4], first, len(cell.words)
+        return self._cells[index, is_exact]
 
     def numbers_of(self, programs: Sequence[ImageProgram | None]) -> list[int]:
         """The program numbers for events with the given programs."""
@@ -250,16 +158,17 @@ class LinePlan:
                     np.array(self._limits, dtype=np.int64),
                     np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
                     _bytes(self._pool),
-                    _bytes(self.dialect.null),
+                    _bytes(self.style.null),
                     _bytes(b"".join(self._words)),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),
                 )
             return self._arrays
 
-    def column_of(self, piece: int) -> tuple[Column, int]:
-        """The column that a piece writes, and 1 for the after image of an update."""
-        offset = self._pieces[piece]
-        return self.table.schema.columns[offset[row_lines.FIRST]], offset[row_lines.SECOND]
+    def column_of(self, piece: int) -> tuple[Column, int, int]:
+        """The column that a piece writes, 1 for the after image of an update, and the kind of the value."""
+        columns = self._pieces[piece]
+        column = self.table.schema.columns[columns[row_lines.FIRST]]
+        return column, columns[row_lines.SECOND], columns[row_lines.KIND]
 
 
 def _bytes(text: bytes) -> Any:

@@ -11,7 +11,8 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.log.line_arrays import json_text
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.rows.text.text_styles import joined
+from binlog_kaitai.rows.string_columns import LONGEST
+from binlog_kaitai.rows.text.moment_texts import join_texts
 from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
@@ -99,7 +100,7 @@ def _lines(batch: pa.RecordBatch) -> bytes:
     pieces: list[pa.Array | str] = []
     for name, values in zip(batch.schema.names, batch.columns, strict=True):
         pieces += ["{" if not pieces else ", ", f'"{name}": ', *_pieces(values)]
-    lines = joined(*(one.encode() if isinstance(one, str) else one for one in pieces), b"}\n")
+    lines = _lines_of(*(one.encode() if isinstance(one, str) else one for one in pieces), b"}\n")
     data = lines.buffers()[2]
     offsets = memoryview(lines.buffers()[1]).cast("i")
     return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
@@ -164,3 +165,37 @@ def _time(values: pa.Array) -> pa.Array:
 def _joined(*pieces: pa.Array | str) -> pa.Array:
     """Concatenate texts row by row; null if any of them is null."""
     return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")
+
+
+def _lines_of(*pieces: bytes | pa.Array) -> pa.Array:
+    """Concatenate texts row by row; null if one of them is null. A piece of bytes is part of each row."""
+    arrays, between = list[pa.Array](), [b""]
+    for piece in pieces:
+        if isinstance(piece, bytes):
+            between[-1] += piece
+        else:
+            arrays.append(piece)
+            between.append(b"")
+    if any(array.null_count for array in arrays):
+        return pc.binary_join_element_wise(*pieces, b"", null_handling="emit_null")
+    count = len(arrays[0])
+    offsets = np.empty((len(arrays), count + 1), dtype=np.int32)
+    limits = np.cumsum([0, *map(len, between)])
+    bases = np.empty(len(arrays), dtype=np.int64)
+    parts, size = [np.frombuffer(b"".join(between), dtype=np.uint8)], int(limits[-1])
+    for number, array in enumerate(arrays):
+        _, positions, data = array.buffers()
+        offsets[number] = np.frombuffer(positions, dtype=np.int32)[array.offset : array.offset + count + 1]
+        begin, end = int(offsets[number, 0]), int(offsets[number, -1])
+        bases[number] = size - begin
+        if data is not None:
+            parts.append(np.frombuffer(data, dtype=np.uint8)[begin:end])
+            size += end - begin
+    total = size + (count - 1) * int(limits[-1])
+    if total > LONGEST:
+        raise OverflowError("the text of one column takes more than 2 GiB")
+    out, ends = np.empty(total, dtype=np.uint8), np.empty(count + 1, dtype=np.int32)
+    found = join_texts.run(np.concatenate(parts), offsets, bases, limits, out, ends)
+    if found != total:
+        raise AssertionError(f"concatenated texts exceed their buffer: {found}")
+    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
-import json
 import random
 import struct
 from collections.abc import Iterator
 from math import isfinite
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from binlog_kaitai.core.grammar import ColumnType, EventType
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, write_lines
 from binlog_kaitai.render.output_text import printable
 from binlog_kaitai.rows.text.float_texts import (
-    NUMBER_ROOM,
     REPR_LEAST,
     REPR_MOST,
-    put_floats,
     put_shortest,
     put_single,
 )
 from binlog_kaitai.rows.text.row_line_kernel import MAX_LENGTH, put_printable
 from binlog_kaitai.values.numbers import shortest_float
-from binlog_kaitai.values.sql_text import double_sql
+from binlog_kaitai.values.sql_text import double_sql, float_sql
+from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.sql_literals import walked_columns
+from tests.columns.support import use_plain_kernels
+from tests.columns.test_rows_hostile import row_event
+from tests.corpus_files import case
+from tests.grammar.row_bytes import table_map_bytes
 
 EDGES = [
     0.0,
@@ -50,25 +55,28 @@ def numbers(rng: random.Random) -> Iterator[float]:
 
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])
-@pytest.mark.parametrize("is_bare", [False, True])
 @pytest.mark.parametrize("is_single", [False, True])
-def test_floats_are_those_of_json_and_sql(mode: str, is_single: bool, is_bare: bool) -> None:
-    values = np.array(list(numbers(random.Random(5))), dtype=np.float32 if is_single else np.float64)
-    valid = np.arange(len(values)) % 7 != 3
-    out, offsets = np.empty(NUMBER_ROOM * len(values), dtype=np.uint8), np.empty(len(values) + 1, np.int64)
-    is_left = np.empty(len(values), dtype=np.bool_)
-    limits = 1e-4, 1e6 if is_single else 1e15, is_single, is_bare
-    getattr(put_floats, mode)(values.astype(np.float64), valid, *limits, out, offsets, is_left)
-    made = 0
-    for index, value in enumerate(values.tolist()):
-        text = bytes(out[offsets[index] : offsets[index + 1]]).decode()
-        if not valid[index] or is_left[index]:
-            assert text == ""
-            continue
-        made += 1
-        short = shortest_float(value) if is_single else value
-        assert text == (double_sql(short) if is_bare else json.dumps(short))
-    assert made > 200
+def test_floats_in_sql_have_the_digits_that_identify_them(
+    mode: str, is_single: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if mode == "plain":
+        use_plain_kernels(monkeypatch)
+    values = np.array(list(numbers(random.Random(5)))[:: 1 if mode == "compiled" else 20], dtype=np.float64)
+    values = np.append(values[np.isfinite(values)], [-0.0, 1e15, 1e-5, 1e-7, 1e16, 123.0])
+    if is_single:
+        values = values.astype(np.float32)
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    log = LogMaker(layout)
+    log.add_all(groups[0])
+    column = (ColumnType.float, "04") if is_single else (ColumnType.double, "08")
+    log.add(row_event(EventType.table_map_event, table_map_bytes([column[0]], column[1])))
+    images = b"".join(b"\x00" + value.tobytes() for value in values)
+    log.add(row_event(EventType.write_rows_event, bytes.fromhex("070000000000 0100 0200 01 ff") + images))
+    path = log.write(tmp_path / "binlog.000001")
+    for is_exact in (False, True):
+        ((_, literals),) = walked_columns(path, is_exact=is_exact)
+        as_text = float_sql if is_single and not is_exact else double_sql
+        assert literals == [as_text(value).encode() for value in values.tolist()]
 
 
 @pytest.mark.parametrize("mode", ["plain", "compiled"])

@@ -82,7 +82,6 @@ REASONS = {
     "rows/text/json_kernels.py: put_scalar": "types of integers; odd: signed",
     "rows/text/json_kernels.py: string_at": "a length in groups of seven bits",
     "rows/text/printed_values.py: put_bits": "BIT, a bit at a time",
-    "rows/text/sql_literals.py: _srids": "SRIDs of a whole column at once",
     "values/sql_text.py": "the SRID before a shape, which is one string of bytes by then",
     "values/strings.py: _inet6": "MariaDB's INET6",
     "values/strings.py: _unpack": "lengths of COMPRESSED values",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,8 @@ from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.views import row_forms, row_texts
 from binlog_kaitai.views.row_forms import JsonForm
-from binlog_kaitai.views.row_programs import SHORT_JSON
 from binlog_kaitai.views.row_texts import write_rows
+from binlog_kaitai.views.value_styles import SHORT_JSON
 from tests.columns.long_logs import log_of_value
 from tests.corpus_files import case
 
@@ -104,7 +105,7 @@ def test_placeholders_become_the_values(log: Path, output: str, monkeypatch: pyt
     form, _ = form_of(output)
     expected = b"".join(write_rows(log, form=form))
     in_pieces, _ = form_of(output)
-    monkeypatch.setattr(in_pieces, "dialect", form.dialect._replace(longest=2))
+    monkeypatch.setattr(in_pieces, "style", replace(form.style, longest=2))
     monkeypatch.setattr(long_values, "LONG", 1)
     monkeypatch.setattr(long_values, "_STEP", 3)
     made: list[bytes] = []
@@ -124,8 +125,8 @@ def test_a_table_shows_the_beginning_of_a_long_value(tmp_path: Path, monkeypatch
     form, _ = form_of("table")
     expected = b"".join(write_rows(path, form=form))
     in_pieces, _ = form_of("table")
-    monkeypatch.setattr(in_pieces, "dialect", form.dialect._replace(longest=100))
-    monkeypatch.setattr(row_forms, "_SHORT", JsonForm(SHORT_JSON._replace(longest=100)))
+    monkeypatch.setattr(in_pieces, "style", replace(form.style, longest=100))
+    monkeypatch.setattr(row_forms, "_SHORT", JsonForm(replace(SHORT_JSON, longest=100)))
     assert b"".join(write_rows(path, form=in_pieces)) == expected
 
 

@@ -9,40 +9,35 @@ Rules
    otherwise get the current time.
 3. Columns whose values the server generates (generated columns, periods of system versioning) are omitted.
 4. Values missing from an image are never made up: such a change is refused, with the reason.
-5. Statements with names that a client could misparse are prepared from strings (`prepared`).
+5. Statements with names that a client could misparse are prepared from strings (`statement_text.prepared`).
 6. A statement that finds its row by all columns fails if there is no such row: values that a server changes
    when they are written would otherwise stay as they are, without an error.
+
+The kernel of `rows` writes the statements, from a program for each set of columns in the images. The rows of
+events that it leaves to the event reader are written by the same rules, one at a time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
-import numpy as np
-
-from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.log.event_rows import Row
+from binlog_kaitai.log.line_arrays import LineProgram, Pool
 from binlog_kaitai.render.sql.altered_tables import FittedTable
-from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side
-from binlog_kaitai.render.sql.statement_text import prepared_lines
+from binlog_kaitai.render.sql.sql_values import SqlStyle, diff_sql
+from binlog_kaitai.render.sql.statement_text import ASSIGN, DEALLOCATE, RUN_ASSIGNED
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text.sql_literals import sql_style
-from binlog_kaitai.rows.text.text_styles import TextStyle, floats, joined
+from binlog_kaitai.rows.text import listed_values as kinds
+from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED, OTHERWISE, VALUE
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.values.sql_text import (
-    UTF8,
-    SqlDialect,
-    double_sql,
-    identifier,
-    introducer,
-    is_plain,
-    is_utf8,
-)
+from binlog_kaitai.values.sql_text import UTF8, SqlDialect, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
+from binlog_kaitai.views.row_forms import CHANGE_OF, OfEvents
+from binlog_kaitai.views.row_programs import Line, LinePlan
 
 _END = b";\n"
 
@@ -58,27 +53,115 @@ class RefusedError(Exception):
     """Changes that cannot be written as statements, with the reason."""
 
 
-class WrittenStatements(NamedTuple):
-    """Statements as an Arrow array of bytes with their line ends, and their common beginning.
+class Image(NamedTuple):
+    """The columns of an image; `is_second` for the after image of an update."""
 
-    `head` is empty if they cannot be merged with other statements. `check` follows them: bytes, or an Arrow
-    array of them.
-    """
+    columns: Collection[int]
+    is_second: bool = False
 
-    lines: pa.Array
-    head: bytes = b""
-    check: bytes | pa.Array = b""
+
+class Images(NamedTuple):
+    """The images of some changes; an insert has no before image, a delete no after image."""
+
+    before: Image | None
+    after: Image | None
+
+    @classmethod
+    def of_program(cls, program: ImageProgram, *, ends: bool) -> Images:
+        """Those of events with a program; with `ends`, updates are deletes."""
+        before, after = (frozenset(columns) for columns in program.columns())
+        has_before, has_after = bool(program.which & 1), bool(program.which & 2) and not ends
+        return cls(Image(before) if has_before else None, Image(after, has_before) if has_after else None)
+
+    @classmethod
+    def of_row(cls, row: Row, columns: Sequence[Column], *, ends: bool) -> Images:
+        """Those of a row from the event reader."""
+
+        def present(names: Collection[str]) -> frozenset[int]:
+            return frozenset(column.index for column in columns if column.name in names)
+
+        has_before = row.before is not None
+        return cls(
+            None if row.before is None else Image(present(row.before)),
+            None if row.after is None or ends else Image(present({**row.after, **row.diffs}), has_before),
+        )
+
+
+class RowLine:
+    """A statement for a row from the event reader, made of the same parts as a `row_programs.Line`."""
+
+    def __init__(self, row: Row, columns: Sequence[Column], style: SqlStyle) -> None:
+        self._row, self._columns, self._style = row, columns, style
+        self._is_changed, self._assigned = False, 0
+        self.statement = b""
+
+    def text(self, text: bytes) -> RowLine:
+        """Add constant bytes."""
+        self.statement += text
+        return self
+
+    def if_changed(self, text: bytes) -> RowLine:
+        """Add constant bytes if an assigned column changes."""
+        return self.text(text) if self._is_changed else self
+
+    def value(
+        self,
+        column: int,
+        *,
+        is_second: bool = False,
+        kind: int = VALUE,
+        has_flag: bool = False,
+        is_exact: bool = False,
+        lead: bytes = b"",
+    ) -> RowLine:
+        """Add a value after its lead."""
+        if kind == ASSIGNED:
+            is_other = self._differs(self._columns[column].name)
+            self._is_changed |= is_other
+            if not is_other and not has_flag:
+                return self
+            lead = lead if self._assigned else lead[len(b", ") :]
+            self._assigned += 1
+        elif kind == OTHERWISE and self._assigned:
+            return self
+        return self.text(lead + self._style.part(self._literal(self._columns[column], is_second, is_exact)))
+
+    def _differs(self, name: str) -> bool:
+        before, after = self._row.before or {}, self._row.after or {}
+        return name not in before or name not in after or before[name] != after[name]
+
+    def _literal(self, column: Column, is_second: bool, is_exact: bool) -> bytes:
+        row = self._row
+        image = row.after if is_second or row.before is None else row.before
+        assert image is not None
+        if column.name in image:
+            kind = kinds.EXACT_FLOAT if is_exact and column.kind == Kind.FLOAT else kinds.OTHER
+            return self._style.text(image[column.name], column, kind)
+        return diff_sql(column, row.diffs[column.name])
 
 
 class ChangeStatements:
-    """Writes statements for one table, as it was or fitted to its current definition."""
+    """The form of the statements for one table, as it was or fitted to its current definition.
+
+    Parameters
+    ----------
+    ends
+        Updates end the period of a row; the statement deletes it.
+    """
+
+    text_count = 0
 
     def __init__(
-        self, table: Table, dialect: SqlDialect, *, undo: bool, fitted: FittedTable | None = None
+        self,
+        table: Table,
+        server: SqlDialect,
+        *,
+        undo: bool,
+        fitted: FittedTable | None = None,
+        ends: bool = False,
     ) -> None:
         schema = table.schema
-        self._undo = undo
-        self._dialect = dialect
+        self._table, self._server, self._undo, self._ends = table, server, undo, ends
         #: The names of the written columns, as in the statements.
         self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
         self._names = [*table.key, *(column.name for column in self._now.values())]
@@ -91,121 +174,144 @@ class ChangeStatements:
         key = schema.primary_key if fitted is None else fitted.primary_key
         self._key = [schema.columns[index] for index in key]
         self._is_plain = all(map(is_plain, self._names))
-        self._style = sql_style(dialect, defers_long=self._is_plain)
-        self._exact = _exact(self._style)
+        self.style = SqlStyle.of(server, is_quoted=not self._is_plain)
 
-    def write(self, group: ChangeGroup) -> WrittenStatements:
-        """The statements for some changes.
+    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+        """See `row_forms.Form`."""
+        return []
+
+    def from_json(self, lines: bytes) -> Iterable[bytes]:
+        """See `row_forms.Form`."""
+        raise AssertionError("lines that are left out are for people")
+
+    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+        """See `row_forms.Form`; nothing for changes that cannot be written."""
+        line = Line(plan, self.text_count)
+        try:
+            self._write(line, Images.of_program(program, ends=self._ends))
+        except RefusedError:
+            return []
+        return line.finish()
+
+    def refusal(self, program: ImageProgram) -> tuple[str, str]:
+        """The change of rows with a program, and why it cannot be written."""
+        change = CHANGE_OF[program.which & 1 if self._ends else program.which]
+        line = Line(LinePlan(self._table, self.style, self.describe), self.text_count)
+        try:
+            self._write(line, Images.of_program(program, ends=self._ends))
+        except RefusedError as refused:
+            return change, str(refused)
+        raise AssertionError("the statements can be written")
+
+    def of_row(self, row: Row) -> tuple[bytes, bytes]:
+        """The statement for a row from the event reader, and its head.
 
         Raises
         ------
         RefusedError
-            The images lack required columns.
-        CellError
-            A value is invalid.
+            Its images lack required columns.
         """
+        columns = self._table.schema.columns
+        line, images = RowLine(row, columns, self.style), Images.of_row(row, columns, ends=self._ends)
+        self._write(line, images)
+        return line.statement, self._head(images)
+
+    def head_of(self, program: ImageProgram) -> bytes:
+        """The beginning of the statements that can be merged if it is the same; else empty."""
+        return self._head(Images.of_program(program, ends=self._ends))
+
+    def _head(self, images: Images) -> bytes:
+        before, after = reversed(images) if self._undo else images
+        return self._insertion(after) if before is None and after is not None and self._is_plain else b""
+
+    def _write(self, line: Line | RowLine, images: Images) -> None:
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
-        lines, head, check = self._lines(group)
         if not self._is_plain:
-            return WrittenStatements(prepared_lines(lines, check))
-        return WrittenStatements(lines if check == b"" else joined(lines, check), head)
+            line.text(ASSIGN + b"'")
+        current, wanted = reversed(images) if self._undo else images
+        is_sure = True
+        if current is None:
+            self._insert(line, _there(wanted))
+        elif wanted is None:
+            is_sure = self._delete(line, images, current)
+        else:
+            is_sure = self._update(line, images, current, wanted)
+        line.text(_END if self._is_plain else b"'" + RUN_ASSIGNED)
+        if not is_sure:
+            # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
+            line.text(CHECK) if wanted is None else line.if_changed(CHECK)
+        if not self._is_plain:
+            line.text(DEALLOCATE)
 
-    def _lines(self, group: ChangeGroup) -> WrittenStatements:
-        before, after = group.before, group.after
-        if self._undo:
-            before, after = after, before
-        if before is None:
-            return self._insert(group, _there(after))
-        return self._delete(group, before) if after is None else self._update(group, before, after)
+    def _insertion(self, image: Image) -> bytes:
+        names = b", ".join(self._name_of(column) for column in self._columns if column.index in image.columns)
+        return b"INSERT INTO %s (%s) VALUES " % (self._name, names)
 
-    def _insert(self, group: ChangeGroup, side: Side) -> WrittenStatements:
-        present = [column for column in self._columns if side.has(column)]
+    def _insert(self, line: Line | RowLine, image: Image) -> None:
+        present = [column for column in self._columns if column.index in image.columns]
         if self._undo:
-            self._refuse_without(present)
-        names = b", ".join(map(self._name_of, present))
-        head = b"INSERT INTO %s (%s) VALUES " % (self._name, names)
-        if not present:  # all columns had their defaults, and the image is minimal
-            return WrittenStatements(pa.array([head + b"()" + _END] * len(group), pa.binary()), head)
-        values = _listed([side.texts(one, self._style) for one in present])
-        return WrittenStatements(_line(head + b"(", *values, b")"), head)
+            self._refuse_without(image)
+        line.text(self.style.part(self._insertion(image)) + b"(")
+        for column in present:  # none if all columns had their defaults, and the image is minimal
+            line.text(b", " if column is not present[0] else b"")
+            line.value(column.index, is_second=image.is_second)
+        line.text(b")")
 
     def _name_of(self, column: Column) -> bytes:
         return _name(self._now[column.index].name)
 
-    def _delete(self, group: ChangeGroup, side: Side) -> WrittenStatements:
-        if self._undo and not self._has_key(side):
+    def _delete(self, line: Line | RowLine, images: Images, image: Image) -> bool:
+        """Returns whether the statement fails if there is no such row, like the others."""
+        if self._undo and not self._has_key(image):
             # The image of an insert need not identify the row.
-            self._refuse_without([column for column in self._columns if side.has(column)])
-        lines = _line(b"DELETE FROM %s" % self._name, *self._where(group, side))
-        return WrittenStatements(lines, check=b"" if self._finds_by_key(group, side) else CHECK)
+            self._refuse_without(image)
+        line.text(self.style.part(b"DELETE FROM %s" % self._name))
+        return self._where(line, images, image)
 
-    def _update(self, group: ChangeGroup, before: Side, after: Side) -> WrittenStatements:
-        """`before` is the current row, `after` the desired one."""
-        touched = group.after
-        present = [column for column in self._columns if _there(touched).has(column)]
-        if missing := [column.name for column in present if not after.has(column)]:
+    def _update(self, line: Line | RowLine, images: Images, current: Image, wanted: Image) -> bool:
+        present = [column for column in self._columns if column.index in _there(images.after).columns]
+        if missing := [column.name for column in present if column.index not in wanted.columns]:
             raise RefusedError(f"the before image lacks {_list(missing)}")
         if not present:
             raise RefusedError("the after image has no column to set")
-        body = self._assignments(group, present, after)
-        lines = _line(b"UPDATE %s SET " % self._name, body, *self._where(group, before))
-        return WrittenStatements(
-            lines, check=b"" if self._finds_by_key(group, before) else self._check(group, present)
+        line.text(self.style.part(b"UPDATE %s SET " % self._name))
+        for column in present:
+            is_always = column.kind in _UPDATED
+            lead = self.style.part(b", %s=" % self._name_of(column))
+            line.value(column.index, is_second=wanted.is_second, kind=ASSIGNED, has_flag=is_always, lead=lead)
+        lead = self.style.part(b"%s=" % self._name_of(present[0]))
+        line.value(present[0].index, is_second=wanted.is_second, kind=OTHERWISE, lead=lead)
+        return self._where(line, images, current)
+
+    def _has_key(self, *images: Image) -> bool:
+        return bool(self._key) and all(
+            any(column.index in image.columns for image in images) for column in self._key
         )
 
-    def _check(self, group: ChangeGroup, present: Sequence[Column]) -> pa.Array:
-        # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
-        changes = np.logical_or.reduce([group.changed(one) for one in present])
-        return pc.if_else(pa.array(changes), pa.scalar(CHECK, pa.binary()), pa.scalar(b"", pa.binary()))
-
-    def _assignments(self, group: ChangeGroup, present: Sequence[Column], side: Side) -> pa.Array:
-        every = np.ones(len(group), dtype=np.bool_)
-        masks = [every if one.kind in _UPDATED else group.changed(one) for one in present]
-        nothing = ~np.logical_or.reduce(masks)
-        masks[0] = masks[0] | nothing
-        chosen = [(one, mask) for one, mask in zip(present, masks, strict=True) if mask.any()]
-        pieces = []
-        for column, mask in chosen:
-            text = joined(b", " + self._name_of(column) + b"=", side.texts(column, self._style))
-            pieces.append(
-                text if mask.all() else pc.if_else(pa.array(mask), text, pa.scalar(b"", pa.binary()))
-            )
-        # Without the comma before the first assignment, whichever that is.
-        return pc.binary_slice(joined(*pieces), 2, (1 << 31) - 1)
-
-    def _has_key(self, *sides: Side) -> bool:
-        return bool(self._key) and all(any(side.has(one) for side in sides) for one in self._key)
-
-    def _finds_by_key(self, group: ChangeGroup, side: Side) -> bool:
-        return self._has_key(side, side if group.before is None else group.before)
-
-    def _where(self, group: ChangeGroup, side: Side) -> list[bytes | pa.Array]:
-        """The pieces of the condition that finds the current row."""
-        other = group.before if group.before is not None else side
-        if self._finds_by_key(group, side):
-            columns, sign, tail = self._key, b" = ", b""
-        else:
-            columns, sign, tail = self._columns, b" <=> ", b" LIMIT 1"
-            columns = [column for column in columns if other.has(column)]
+    def _where(self, line: Line | RowLine, images: Images, image: Image) -> bool:
+        """Write the condition that finds the current row; returns whether that is by key."""
+        other = image if images.before is None else images.before
+        is_by_key = self._has_key(image, other)
+        columns = self._key if is_by_key else [one for one in self._columns if one.index in other.columns]
         if not columns:
             raise RefusedError("the image has no column that identifies the row")
-        pieces: list[bytes | pa.Array] = []
+        word = b" WHERE "
         for column in columns:
+            name, opening, closing = self._name_of(column), b"", b""
+            if not is_by_key:
+                is_text = column.charset in UTF8
+                name, opening, closing = _compared(self._now[column.index], self._server, is_text)
+            line.text(self.style.part(word + name + (b" = " if is_by_key else b" <=> ") + opening))
             # Columns missing from an after image are unchanged.
-            texts = (side if side.has(column) else other).texts(column, self._exact)
-            plain = self._name_of(column), b"", b""
-            name, opening, closing = self._compared(column) if tail else plain
-            word = b" AND " if pieces else b" WHERE "
-            pieces += [word + name + sign + opening, texts, closing]
-        return [*pieces, tail]
+            source = image if column.index in image.columns else other
+            line.value(column.index, is_second=source.is_second, is_exact=True).text(closing)
+            word = b" AND "
+        line.text(b"" if is_by_key else b" LIMIT 1")
+        return is_by_key
 
-    def _compared(self, column: Column) -> tuple[bytes, bytes, bytes]:
-        return _compared(self._now[column.index], self._dialect, column.charset in UTF8)
-
-    def _refuse_without(self, present: Sequence[Column]) -> None:
-        known = {column.index for column in present}
-        if missing := [column.name for column in self._columns if column.index not in known]:
+    def _refuse_without(self, image: Image) -> None:
+        if missing := [column.name for column in self._columns if column.index not in image.columns]:
             raise RefusedError(f"the image lacks {_list(missing)}")
 
 
@@ -232,21 +338,9 @@ def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes
     return name, b"", b""
 
 
-def _exact(style: TextStyle) -> TextStyle:
-    """The style for comparisons: a FLOAT is compared as its exact DOUBLE value."""
-
-    def value(number: Any, column: Column) -> bytes:
-        is_float = column.kind == Kind.FLOAT
-        return double_sql(number).encode() if is_float else style.value(number, column)
-
-    writers = dict(style.writers)
-    writers[Kind.FLOAT] = partial(floats, is_exact=True)
-    return replace(style, writers=writers, value=value)
-
-
-def _there(side: Side | None) -> Side:
-    assert side is not None  # a change has at least one image
-    return side
+def _there(image: Image | None) -> Image:
+    assert image is not None  # a change has at least one image
+    return image
 
 
 def _name(name: str) -> bytes:
@@ -255,22 +349,3 @@ def _name(name: str) -> bytes:
 
 def _list(names: Sequence[str]) -> str:
     return ", ".join(map(identifier, names))
-
-
-def _listed(texts: Sequence[pa.Array]) -> list[bytes | pa.Array]:
-    """Comma-separated texts."""
-    pieces: list[bytes | pa.Array] = []
-    for text in texts:
-        pieces += [b", ", text] if pieces else [text]
-    return pieces
-
-
-def _line(*pieces: bytes | pa.Array) -> pa.Array:
-    """Join pieces into lines; consecutive constants are merged."""
-    merged: list[bytes | pa.Array] = []
-    for piece in (*pieces, _END):
-        if isinstance(piece, bytes) and merged and isinstance(merged[-1], bytes):
-            merged[-1] += piece
-        elif piece != b"" if isinstance(piece, bytes) else True:
-            merged.append(piece)
-    return joined(*merged)

@@ -23,10 +23,8 @@ from binlog_kaitai.rows.builders import build, plain_value
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text.text_styles import TextStyle
 from binlog_kaitai.values.json_documents import JsonDiff
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.values.sql_text import document_sql, identifier, literal
 
 
 class Side(Protocol):
@@ -34,10 +32,6 @@ class Side(Protocol):
 
     def has(self, column: Column) -> bool:
         """Whether the images contain a column."""
-        ...
-
-    def texts(self, column: Column, style: TextStyle) -> pa.Array:
-        """The literals of a column, as an Arrow array of bytes."""
         ...
 
     def values(self, column: Column) -> pa.Array:
@@ -111,9 +105,6 @@ class WalkedSide:
         starts = self._walked.starts[column.index][self.rows]
         return Cells(self._table, column, self._walked.data, starts)
 
-    def texts(self, column: Column, style: TextStyle) -> pa.Array:
-        return style.texts(self.cells(column))
-
     def values(self, column: Column) -> pa.Array:
         return build(self.cells(column), "text")
 
@@ -145,16 +136,6 @@ class ReadSide:
     def has(self, column: Column) -> bool:
         return bool(self._images) and (column.name in self._images[0] or column.name in self._diffs[0])
 
-    def texts(self, column: Column, style: TextStyle) -> pa.Array:
-        literals = []
-        for image, diffs in zip(self._images, self._diffs, strict=True):
-            if column.name in image:
-                value = image[column.name]
-                literals.append(style.null if value is None else style.value(value, column))
-            else:
-                literals.append(diff_sql(column, diffs[column.name]).encode("utf-8", "surrogateescape"))
-        return pa.array(literals, pa.binary())
-
     def values(self, column: Column) -> pa.Array:
         kind = arrow_type(column, "text")
         values = [plain_value(image.get(column.name), column, kind, "text") for image in self._images]
@@ -171,24 +152,6 @@ class ReadSide:
         name = column.name
         changes = [name not in mine or mine[name] != its.get(name, missing) for mine, its in pairs]
         return np.array(changes, dtype=np.bool_)
-
-
-def diff_sql(column: Column, diff: JsonDiff) -> str:
-    """A partial update of a document as an expression on the column, if the document itself is not logged."""
-    text = identifier(column.name)
-    for one in diff.operations:
-        path = literal(one.path)
-        value = "" if one.document is None else f"CAST({document_sql(one.document)} AS JSON)"
-        match one.operation:
-            case "replace":
-                text = f"JSON_REPLACE({text}, {path}, {value})"
-            case "remove":
-                text = f"JSON_REMOVE({text}, {path})"
-            case _:
-                # The path shows whether to insert an element into an array or a member into an object.
-                function = "JSON_ARRAY_INSERT" if one.path.rstrip().endswith("]") else "JSON_INSERT"
-                text = f"{function}({text}, {path}, {value})"
-    return text
 
 
 _CHANGES = ((Change.INSERT, INSERT), (Change.UPDATE, BEFORE), (Change.DELETE, DELETE))
@@ -253,17 +216,14 @@ def row_end(schema: Schema) -> Column | None:
     return period[-1] if period else None
 
 
-def without_history(group: ChangeGroup, end: Column) -> Iterator[ChangeGroup]:
-    """The changes of current rows; those that end a row become deletes."""
+def without_history(group: ChangeGroup, end: Column) -> Iterator[tuple[ChangeGroup, bool]]:
+    """The changes of current rows, and whether they are updates that end a row, which become deletes."""
     before = np.ones(len(group), dtype=np.bool_) if group.before is None else _is_current(group.before, end)
     after = np.ones(len(group), dtype=np.bool_) if group.after is None else _is_current(group.after, end)
-    stays = np.flatnonzero(before & after)
-    if len(stays):
-        yield group.select(stays)
+    yield group.select(np.flatnonzero(before & after)), False
     if group.change is Change.UPDATE:
-        ends = np.flatnonzero(before & ~after)
-        if len(ends):
-            yield replace(group.select(ends), change=Change.DELETE, after=None)
+        ended = group.select(np.flatnonzero(before & ~after))
+        yield replace(ended, change=Change.DELETE, after=None), True
 
 
 def _is_current(side: Side, end: Column) -> Bools:

@@ -2,41 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.event_rows import rows_of
-from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.event_rows import Row, rows_of
+from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.sql.altered_tables import FittedTable
-from binlog_kaitai.render.sql.change_statements import (
-    CHECK,
-    ChangeStatements,
-    RefusedError,
-    WrittenStatements,
-)
+from binlog_kaitai.render.sql.change_statements import CHECK, ChangeStatements, RefusedError
 from binlog_kaitai.render.sql.row_changes import (
     ChangeGroup,
+    WalkedSide,
     read_groups,
     row_end,
     walked_groups,
     without_history,
 )
-from binlog_kaitai.render.sql.script_lines import FIRST, OmissionReport, ScriptLines, comment, head_key, place
+from binlog_kaitai.render.sql.script_lines import (
+    FIRST,
+    LineTexts,
+    OmissionReport,
+    ScriptLines,
+    comment,
+    head_key,
+    place,
+)
 from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError
 from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
+from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
+from binlog_kaitai.views.row_forms import LineWriter, RowLines
 from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader
 
 #: Number of rows converted to text at once.
@@ -51,12 +58,6 @@ _ROOM = _OF_BYTE * LONG
 
 #: Bytes of rows of a table from which on threads share the work.
 _MANY = 1 << 20
-
-#: Number of cached writers.
-_MAX_WRITERS = 1 << 10
-
-#: Some changes, with their statements or why there are none.
-_Text = tuple[ChangeGroup, WrittenStatements | RefusedError]
 
 
 class RowStatements:
@@ -82,7 +83,6 @@ class RowStatements:
         self._options = options
         self.choice = CriteriaChoice(options.wanted)
         self._report = report
-        self._writers: dict[tuple[int, SqlDialect], tuple[Table, ChangeStatements]] = {}
         self._beginnings: dict[bytes, int] = {}
         self._noted: set[str] = set()
         self._page = -1
@@ -153,7 +153,8 @@ class RowStatements:
 
         def by_reader(index: int) -> Iterator[ScriptLines]:
             rows = list(rows_of(page.event(index), table.schema))
-            yield self._joined(page, table, self._texts(page, table, list(read_groups(rows, index))))
+            for group, ends in self._chosen(table, read_groups(rows, index)):
+                yield self._joined(page, table, _read(rows, group, self._form(page, table, index, ends)))
 
         return by_kernels_or_reader(
             page, events, failures, lambda chosen: self._walked(page, table, chosen), by_reader
@@ -165,64 +166,84 @@ class RowStatements:
         def walked() -> Generator[LocatedRows, None, None]:
             yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
 
-        def texts(rows: LocatedRows) -> Iterator[list[_Text]]:
+        def statements(rows: LocatedRows) -> Iterator[list[_Statements]]:
             try:
-                yield self._texts(page, table, list(walked_groups(table, rows)))
+                yield self._written(page, table, chosen, rows)
             except CellError as error:
-                yield from self._before(page, table, rows, error)
+                # The row number is relative to a group, so each event is tried separately.
+                for index in distinct_values(rows.events).tolist():
+                    begin, end = np.searchsorted(rows.events, [index, index + 1]).tolist()
+                    try:
+                        yield self._written(page, table, chosen, rows.part(begin, end))
+                    except CellError:
+                        raise MismatchError(index) from error
 
         is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
         parts = (
-            side_by_side(walked(), texts, self._threads, lambda rows: 0)
+            side_by_side(walked(), statements, self._threads, lambda rows: 0)
             if is_divided
-            else chain.from_iterable(map(texts, walked()))
+            else chain.from_iterable(map(statements, walked()))
         )
-        yield from (self._joined(page, table, part) for part in parts)
+        yield from (self._joined(page, table, *part) for part in parts)
 
-    def _before(
-        self, page: RowsPage, table: Table, rows: LocatedRows, error: CellError
-    ) -> Iterator[list[_Text]]:
-        """The texts of all events before one with an invalid value, which the event reader reports."""
-        # The row number is relative to a group, so each event is tried separately.
-        for index in distinct_values(rows.events).tolist():
-            begin, end = np.searchsorted(rows.events, [index, index + 1])
-            try:
-                yield self._texts(page, table, list(walked_groups(table, rows.part(int(begin), int(end)))))
-            except CellError:
-                raise MismatchError(index) from error
+    def _written(self, page: RowsPage, table: Table, chosen: Ints, rows: LocatedRows) -> list[_Statements]:
+        """The statements for the selected ones of some rows of the chosen events; threads call this."""
 
-    def _texts(self, page: RowsPage, table: Table, groups: list[ChangeGroup]) -> list[_Text]:
-        """The selected ones of some groups with their text; several threads call this."""
+        def written(rows: LocatedRows, ends: bool) -> _Statements:
+            form = self._form(page, table, int(rows.events[0]), ends)
+            lines = LineWriter(page, table, chosen, form).lines(rows)
+            return _walked_statements(page, form, lines, has_heads=self._options.is_extended)
+
+        if not self._options.wanted and row_end(table.schema) is None:
+            return [written(rows, False)]
+        parts = []
+        for group, ends in self._chosen(table, walked_groups(table, rows)):
+            sides = [side.rows for side in (group.before, group.after) if isinstance(side, WalkedSide)]
+            parts.append(written(rows.select(np.sort(np.concatenate(sides))), ends))
+        return parts
+
+    def _chosen(self, table: Table, groups: Iterable[ChangeGroup]) -> Iterator[tuple[ChangeGroup, bool]]:
+        """The selected changes, and whether they are updates that become deletes."""
         end = row_end(table.schema)
-        if end is not None:
-            groups = [one for group in groups for one in without_history(group, end)]
-        chosen = [one for group in groups if len(one := self.choice.of_group(table, group))]
-        if not chosen:
-            return []
+        for group in groups:
+            for part, ends in [(group, False)] if end is None else without_history(group, end):
+                chosen = self.choice.of_group(table, part) if self._options.wanted and len(part) else part
+                if len(chosen):
+                    yield chosen, ends
+
+    def _joined(self, page: RowsPage, table: Table, *parts: _Statements) -> ScriptLines:
+        lines = []
+        for part in parts:
+            events = [*part.lines.events[:1].tolist(), *(refusal.event for refusal in part.refusals)]
+            if events:
+                first = self._page, int(page.images.rows[min(events)])
+                self.changed[table.key] = min(self.changed.get(table.key, first), first)
+            lines += [self._script_lines(page, part), self._refused(page, table, part.refusals)]
+        return ScriptLines.joined(lines)
+
+    def _script_lines(self, page: RowsPage, part: _Statements) -> ScriptLines:
+        lines, keys = part.lines, np.zeros(len(part.lines.events), dtype=np.int64)
+        if self._options.is_extended:
+            for number, head in enumerate(part.heads):
+                if head:
+                    key = head_key(self._beginnings.setdefault(head, len(self._beginnings)), head)
+                    keys[part.head_of == number] = key
+        numbers = -lines.numbers if self._options.undo else lines.numbers
+        texts = LineTexts.of(lines.data, lines.ends)
+        return ScriptLines([texts], page.images.rows[lines.events], numbers, keys)
+
+    def _form(self, page: RowsPage, table: Table, event: int, ends: bool) -> ChangeStatements:
+        """The form of the statements, or that for updates that become deletes."""
+        key = RowStatements, self.dialect, ends
         with self._lock:
-            writer = self._writer(page, table, int(chosen[0].events[0]))
-        return [(group, _written_or_refused(writer, group)) for group in chosen]
-
-    def _joined(self, page: RowsPage, table: Table, texts: list[_Text]) -> ScriptLines:
-        if texts:
-            first = min(int(page.images.rows[group.events.min()]) for group, _ in texts)
-            known = self.changed.get(table.key, (self._page, first))
-            self.changed[table.key] = min(known, (self._page, first))
-        return ScriptLines.joined([self._written(page, table, *one) for one in texts])
-
-    def _writer(self, page: RowsPage, table: Table, event: int) -> ChangeStatements:
-        key = id(table), self.dialect
-        if key not in self._writers:
-            if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
-                position = int(page.block.positions[page.images.rows[event]])
-                raise UsageError(_why_unnamed(table), file=page.block.file, position=position)
-            if len(self._writers) >= _MAX_WRITERS:
-                self._writers.clear()
-            # Keep a reference to the table, so that no other can get its id.
-            fitted = self._fitted(table)
-            writer = ChangeStatements(table, self.dialect, undo=self._options.undo, fitted=fitted)
-            self._writers[key] = table, writer
-        return self._writers[key][1]
+            if key not in table.memory:
+                if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
+                    position = int(page.block.positions[page.images.rows[event]])
+                    raise UsageError(_why_unnamed(table), file=page.block.file, position=position)
+                undo, fitted = self._options.undo, self._fitted(table)
+                table.memory[key] = ChangeStatements(table, self.dialect, undo=undo, fitted=fitted, ends=ends)
+            form: ChangeStatements = table.memory[key]
+            return form
 
     def _fitted(self, table: Table) -> FittedTable | None:
         """The table adapted to its current definition, if requested; reports the differences once."""
@@ -240,40 +261,79 @@ class RowStatements:
                 self._report.warn(note)
         return fitted
 
-    def _written(
-        self, page: RowsPage, table: Table, group: ChangeGroup, written: WrittenStatements | RefusedError
-    ) -> ScriptLines:
-        rows = page.images.rows[group.events]
-        if isinstance(written, RefusedError):
-            return self._refused(page, table, group, str(written))
-        texts, head = written.lines, written.head
-        numbers = -group.numbers if self._options.undo else group.numbers
-        key = 0
-        if head and self._options.is_extended:
-            key = head_key(self._beginnings.setdefault(head, len(self._beginnings)), head)
-        return ScriptLines([texts], rows, numbers, np.full(len(rows), key, dtype=np.int64))
-
-    def _refused(self, page: RowsPage, table: Table, group: ChangeGroup, reason: str) -> ScriptLines:
-        events, counts = np.unique(group.events, return_counts=True)
+    def _refused(self, page: RowsPage, table: Table, refusals: Sequence[_Refusal]) -> ScriptLines:
         texts = []
         word = "reverted" if self._options.undo else "replayed"
-        for index, count in zip(events.tolist(), counts.tolist(), strict=True):
-            row = int(page.images.rows[index])
-            what = f"{count} row{'s' if count > 1 else ''} of {group.change.value} {table.schema.full_name}"
+        rows = [int(page.images.rows[refusal.event]) for refusal in refusals]
+        for row, (_, change, reason, count) in zip(rows, refusals, strict=True):
+            what = f"{count} row{'s' if count > 1 else ''} of {change} {table.schema.full_name}"
             texts.append(comment(f"cannot be {word}: {what} at {place(page.block, row)}: {reason}"))
             self._report.incomplete(
                 f"changes of {table.schema.full_name} cannot be {word}: {reason}",
                 place(page.block, row),
                 count,
             )
-        return ScriptLines.at(texts, page.images.rows[events], FIRST)
+        return ScriptLines.at(texts, rows, FIRST)
 
 
-def _written_or_refused(writer: ChangeStatements, group: ChangeGroup) -> WrittenStatements | RefusedError:
+class _Refusal(NamedTuple):
+    """The rows of an event that cannot be written as statements: their change, number, and the reason."""
+
+    event: int
+    change: str
+    reason: str
+    rows: int
+
+
+class _Statements(NamedTuple):
+    """The statements for some changes, their beginnings, and the number of each one's beginning."""
+
+    lines: RowLines
+    heads: list[bytes]
+    head_of: Ints
+    refusals: list[_Refusal]
+
+
+def _walked_statements(
+    page: RowsPage, form: ChangeStatements, lines: RowLines, *, has_heads: bool
+) -> _Statements:
+    programs, program_of = page.images.programs()
+
+    def program(event: int) -> ImageProgram:
+        program = programs[int(program_of[event])]
+        assert program is not None  # the rows have been walked
+        return program
+
+    sizes, refusals = np.diff(lines.ends, prepend=0), []
+    if not sizes.all():
+        events, counts = np.unique(lines.events[sizes == 0], return_counts=True)
+        for event, count in zip(events.tolist(), counts.tolist(), strict=True):
+            refusals.append(_Refusal(event, *form.refusal(program(event)), count))
+        there = np.flatnonzero(sizes)
+        lines = RowLines(lines.events[there], lines.numbers[there], lines.data, lines.ends[there])
+    head_of, heads = np.zeros(len(lines.events), dtype=np.int64), list[bytes]()
+    if has_heads:
+        first, head_of = distinct(program_of[lines.events])
+        heads = [form.head_of(program(event)) for event in lines.events[first].tolist()]
+    return _Statements(lines, heads, head_of, refusals)
+
+
+def _read(rows: Sequence[Row], group: ChangeGroup, form: ChangeStatements) -> _Statements:
+    """The statements for rows of one event, whose images have the same columns."""
+    numbers = set(group.numbers.tolist())
+    head, texts, refusals = b"", list[bytes](), list[_Refusal]()
     try:
-        return writer.write(group)
+        for row in rows:
+            if row.index in numbers:
+                text, head = form.of_row(row)
+                texts.append(text)
     except RefusedError as refused:
-        return refused
+        refusals = [_Refusal(int(group.events[0]), group.change.value, str(refused), len(group))]
+    count = len(texts)
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+    lines = RowLines(group.events[:count], group.numbers[:count], data, ends)
+    return _Statements(lines, [head], np.zeros(count, dtype=np.int64), refusals)
 
 
 def _why_unnamed(table: Table) -> str:

@@ -24,14 +24,16 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
-from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.render.disk_stack import Stack
+from binlog_kaitai.render.row_listing import text_column
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
 from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_lines import (
@@ -39,6 +41,7 @@ from binlog_kaitai.render.sql.script_lines import (
     OPENING,
     PREFIX,
     SUFFIX,
+    LineTexts,
     OmissionReport,
     ScriptLines,
     comment,
@@ -50,7 +53,7 @@ from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import postamble, preamble
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.text.long_values import filled
-from binlog_kaitai.rows.text.text_styles import clock, digits, joined
+from binlog_kaitai.rows.text.moment_texts import clock_texts
 from binlog_kaitai.sources.source import SourceLike, resolve
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.values.sql_text import SqlDialect
@@ -290,13 +293,12 @@ class SqlScript:
         finished, rows, is_rollback = ends
         for row in rows[transactions.is_cut[finished - transactions.base]].tolist():
             self._report.incomplete(_UNENDED.format("committed"), place(page.block, row))
-        texts = pc.if_else(
-            pa.array(is_rollback), pa.scalar(_ROLLBACK, pa.binary()), pa.scalar(_COMMIT, pa.binary())
-        )
         headings = self._headings(page, transactions, numbers)
         return [
             ScriptLines.at(headings, first, OPENING),
-            ScriptLines.at(_several(texts, len(rows)), rows, CLOSING),
+            ScriptLines.at(
+                [_ROLLBACK if is_undone else _COMMIT for is_undone in is_rollback.tolist()], rows, CLOSING
+            ),
         ]
 
     def _undo_brackets(
@@ -305,7 +307,7 @@ class SqlScript:
         """The same in reverse: the end of a transaction is written first."""
         _, first = begins
         numbers, rows, _ = ends
-        commits = pa.array([_COMMIT] * len(first), pa.binary())
+        commits = [_COMMIT] * len(first)
         headings = self._headings(page, transactions, numbers)
         return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(commits, first, CLOSING)]
 
@@ -327,23 +329,26 @@ class SqlScript:
         kept = np.append(of_line[keeps], np.full(len(rows), NO_TRANSACTION))
         return ScriptLines.joined([lines.select(keeps), notes]), kept
 
-    def _headings(self, page: RowsPage, transactions: Transactions, numbers: Ints) -> pa.Array:
+    def _headings(self, page: RowsPage, transactions: Transactions, numbers: Ints) -> LineTexts:
         """A comment with position and time of each transaction, and its BEGIN."""
         block = page.block
         rows = transactions.first[numbers - transactions.base]
         positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
-        texts = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
-        gtids = joined(b", GTID ", _plain_texts(texts.view(pa.binary())))
-        return joined(
-            b"-- %s:" % plain(block.file).encode(),
-            digits(positions),
-            b", ",
-            clock(stamps),
-            pc.fill_null(gtids, b""),
-            b"\n" + _BEGIN,
-        )
+        gtids = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
+        has_gtid = gtids.is_valid().to_numpy(zero_copy_only=False)
+        pool, every = page.pool, np.arange(len(rows))
+        place, time = pool.numbers(positions), text_column(*clock_texts(stamps), pool)
+        programs = [
+            LineProgram(pool).text(f"-- {plain(block.file)}:").column(place).text(", ").column(time)
+            for _ in range(2)
+        ]
+        programs[0].text(b"\n" + _BEGIN)
+        column = text_column(*_plain_texts(gtids), pool)
+        programs[1].text(", GTID ").column(column).text(b"\n" + _BEGIN)
+        text, ends = write_lines(block.data, pool, programs, every, has_gtid.astype(np.int64), every)
+        return LineTexts.of(text, ends)
 
     def _checks(self, page: RowsPage, events: Ints, number_of: Ints) -> Iterator[ScriptLines]:
         """The checks to disable for rows that the server changed with checks disabled."""
@@ -403,17 +408,17 @@ def write_sql(
     report.finish()
 
 
-def _several(texts: pa.Array, count: int) -> pa.Array:
-    """An array of texts, possibly empty."""
-    return texts if count else pa.array([], pa.binary())
-
-
-def _plain_texts(texts: pa.Array) -> pa.Array:
-    """Texts for comments, as printable ASCII."""
-    if not pc.any(pc.match_substring_regex(texts, "[^ -~]")).as_py():
-        return texts
-    known = [None if one is None else one.decode("utf-8", "surrogateescape") for one in texts.to_pylist()]
-    return pa.array([one and plain(one).encode() for one in known], pa.binary())
+def _plain_texts(texts: pa.Array) -> tuple[Bytes, Ints]:
+    """Texts for comments, as printable ASCII, and the start of each."""
+    if pc.any(pc.match_substring_regex(texts, "[^ -~]")).as_py():
+        known = [
+            text and plain(text.decode("utf-8", "surrogateescape"))
+            for text in texts.view(pa.binary()).to_pylist()
+        ]
+        texts = pa.array(known, pa.string())
+    _, positions, data = texts.buffers()
+    offsets = np.frombuffer(positions, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    return np.frombuffer(b"" if data is None else data, dtype=np.uint8), offsets.astype(np.int64)
 
 
 Operation = Literal["insert", "update", "delete"]

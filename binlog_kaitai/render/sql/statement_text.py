@@ -19,14 +19,11 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.rows.text.sql_literals import as_arguments
-from binlog_kaitai.rows.text.text_styles import joined
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
 from binlog_kaitai.values.sql_text import (
     UTF8,
@@ -98,11 +95,14 @@ def is_whole(text: str, sql_mode: int) -> bool:
 
 
 _NAME = b"binlog_kaitai_statement"
-_ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME
+ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME
 PREPARE = b"PREPARE %s FROM @%s;\n" % (_NAME, _NAME)
-_DEALLOCATE = b"DEALLOCATE PREPARE %s;\n" % _NAME
+DEALLOCATE = b"DEALLOCATE PREPARE %s;\n" % _NAME
 _RUN_PREPARED = b"EXECUTE %s;\n" % _NAME
-EXECUTE = _RUN_PREPARED + _DEALLOCATE
+EXECUTE = _RUN_PREPARED + DEALLOCATE
+
+#: What follows the arguments of a statement assigned by `ASSIGN`, up to its execution.
+RUN_ASSIGNED = b");\n" + PREPARE + _RUN_PREPARED
 
 _RUN = re.compile(rb"[ -\[\]-~]+|[^ -\[\]-~]+")
 
@@ -142,27 +142,22 @@ def _argument(run: bytes) -> bytes:
     return hexed(run).encode()
 
 
+def inside(text: bytes) -> bytes:
+    """Part of a statement as part of the arguments of CONCAT, between two quoted parts."""
+    return b"".join(
+        run.replace(b"'", b"''") if is_plain(run.decode("latin-1")) else b"', %s, '" % hexed(run).encode()
+        for run in _RUN.findall(text)
+    )
+
+
 def assigned(query: bytes) -> bytes:
     """The statement that assigns another one to the variable."""
-    return _ASSIGN + arguments(query) + b");\n"
+    return ASSIGN + arguments(query) + b");\n"
 
 
 def prepared(query: bytes) -> bytes:
     """The statements that prepare and run another one, which has no delimiter."""
     return assigned(query) + PREPARE + EXECUTE
-
-
-def prepared_lines(lines: pa.Array, after: bytes | pa.Array) -> pa.Array:
-    """Like `prepared`, for an Arrow array of statements with their line ends.
-
-    Parameters
-    ----------
-    after
-        Statements that follow the execution at once: bytes, or an Arrow array of them.
-    """
-    queries = pc.binary_slice(lines, 0, -len(b";\n"))
-    run = b");\n" + PREPARE + _RUN_PREPARED
-    return joined(_ASSIGN, as_arguments(queries), run, after, _DEALLOCATE)
 
 
 #: Accepts zero in AUTO_INCREMENT columns, and invalid dates; not strict, since the server that wrote the log

@@ -429,7 +429,7 @@ def put_casting(
         return NO_ROOM
     if depth:
         casts[offset], casts[offset + 1] = 44, 32
-        offset = put_literal(text, end, end_of_path, INTRODUCER, casts, offset + 2)
+        offset = put_literal(text, end, end_of_path, INTRODUCER, 1, casts, offset + 2)
         casts[offset], casts[offset + 1] = 44, 32
         offset += 2
     return put_cast(data, kind, start, text, begin, end, casts, offset)

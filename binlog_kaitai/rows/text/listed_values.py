@@ -1,8 +1,10 @@
-"""Kernels that write single values as JSON, or for the table and CSV formats.
+"""Kernels that write single values in a dialect: as JSON, for the table and CSV formats, or as SQL.
 
 Each writes at the given offset of `out`, which must have room, and returns the end; LEFT for a value left to
-the event reader. `quotes` selects the quotation marks: 1, a single byte; 2, doubled, as inside a quoted CSV
-field; 0, none, and no escapes in strings.
+the event reader. `put_cell` writes a value of any kind. The dialect determines how: it is one of the numbers
+below, and up to CSV the number of quotation marks, which the functions for these dialects take as `quotes`.
+A kind whose text depends on the dialect in more than its quotation marks is written by a function of the
+dialect (`put_sql`), with texts that depend on the column as its words.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from binlog_kaitai.log.decoders import (
     year,
 )
 from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, width_at
-from binlog_kaitai.log.text_kernels import copy
+from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.rows.text.json_kernels import put_document
 from binlog_kaitai.rows.text.moment_texts import put_date, put_micros
@@ -40,11 +42,20 @@ from binlog_kaitai.rows.text.printed_values import (
     put_signed,
     put_unsigned,
 )
+from binlog_kaitai.rows.text.sql_kernels import put_digits, put_literal, put_marks
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.json_documents import MARKER
 
 _MARKER = np.frombuffer(MARKER.encode(), dtype=np.uint8)
 _NULL = np.frombuffer(b"null", dtype=np.uint8)
+_CAST, _SET_CAST, _AS_JSON = (
+    np.frombuffer(text, dtype=np.uint8) for text in (b"CAST(", b"JSON_SET(CAST(", b" AS JSON)")
+)
+_COMMA, _SRID_SIZE = 44, 4
+
+#: Dialects: the table format, without quotation marks and escapes in strings; JSON; JSON inside a quoted CSV
+#: field; SQL; SQL inside a string in quotes.
+TABLE, JSON, CSV, SQL, QUOTED_SQL = range(5)
 
 #: First byte of a document that is an object with offsets of four bytes.
 _LARGE_OBJECT = 1
@@ -142,7 +153,9 @@ def put_json(
     MEMBER,  # words are the members
     MEMBERS,  # words are the names of the bits
     DOCUMENT,
-) = range(64, 73)
+    EXACT_FLOAT,  # a FLOAT as DOUBLE; only in SQL, like the next
+    GEOMETRY,  # words are the function, and the axis order if there is an SRID
+) = range(64, 75)
 
 BIT, YEAR, FLOAT, DOUBLE = Kind.BIT.value, Kind.YEAR.value, Kind.FLOAT.value, Kind.DOUBLE.value
 DECIMAL = Kind.DECIMAL.value  # detail: scale plus 256 times the precision
@@ -151,7 +164,7 @@ DATE, OLD_DATETIME = Kind.DATE.value, Kind.OLD_DATETIME.value
 TIMESTAMP, OLD_TIMESTAMP = Kind.TIMESTAMP.value, Kind.OLD_TIMESTAMP.value
 TIME, OLD_TIME = Kind.TIME.value, Kind.OLD_TIME.value
 
-#: Maximum text length of values of all kinds except UTF8, CODED, BYTES, MEMBER, MEMBERS and DOCUMENT.
+#: Maximum text length of values of all kinds except strings, UTF8 to GEOMETRY.
 WIDEST = 96
 
 _ONE = np.uint64(1)
@@ -160,7 +173,7 @@ _OPENING = np.frombuffer(b'{"hex": "', dtype=np.uint8)
 
 @kernel
 def put_quote(quotes: int, out: Bytes, offset: int) -> int:
-    """Write a quotation mark."""
+    """Write a quotation mark of JSON."""
     # With signed indexes, Numba would generate code for negative ones.
     place = np.uint64(offset)
     if quotes > 0:
@@ -353,6 +366,152 @@ def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end
 
 
 @kernel
+def bare(end: Any, out: Bytes, begin: int) -> Any:
+    """The end of the number `out[begin:end]` in SQL: a whole one has no point. LEFT remains LEFT."""
+    if end < 0 or out[end - 2] != 46 or out[end - 1] != 48:
+        return end
+    if end - begin == 4 and out[begin] == 45 and out[begin + 1] == 48:
+        # A zero keeps its sign only as a DOUBLE.
+        out[end - 2], out[end - 1] = 101, 48
+        return end
+    return end - 2
+
+
+@kernel
+def put_sql_document(
+    data: Bytes,
+    start: int,
+    length: int,
+    introducer: Bytes,
+    quotes: int,
+    scratch: Bytes,
+    stack: Ints,
+    out: Bytes,
+    position: int,
+) -> Any:
+    """Write a document as a string literal, or as an expression; gives LEFT or NO_ROOM as `put_document`.
+
+    The first half of the scratch memory is for the text of the document, the second one for its casts.
+    """
+    half = scratch.shape[0] // 2
+    text, casts = scratch[:half], scratch[half:]
+    end, end_of_casts = put_document(data, start, start + length, text, 0, stack, casts, 0)
+    if end < 0:
+        return end
+    if not is_utf8(text, 0, end):
+        return LEFT
+    if position + 2 * quotes * (end + end_of_casts) + 128 > out.shape[0]:
+        return NO_ROOM
+    if end_of_casts == 0:
+        return put_literal(text, 0, end, introducer, quotes, out, position)
+    # The cast of a document that is a single value has no path.
+    is_single = casts[0] != _COMMA
+    before = _CAST if is_single else _SET_CAST
+    copy(before, 0, before.shape[0], out, position)
+    position += before.shape[0]
+    if not is_single:
+        position = put_literal(text, 0, end, introducer, quotes, out, position)
+        copy(_AS_JSON, 0, _AS_JSON.shape[0], out, position)
+        position += _AS_JSON.shape[0]
+    for step in range(end_of_casts):
+        byte = casts[step]
+        for _ in range(quotes if byte == 39 else 1):
+            out[position] = byte
+            position += 1
+    if is_single:
+        copy(_AS_JSON, 0, _AS_JSON.shape[0], out, position)
+        return position + _AS_JSON.shape[0]
+    out[position] = 41
+    return position + 1
+
+
+@kernel
+def put_geometry(
+    data: Bytes,
+    start: int,
+    length: int,
+    words: Bytes,
+    limits: Ints,
+    first: int,
+    quotes: int,
+    out: Bytes,
+    end: int,
+) -> int:
+    """Write a geometry from SRID and WKB; one without WKB as bytes."""
+    if length <= _SRID_SIZE:
+        return put_digits(data, start, start + length, 0, quotes, out, end)
+    size = limits[first + 1] - limits[first]
+    copy(words, limits[first], size, out, end)
+    end = put_digits(data, start + _SRID_SIZE, start + length, 0, quotes, out, end + size)
+    srid = int_4(data, start, True)
+    if srid:
+        out[end], out[end + 1] = _COMMA, 32
+        end = put_number(srid, out, end + 2)
+        size = limits[first + 2] - limits[first + 1]
+        copy(words, limits[first + 1], size, out, end)
+        end += size
+    out[end] = 41
+    return end + 1
+
+
+@kernel
+@inlined
+def put_sql(
+    data: Bytes,
+    offset: int,
+    length: int,
+    kind: int,
+    detail: int,
+    words: Bytes,
+    limits: Ints,
+    first: int,
+    count: int,
+    quotes: int,
+    scratch: Bytes,
+    stack: Ints,
+    out: Bytes,
+    end: int,
+) -> Any:
+    """Write a value as SQL, see `put_cell`; the words of a MEMBER are literals."""
+    if kind in (UTF8, CODED, DOCUMENT):
+        introducer = words[limits[first] : limits[first + 1]]
+        if kind == DOCUMENT:
+            return put_sql_document(data, offset, length, introducer, quotes, scratch, stack, out, end)
+        if kind == UTF8 and not is_utf8(data, offset, offset + length):
+            # Servers reject an introducer before invalid bytes.
+            return put_digits(data, offset, offset + length, 0, quotes, out, end)
+        return put_literal(data, offset, offset + length, introducer, quotes, out, end)
+    if DATE <= kind <= OLD_TIME:
+        end = put_moment(data, offset, kind, detail, out, put_marks(quotes, out, end))
+        return put_marks(quotes, out, end) if end >= 0 else LEFT
+    if kind == DECIMAL:
+        return put_decimal(data, offset, detail >> 8, detail & 255, out, end)
+    if kind == DOUBLE:
+        return bare(put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, end), out, end)
+    if kind in (FLOAT, EXACT_FLOAT):
+        single = np.float64(np.uint32(int_4(data, offset, True)).view(np.float32))
+        if kind == EXACT_FLOAT:
+            return bare(put_shortest(single.view(np.int64), REPR_LEAST, REPR_MOST, out, end), out, end)
+        return bare(put_single(single, out, end), out, end)
+    if kind == BYTES:
+        return put_digits(data, offset, offset + length, detail, quotes, out, end)
+    if kind == GEOMETRY:
+        return put_geometry(data, offset, length, words, limits, first, quotes, out, end)
+    if kind == MEMBER:
+        number = enum(data, offset, length)
+        if number >= count:
+            return LEFT
+        word = first + number
+        copy(words, limits[word], limits[word + 1] - limits[word], out, end)
+        return end + limits[word + 1] - limits[word]
+    if kind == MEMBERS:
+        _, bits = integers(data, offset, length)
+        end = put_members(bits, words, limits, first, count, 0, out, put_marks(quotes, out, end))
+        return put_marks(quotes, out, end) if end >= 0 else LEFT
+    return LEFT
+
+
+@kernel
 @inlined
 def put_cell(
     data: Bytes,
@@ -364,7 +523,8 @@ def put_cell(
     limits: Ints,
     first: int,
     count: int,
-    quotes: int,
+    dialect: int,
+    scratch: Bytes,
     stack: Ints,
     out: Bytes,
     end: int,
@@ -373,11 +533,37 @@ def put_cell(
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, end)
-    if kind == UTF8:
-        return put_utf8(data, offset, length, quotes, out, end)
     if kind == UNSIGNED:
         _, bits = integers(data, offset, length)
         return put_unsigned(bits, out, end)
+    if kind == YEAR:
+        _, number = year(data, offset)
+        return put_signed(number, out, end)
+    if kind == BIT:
+        bits = np.int64(0)
+        for step in range(length):
+            bits = (bits << 8) | np.int64(data[offset + step])
+        return put_unsigned(bits, out, end)
+    if dialect >= SQL:
+        return put_sql(
+            data,
+            offset,
+            length,
+            kind,
+            detail,
+            words,
+            limits,
+            first,
+            count,
+            dialect - SQL + 1,
+            scratch,
+            stack,
+            out,
+            end,
+        )
+    quotes = dialect
+    if kind == UTF8:
+        return put_utf8(data, offset, length, quotes, out, end)
     if DATE <= kind <= OLD_TIME or kind == DECIMAL:
         end = put_quote(quotes, out, end)
         if kind == DECIMAL:
@@ -406,12 +592,4 @@ def put_cell(
     if kind == MEMBERS:
         _, bits = integers(data, offset, length)
         return put_members(bits, words, limits, first, count, quotes, out, end)
-    if kind == YEAR:
-        _, number = year(data, offset)
-        return put_signed(number, out, end)
-    if kind == BIT:
-        bits = np.int64(0)
-        for step in range(length):
-            bits = (bits << 8) | np.int64(data[offset + step])
-        return put_unsigned(bits, out, end)
     return LEFT

@@ -17,6 +17,10 @@ _ONE, _TWO = np.uint64(1), np.uint64(2)
 UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 
+#: Length of ``YYYY-MM-DD hh:mm:ss``.
+CLOCK_SIZE = 19
+
+
 class ByteTexts(NamedTuple):
     """A translation table for bytes; see `put_bytes`."""
 
@@ -152,14 +156,6 @@ def put_hours(hour: int, minute: int, second: int, out: Bytes, offset: int) -> i
 
 
 @kernel
-def put_clock_of(micros: int, digits: int, out: Bytes, offset: int) -> Any:
-    """Write non-negative microseconds as ``hh:mm:ss`` with `digits` fractional digits; `out` needs room."""
-    seconds = micros // 1_000_000
-    offset = put_hours(seconds // 3600, seconds // 60 % 60, seconds % 60, out, offset)
-    return put_micros(micros % 1_000_000, digits, out, offset)
-
-
-@kernel
 def put_date(days: int, out: Bytes, offset: int) -> int:
     """Write days since 1970-01-01, in the years 1 to 9999, as ``YYYY-MM-DD``; `out` must have room."""
     # Days since 0000-03-01, in periods of 400 years that begin in March (see `read_kernels.days_of`).
@@ -183,47 +179,22 @@ def put_date(days: int, out: Bytes, offset: int) -> int:
 
 
 @kernel
-def put_moments(
-    values: Ints, valid: Bools, kind: int, digits: int, quote: int, out: Bytes, offsets: Ints
-) -> int:
-    """Write dates (`kind` 0, in days), moments (1) or times (2, both in microseconds) in quotes.
-
-    `quote` is the quote character, 0 for none; `out` must have room for 32 bytes per value.
-    """
-    offset = 0
-    offsets[0] = 0
-    for index in range(values.shape[0]):
-        if valid[index] and offset + 32 <= out.shape[0]:
-            value = values[index]
-            if quote:
-                out[offset] = quote
-                offset += 1
-            if kind == 0:
-                offset = put_date(value, out, offset)
-            elif kind == 1:
-                offset = put_date(value // 86_400_000_000, out, offset)
-                out[offset] = 32
-                offset = put_clock_of(value % 86_400_000_000, digits, out, offset + 1)
-            else:
-                if value < 0:
-                    out[offset] = 45
-                    offset += 1
-                    value = -value
-                offset = put_clock_of(value, digits, out, offset)
-            if quote:
-                out[offset] = quote
-                offset += 1
-        offsets[index + 1] = offset
-    return offset
+def put_clocks(seconds: Ints, out: Bytes) -> None:
+    """Write seconds since 1970-01-01 as ``YYYY-MM-DD hh:mm:ss``; `out` has 19 bytes for each."""
+    for index in range(min(seconds.shape[0], out.shape[0] // CLOCK_SIZE)):
+        value = seconds[index]
+        end = put_date(value // 86_400, out, index * CLOCK_SIZE)
+        out[end] = 32
+        put_hours(value // 3600 % 24, value // 60 % 60, value % 60, out, end + 1)
 
 
 @kernel
-def put_numbers(values: Ints, valid: Bools, out: Bytes, offsets: Ints) -> int:
+def put_numbers(values: Ints, out: Bytes, offsets: Ints) -> int:
     """Write numbers (not -2^63) in decimal; `out` needs 20 bytes per number. Returns the length."""
     offset = 0
     offsets[0] = 0
     for index in range(values.shape[0]):
-        if valid[index] and offset + 20 <= out.shape[0]:
+        if offset + 20 <= out.shape[0]:
             offset = put_number(values[index], out, offset)
         offsets[index + 1] = offset
     return offset
@@ -271,32 +242,14 @@ def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Byte
     return offset
 
 
-#: Kinds of `put_moments`.
-DATE, MOMENT, TIME = 0, 1, 2
-
-#: A value of `put_moments` is no longer, and none of `put_numbers`.
-_ROOM, _DIGITS = 32, 20
-
-
-def number_texts(values: Ints, valid: Bools | None = None) -> tuple[Bytes, Ints]:
-    """Numbers (int64, none of them -2^63) in decimal; nothing where `valid` is false."""
-    count = len(values)
-    is_there = np.ones(count, dtype=np.bool_) if valid is None else valid
-    out, offsets = np.empty(_DIGITS * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    size = put_numbers.run(values, is_there, out, offsets)
-    return out[:size], offsets
-
-
-def moment_texts(
-    values: Ints, valid: Bools, kind: int, digits: int = 0, quote: bytes = b""
-) -> tuple[Bytes, Ints]:
-    """Days or microseconds (int64) as text, by `kind`; see `put_moments`."""
-    count = len(values)
-    out, offsets = np.empty(_ROOM * count, dtype=np.uint8), np.empty(count + 1, dtype=np.int64)
-    size = put_moments.run(values, valid, kind, digits, quote[0] if quote else 0, out, offsets)
-    return out[:size], offsets
+def number_texts(values: Ints) -> tuple[Bytes, Ints]:
+    """Numbers (int64, none of them -2^63) in decimal, and the start of each."""
+    out, offsets = np.empty(20 * len(values), dtype=np.uint8), np.empty(len(values) + 1, dtype=np.int64)
+    return out[: put_numbers.run(values, out, offsets)], offsets
 
 
 def clock_texts(seconds: Ints) -> tuple[Bytes, Ints]:
-    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``."""
-    return moment_texts(seconds * 1_000_000, np.ones(len(seconds), dtype=np.bool_), MOMENT)
+    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``, and the start of each."""
+    out = np.empty(CLOCK_SIZE * len(seconds), dtype=np.uint8)
+    put_clocks.run(seconds, out)
+    return out, CLOCK_SIZE * np.arange(len(seconds) + 1)

@@ -20,8 +20,11 @@ from binlog_kaitai.rows.text.listed_values import (
     BYTES,
     CODED,
     DOCUMENT,
+    GEOMETRY,
     MEMBER,
     MEMBERS,
+    QUOTED_SQL,
+    SQL,
     UTF8,
     WIDEST,
     put_cell,
@@ -129,20 +132,35 @@ def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
 
 
 #: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
-#: before or after image. For the table format: a value, both values of an update, or the new one if there is
-#: no old one.
-CONSTANT, OF_EVENT, ROW_NUMBER, VALUE, SHOWN, CHANGED, ADDED = range(7)
+#: before or after image. For the assignments of an SQL update: a value of a list separated by commas, if the
+#: column changes; a value if the list is empty; constant bytes if a column of the list changes. For the table
+#: format: a value, both values of an update, or the new one if there is no old one.
+(
+    CONSTANT,
+    OF_EVENT,
+    ROW_NUMBER,
+    VALUE,
+    ASSIGNED,
+    OTHERWISE,
+    IF_CHANGED,
+    SHOWN,
+    CHANGED,
+    ADDED,
+) = range(10)
 
 #: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
 #: texts per event, or the column and 1 for the after image of an update; for values, the kind (see
 #: `listed_values`), size, size of the length prefix, detail, first word and number of words; 1 for the last
-#: piece of a line; and offset and length of a constant before the value.
-PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, IS_LAST, LEAD, LEAD_SIZE = range(12)
+#: piece of a line of the table format, or for a value that is assigned even if it does not change; and offset
+#: and length of a constant before the value. An ASSIGNED value has its comma and a space there.
+PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, FLAG, LEAD, LEAD_SIZE = range(12)
 PIECE_SIZE = 12
 
+_COMMA_SIZE = 2
+
 #: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
-#: the text does not fit, the size that it needs from that offset.
-LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
+#: the text does not fit, the size that it needs from that offset, and 1 if a document does not fit.
+LINE, OFFSET, LEFT_COUNT, NEED, IS_DOCUMENT, STATE_SIZE = range(6)
 
 #: Maximum length that `put_printable` adds to a value, and an arrow.
 _SHOWN_ROOM = 1536
@@ -163,6 +181,23 @@ def is_same_text(text: Bytes, first: int, second: int, end: int) -> bool:
 
 
 @kernel
+def is_same_value(data: Bytes, first: int, second: int, size: int, prefix: int) -> bool:
+    """Whether two values, given by their offsets or NULL, have the same bytes."""
+    if first < 0 or second < 0:
+        return first == second
+    if prefix and max(first, second) + prefix <= data.shape[0]:
+        size = length_prefix(data, first, prefix)
+        if size != length_prefix(data, second, prefix):
+            return False
+    if max(first, second) + prefix + size > data.shape[0]:
+        return False
+    step = prefix
+    while step < prefix + size and data[np.uint64(first + step)] == data[np.uint64(second + step)]:
+        step += 1
+    return step == prefix + size
+
+
+@kernel
 def put_row_lines(
     data: Bytes,
     starts: Ints,
@@ -180,8 +215,9 @@ def put_row_lines(
     text_limits: Ints,
     words: Bytes,
     word_limits: Ints,
-    quotes: int,
+    dialect: int,
     longest: int,
+    scratch: Bytes,
     stack: Ints,
     state: Ints,
     left: Ints,
@@ -206,12 +242,12 @@ def put_row_lines(
         Texts of events, consecutive for each event, and the start of each.
     words, word_limits
         Words of columns, and the start of each: see `listed_values`.
-    quotes
-        See `cells`.
+    dialect
+        See `listed_values`.
     longest
         Maximum length of a string that is not left out.
-    stack
-        Stack of `put_document`.
+    scratch, stack
+        Memory for documents in SQL, and the stack of `put_document`.
     state : int64 array of STATE_SIZE
         Where to continue; initially all 0.
     left : int64 array of shape (n, 3)
@@ -230,6 +266,8 @@ def put_row_lines(
         program = programs[event]
         begin = position
         lefts_before = lefts
+        assigned = 0
+        is_changed = False
         for number in range(limits[program], limits[program + 1]):
             # With a signed index, Numba would generate code for negative indexes.
             piece = pieces[np.uint64(number)]
@@ -259,12 +297,28 @@ def put_row_lines(
                 position = put_number(numbers[line], out, position)
                 continue
             cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
-            length = piece[LEAD_SIZE]
+            lead, length = piece[LEAD], piece[LEAD_SIZE]
+            if ASSIGNED <= kind <= IF_CHANGED:
+                if kind == ASSIGNED:
+                    place = first_start + piece[FIRST] * step_start + rows[line]
+                    first, second = starts[np.uint64(place)], starts[np.uint64(place + 1)]
+                    is_other = not is_same_value(data, first, second, piece[SIZE], prefix)
+                    is_changed = is_changed or is_other
+                    if not is_other and piece[FLAG] == 0:
+                        continue
+                    if assigned == 0:
+                        lead += _COMMA_SIZE
+                        length -= _COMMA_SIZE
+                    assigned += 1
+                elif (kind == OTHERWISE and assigned > 0) or (kind == IF_CHANGED and not is_changed):
+                    continue
             if position + length + 16 > room:
                 need = length + 16
                 break
-            copy(pool, piece[LEAD], length, out, position)
+            copy(pool, lead, length, out, position)
             position += length
+            if kind == IF_CHANGED:
+                continue
             first = position
             second = position
             is_left = False
@@ -291,10 +345,14 @@ def put_row_lines(
                         is_left = True
                         break
                     widest = np.int64(WIDEST)
+                    text_of_words = word_limits[word + piece[WORDS]] - word_limits[word]
                     if length > longest and UTF8 <= cell_kind <= BYTES and length >= piece[DETAIL]:
                         is_left = True
                         break
-                    if cell_kind == UTF8:
+                    if dialect >= SQL and UTF8 <= cell_kind <= GEOMETRY and cell_kind != DOCUMENT:
+                        widest = (4 if dialect == QUOTED_SQL else 2) * max(length, piece[DETAIL])
+                        widest += text_of_words + piece[WORDS] + 64
+                    elif cell_kind == UTF8:
                         widest = 6 * length + 32
                         if position + widest + _SHOWN_ROOM > room:
                             widest = widest_text(data, offset, length)
@@ -303,7 +361,7 @@ def put_row_lines(
                     elif cell_kind == CODED:
                         widest = 6 * length + 32
                     elif cell_kind in (MEMBER, MEMBERS):
-                        widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
+                        widest = text_of_words + piece[WORDS] + 32
                     if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
@@ -317,13 +375,15 @@ def put_row_lines(
                         word_limits,
                         word,
                         piece[WORDS],
-                        quotes,
+                        dialect,
+                        scratch,
                         stack,
                         out,
                         position,
                     )
                     if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
                         need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
+                        state[IS_DOCUMENT] = 1
                         break
                     if end == LEFT:
                         is_left = True
@@ -347,7 +407,7 @@ def put_row_lines(
                 continue
             if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, position)):
                 # The new value is moved, to make room for escapes in the old one.
-                length = put_printable(out, second, position, piece[IS_LAST] == 1) - second
+                length = put_printable(out, second, position, piece[FLAG] == 1) - second
                 if second + 2 * _SHOWN_ROOM > room:
                     need = room - begin + 2 * _SHOWN_ROOM
                     break
@@ -365,9 +425,9 @@ def put_row_lines(
                 for step in range(_ARROW.shape[0]):
                     out[first + step] = _ARROW[step]
                 first += _ARROW.shape[0]
-                position = put_printable(out, first, first + length, piece[IS_LAST] == 1)
+                position = put_printable(out, first, first + length, piece[FLAG] == 1)
             elif kind >= SHOWN:
-                position = put_printable(out, first, second, piece[IS_LAST] == 1)
+                position = put_printable(out, first, second, piece[FLAG] == 1)
         if need:
             need += position - begin
             position = begin
