@@ -73,7 +73,7 @@ def with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tupl
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
 
 #: The change, by the images of a program of `rows.images`.
-CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
+_CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
 
 #: Initial capacity for values left out, in rows, and for the text of a document in SQL, in bytes.
 _FEW, _SCRATCH = 1 << 10, 1 << 16
@@ -210,7 +210,7 @@ class ImageForm:
 
 def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
     """The change made by the rows of a program, and the columns of their before and after images."""
-    change, (before, after) = CHANGE_OF[program.which], program.columns()
+    change, (before, after) = _CHANGE_OF[program.which], program.columns()
     return change.encode(), None if change == "insert" else before, None if change == "delete" else after
 
 

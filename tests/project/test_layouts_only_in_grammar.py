@@ -33,6 +33,7 @@ REASONS = {
     "rows/rolled_back_rows.py: _candidates": "letters in lower case",
     "rows/text/base64_kernel.py": "base64",
     "rows/text/listed_values.py: put_cell": "packed numbers",
+    "rows/text/listed_values.py: put_sql": "packed numbers",
     "rows/text/listed_values.py: put_members": "members of a SET, which the grammar has as one number",
     "rows/text/float_texts.py: _power": "the upper half of a power of ten",
     "rows/text/float_texts.py: put_general": "decimal digits of a floating-point number",

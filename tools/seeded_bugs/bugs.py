@@ -87,8 +87,8 @@ BUGS = (
     Bug(
         "render: an UPDATE that takes a change back sets the values that it finds",
         "render/sql/change_statements.py",
-        "before, after = after, before",
-        "before, after = before, after",
+        "current, wanted = reversed(images) if self._undo else images",
+        "current, wanted = images",
         ("render/test_sql.py",),
     ),
     Bug(

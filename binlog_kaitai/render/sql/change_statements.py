@@ -27,6 +27,7 @@ from binlog_kaitai.log.line_arrays import LineProgram, Pool
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.sql_values import SqlStyle, diff_sql
 from binlog_kaitai.render.sql.statement_text import ASSIGN, DEALLOCATE, RUN_ASSIGNED
+from binlog_kaitai.rows.image_walk import DELETE
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
@@ -36,7 +37,7 @@ from binlog_kaitai.values.column_kinds import COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import UTF8, SqlDialect, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import CHANGE_OF, OfEvents
+from binlog_kaitai.views.row_forms import CHANGES, OfEvents, change_of
 from binlog_kaitai.views.row_programs import Line, LinePlan
 
 _END = b";\n"
@@ -69,9 +70,11 @@ class Images(NamedTuple):
     @classmethod
     def of_program(cls, program: ImageProgram, *, ends: bool) -> Images:
         """Those of events with a program; with `ends`, updates are deletes."""
-        before, after = (frozenset(columns) for columns in program.columns())
-        has_before, has_after = bool(program.which & 1), bool(program.which & 2) and not ends
-        return cls(Image(before) if has_before else None, Image(after, has_before) if has_after else None)
+        _, before, after = change_of(program)
+        return cls(
+            None if before is None else Image(frozenset(before)),
+            None if after is None or ends else Image(frozenset(after), before is not None),
+        )
 
     @classmethod
     def of_row(cls, row: Row, columns: Sequence[Column], *, ends: bool) -> Images:
@@ -195,7 +198,7 @@ class ChangeStatements:
 
     def refusal(self, program: ImageProgram) -> tuple[str, str]:
         """The change of rows with a program, and why it cannot be written."""
-        change = CHANGE_OF[program.which & 1 if self._ends else program.which]
+        change = CHANGES[DELETE] if self._ends else change_of(program)[0].decode()
         line = Line(LinePlan(self._table, self.style, self.describe), self.text_count)
         try:
             self._write(line, Images.of_program(program, ends=self._ends))
