@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -214,6 +214,47 @@ class Table:
         return self.schema.schema_name, self.schema.table_name
 
 
+_Map = TypeVar("_Map")
+
+
+class MapsInForce(Generic[_Map]):
+    """What the table ids of a log stand for, block by block; `known`: by id, from earlier blocks."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, _Map] = {}
+        self._closings = Closings()
+
+    def begin(self, block: Block) -> Bools:
+        """Begin a block; returns which of its events are just BEGIN or COMMIT."""
+        frames, self._closed = self._closings.count(block)
+        return frames
+
+    def newest(self, rows: Ints, ids: Ints, maps: Ints, map_ids: Ints) -> Ints:
+        """For each rows event, the number of its table map; -1 if there is none, or tables were closed since.
+
+        `maps`, `map_ids`: the table maps of the block, and their ids. The known ones are numbered first.
+        """
+        earlier, count = np.array(list(self.known), dtype=np.int64), len(self.known)
+        # Table maps of earlier blocks sort before the first event of this block.
+        events = np.concatenate((np.full(count, -1, dtype=np.int64), maps))
+        newest = newest_before(np.concatenate((earlier, map_ids)), events, rows, ids, len(self._closed) + 2)
+        of_map = np.append(events, -1)[newest]
+        since = np.where(of_map >= 0, self._closed[of_map], 0)
+        return np.where(self._closed[rows] == since, newest, -1)
+
+    def end(self, maps: Ints, map_ids: Ints, value: Callable[[int], _Map]) -> None:
+        """End the block; `value`: what to keep of one of its table maps."""
+        kept = np.arange(len(maps))
+        if len(self._closed) and self._closed[-1]:
+            self.known.clear()
+            kept = np.flatnonzero(self._closed[maps] == self._closed[-1])
+        for number in kept[last_of_each(map_ids[kept])].tolist():
+            self.known.pop(int(map_ids[number]), None)
+            self.known[int(map_ids[number])] = value(number)
+        while len(self.known) > MAX_TABLE_MAPS:
+            del self.known[next(iter(self.known))]
+
+
 class Tables:
     """Tracks the table maps of a file, or of a payload, block by block.
 
@@ -222,8 +263,7 @@ class Tables:
 
     def __init__(self, definitions: Definitions) -> None:
         self.definitions = definitions
-        self._known: dict[int, Table | BinlogError] = {}  # by table id, from earlier blocks
-        self._closings = Closings()
+        self._maps = MapsInForce[Table | BinlogError]()
         self._tables: dict[tuple[bytes, bool, YearBits], tuple[int, Table | BinlogError]] = {}
         self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block with errors
         self.validator = BodyValidator()  # of the parts of rows events before the rows
@@ -236,35 +276,19 @@ class Tables:
         Returns the distinct tables or errors, and for each event the number of its table, -1 for none.
         """
         self.failures = []
-        frames, closed = self._closings.count(block)
+        frames, known = self._maps.begin(block), self._maps.known
         if block.is_special:
-            self._known.clear()
+            known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        maps, own_ids, tables, which = self._read_maps(block, frames)
-        earlier = list(self._known)
-        # Table maps of earlier blocks sort before the first event of this block.
-        all_ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
-        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), maps))
-        map_of = newest_before(all_ids, offsets, rows, ids, len(block) + 2)
-        map_of = in_force(map_of, offsets, rows, closed)
+        maps, map_ids, tables, which = self._read_maps(block, frames)
+        newest = self._maps.newest(rows, ids, maps, map_ids)
+        choices = [*known.values(), *tables]
         numbers: dict[int, int] = {}
-        choices = [*self._known.values(), *tables]
         distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
-        number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + which)).astype(np.int64)
-        table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[map_of]]
-        if len(closed) and closed[-1]:
-            self._known.clear()
-            is_kept = closed[maps] == closed[-1]
-            own_ids, which = own_ids[is_kept], which[is_kept]
-        self._remember(own_ids, [tables[number] for number in which[last_of_each(own_ids)].tolist()])
+        number_of = np.concatenate((np.arange(len(known)), len(known) + which)).astype(np.int64)
+        table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[newest]]
+        self._maps.end(maps, map_ids, lambda number: tables[which[number]])
         return list({id(table): table for table in choices}.values()), table_of
-
-    def _remember(self, ids: Ints, tables: list[Table | BinlogError]) -> None:
-        for id_, table in zip(ids[last_of_each(ids)].tolist(), tables, strict=True):
-            self._known.pop(id_, None)
-            self._known[id_] = table
-        while len(self._known) > MAX_TABLE_MAPS:
-            del self._known[next(iter(self._known))]
 
     def _read_maps(self, block: Block, frames: Bools) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
         """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
@@ -340,13 +364,6 @@ def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     if error.position is not None:
         return error
     return event.locate(type(error)(error.reason, field=error.field))
-
-
-def in_force(maps: Ints, offsets: Ints, rows: Ints, closed: Ints) -> Ints:
-    """The table maps of rows events; -1 where tables were closed in between."""
-    events = offsets[maps] if len(offsets) else maps
-    since = np.where(events >= 0, closed[events], 0)
-    return np.where(closed[rows] == since, maps, -1)
 
 
 def statements_in(
@@ -444,8 +461,7 @@ class TableMaps:
     """Tracks the table maps of a file, block by block."""
 
     def __init__(self) -> None:
-        self._known: dict[int, _Known] = {}
-        self._closings = Closings()
+        self._maps = MapsInForce[_Known]()
         self._block: Block | None = None
 
     def begin(self, block: Block, pool: Pool) -> None:
@@ -456,20 +472,16 @@ class TableMaps:
         body = block.body(EventType.table_map_event)
         usable = np.flatnonzero(body.matches)
         self._rows = self._rows[usable]
-        own_ids = body.numbers(_ID)[usable].astype(np.int64) if len(usable) else np.zeros(0, dtype=np.int64)
-        earlier = list(self._known)
-        ids = np.concatenate((np.array(earlier, dtype=np.int64), own_ids))
-        # Table maps of earlier blocks sort before the first event of this block.
-        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), self._rows))
+        nothing = np.zeros(0, dtype=np.int64)
+        self._ids = body.numbers(_ID)[usable].astype(np.int64) if len(usable) else nothing
         self._matches: dict[int, Ints] = {}
-        self._all_ids, self._offsets, self._own_ids = ids, offsets, own_ids
-        _, self._closed = self._closings.count(block)
+        self._maps.begin(block)
         #: The names in the table maps of this block that can be decoded.
         self._own: list[TextColumn] = []
-        self._columns = [self._names(body, usable, number, earlier) for number in range(len(_NAMES))]
+        self._columns = [self._names(body, usable, number) for number in range(len(_NAMES))]
 
-    def _names(self, body: Gathered, usable: Ints, number: int, earlier: list[int]) -> TextColumn:
-        known = [self._pool.add(self._known[id_].names[number]) for id_ in earlier]
+    def _names(self, body: Gathered, usable: Ints, number: int) -> TextColumn:
+        known = [self._pool.add(table_map.names[number]) for table_map in self._maps.known.values()]
         offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
         first, second = -offsets[:, 0] - 1, offsets[:, 1]
         if len(usable):
@@ -479,7 +491,7 @@ class TableMaps:
                 starts, lengths = starts[usable], lengths[usable]
             own = self._pool.strings(self._block.data, starts, lengths, decode)
             self._own.append(own)
-            if not earlier:
+            if not known:
                 return own
             first, second = np.concatenate((first, own.first)), np.concatenate((second, own.second))
         return self._pool.placed(first, second)
@@ -492,9 +504,7 @@ class TableMaps:
 
     def _match(self, rows: Ints, ids: Ints) -> Ints:
         """For each rows event, the number of its table map, earlier ones first; -1 if there is none."""
-        assert self._block is not None
-        matches = newest_before(self._all_ids, self._offsets, rows, ids, len(self._block) + 2)
-        return in_force(matches, self._offsets, rows, self._closed)
+        return self._maps.newest(rows, ids, self._rows, self._ids)
 
     def column(self, kind: int, name: str) -> TextColumn:
         """The schema or table name of each rows event of one type; null if its table map is missing."""
@@ -518,7 +528,7 @@ class TableMaps:
         match = int(self._match(np.array([row]), np.array([table_id], dtype=np.int64))[0])
         if match < 0:
             return None
-        earlier = list(self._known.values())
+        earlier = list(self._maps.known.values())
         event = (
             earlier[match].event
             if match < len(earlier)
@@ -532,20 +542,15 @@ class TableMaps:
         block, pool = self._block, self._pool
         assert block is not None
         if block.is_special:
-            self._known.clear()
+            self._maps.known.clear()
             return
-        earlier = len(self._known)
-        in_force_yet = np.arange(len(self._own_ids))
-        if len(self._closed) and self._closed[-1]:
-            self._known.clear()
-            in_force_yet = np.flatnonzero(self._closed[self._rows] == self._closed[-1])
-        for own in in_force_yet[last_of_each(self._own_ids[in_force_yet])].tolist():
-            id_ = int(self._own_ids[own])
+        earlier = len(self._maps.known)
+
+        def value(own: int) -> _Known:
             names = tuple(_json_of(block, pool, column, earlier + own) for column in self._columns)
-            self._known.pop(id_, None)
-            self._known[id_] = _Known(block.event(int(self._rows[own])), names)
-        while len(self._known) > MAX_TABLE_MAPS:
-            del self._known[next(iter(self._known))]
+            return _Known(block.event(int(self._rows[own])), names)
+
+        self._maps.end(self._rows, self._ids, value)
 
 
 def _json_of(block: Block, pool: Pool, column: TextColumn, number: int) -> bytes:
