@@ -379,7 +379,7 @@ def verify(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     thorough
         Check all bodies and rows, also of events whose checksums match.
     **options

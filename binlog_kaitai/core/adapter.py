@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
@@ -24,6 +23,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.gtids import TAG, GtidSet
 from binlog_kaitai.core.transactions import mariadb_gtid, mysql_gtid, mysql_source
+from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import GrammarError
 
 #: Number of the character set and collation `binary`.
@@ -82,7 +82,7 @@ def checksum_status(raw: bytes, header: Header, layout: Format) -> str:
 
 def gtid_text(event: BinlogEvent) -> str | None:
     """The GTID in a GTID event, as its server prints it; None for an anonymous transaction."""
-    body: Any = event.body.content
+    body: Node = event.body.content
     kind = event.event_type.value
     if kind == EventType.gtid_event:
         return mariadb_gtid(body.domain_id, event.header.server_id, body.sequence_number)
@@ -95,7 +95,7 @@ def gtid_text(event: BinlogEvent) -> str | None:
     return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
 
 
-def gtid_set(data: Any) -> GtidSet:
+def gtid_set(data: Node) -> GtidSet:
     """A set of GTIDs as parsed by the grammar (`gtid_set.ksy`).
 
     Raises `GrammarError`: a tag is invalid.
@@ -106,7 +106,7 @@ def gtid_set(data: Any) -> GtidSet:
     return found
 
 
-def gtid_sources(data: Any) -> list[tuple[bytes, str, Any]]:
+def gtid_sources(data: Node) -> list[tuple[bytes, str, Node]]:
     """UUID, tag and intervals of each source of a GTID set; raises as :func:`gtid_set`."""
     return [
         (source.uuid, checked_tag(source.tag or "", "body.content.gtids"), source.intervals)

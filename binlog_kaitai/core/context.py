@@ -6,8 +6,6 @@ closed, and whether the rest is encrypted.
 
 from __future__ import annotations
 
-from typing import Any
-
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
@@ -25,6 +23,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import EncryptedError
 
 #: MySQL statements lock far fewer tables than this; the bound protects against hostile logs.
@@ -141,7 +140,7 @@ class Context:
         else:
             # A copy sent by a server is decrypted, and this event is flagged to be ignored.
             self.is_encrypted = not event.header.is_ignorable
-            start: Any = content
+            start: Node = content
             self._key_ids = key_ids(start.key_version, self._server_version)
         return event
 

@@ -309,7 +309,7 @@ def shortened(value: object) -> str:
     return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
 
 
-def _is_within(value: Any, most: int) -> bool:
+def _is_within(value: object, most: int) -> bool:
     return isinstance(value, Integral) and 0 <= int(value) <= most
 
 
@@ -323,7 +323,7 @@ def _several(value: str | Iterable[str] | None) -> Iterable[str]:
     return [value] if isinstance(value, str) else value or ()
 
 
-def _numbers(value: Any) -> Any:
+def _numbers(value: Any) -> Iterable[Any]:
     return [value] if isinstance(value, Integral | str) else value or ()
 
 

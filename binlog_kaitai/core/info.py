@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from math import isfinite
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.adapter import BINARY_COLLATION, decimal_text, gtid_set
 from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.core.grammar import BinlogEvent, UserVarEvent
 from binlog_kaitai.core.transactions import mariadb_gtid
+from binlog_kaitai.core.tree import Node
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import MariadbGtidListEvent, PreviousGtidsEvent
@@ -29,10 +30,10 @@ def info_of(event: BinlogEvent) -> dict[str, Plain]:
     return {field.name: _value(body, field) for field in INFO_FIELDS.get(int(event.event_type.value), ())}
 
 
-def _value(body: Any, field: InfoField) -> Plain:
+def _value(body: Node, field: InfoField) -> Plain:
     if field.is_function:
         return _FUNCTIONS[field.path](body)
-    value: Any = body
+    value = body
     for name in field.path.split("."):
         if value is None:
             return None
@@ -40,7 +41,7 @@ def _value(body: Any, field: InfoField) -> Plain:
     return len(value) if field.is_length else plain(value)
 
 
-def plain(value: Any) -> Plain:
+def plain(value: object) -> Plain:
     """A grammar value in a form that JSON can represent; infinities and NaN become text."""
     if isinstance(value, Enum):
         return value.name
@@ -48,10 +49,10 @@ def plain(value: Any) -> Plain:
         return {"hex": value.hex()}
     if isinstance(value, float) and not isfinite(value):
         return str(value)
-    return value  # type: ignore[no-any-return]
+    return value  # type: ignore[return-value]
 
 
-def _user_variable(body: Any) -> Plain:
+def _user_variable(body: Node) -> Plain:
     if body.is_null:
         return None
     value = body.value
@@ -75,8 +76,8 @@ def _gtid_list(body: MariadbGtidListEvent) -> Plain:
     return ",".join(mariadb_gtid(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids)
 
 
-def _heartbeat(name: str) -> Callable[[Any], Plain]:
-    def find(body: Any) -> Plain:
+def _heartbeat(name: str) -> Callable[[Node], Plain]:
+    def find(body: Node) -> Plain:
         values = (getattr(getattr(field, "value", None), name, None) for field in body.fields)
         value = next((value for value in values if value is not None), None)
         return plain(getattr(value, "value", value))
@@ -84,7 +85,7 @@ def _heartbeat(name: str) -> Callable[[Any], Plain]:
     return find
 
 
-_FUNCTIONS: dict[str, Callable[[Any], Plain]] = {
+_FUNCTIONS: dict[str, Callable[[Node], Plain]] = {
     "user_variable": _user_variable,
     "gtid_set": _gtid_set,
     "gtid_list": _gtid_list,

@@ -84,10 +84,10 @@ def field_ranges(known: KnownFormat) -> Mapping[str, tuple[int, int]]:
     for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
         ranges[name] = begin, end
     at = header_length(4)
-    for field in LAYOUTS["format_description_event"].fields:
-        given: Any = field
-        size = given.size(0, {}) if hasattr(given, "size") else int(given.dtype[-1])
-        ranges[given.path] = at, at + size
+    fields: tuple[Any, ...] = LAYOUTS["format_description_event"].fields
+    for field in fields:
+        size = field.size(0, {}) if hasattr(field, "size") else int(field.dtype[-1])
+        ranges[field.path] = at, at + size
         at += size
     table = len(known.post_header_lengths)
     for name, size in (

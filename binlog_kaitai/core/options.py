@@ -73,7 +73,7 @@ def takes(
     return decorate
 
 
-def part_of(options: Mapping[str, object], declaration: Any) -> dict[str, Any]:
+def part_of(options: Mapping[str, object], declaration: type) -> dict[str, Any]:
     """Those of some options that a `TypedDict` declares."""
     return {name: options[name] for name in declaration.__annotations__ if name in options}
 

@@ -104,7 +104,7 @@ class _Unpacked(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def readinto(self, room: Any) -> int:
+    def readinto(self, room: memoryview) -> int:  # type: ignore[override]
         room = memoryview(room)[: self._left]
         if len(room) and not self._unread:
             self._unread = memoryview(self._next())
@@ -133,7 +133,7 @@ class SmallPayloads:
         self._describe = zstandard.get_frame_parameters
         self._decompress = zstandard.ZstdDecompressor().decompress
 
-    def unpack(self, packed: Any, room: memoryview) -> bool:
+    def unpack(self, packed: bytes | memoryview, room: memoryview) -> bool:
         """Decompress into a buffer that must be filled exactly; False if that fails or the payload is not
         allowed.
         """

@@ -13,12 +13,13 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, Format, header_struct, read_header
+from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import GrammarError
 
 #: The largest size an event header can hold (`Log_event::data_written`).
@@ -41,7 +42,7 @@ class Pieces:
         """Whether pieces are still missing."""
         return bool(self._data)
 
-    def take(self, body: Any, layout: Format) -> bytes | None:
+    def take(self, body: Node, layout: Format) -> bytes | None:
         """Add the next piece; after the last one, return the rows event without a checksum.
 
         `body`: the body of the event, as the grammar reads it.

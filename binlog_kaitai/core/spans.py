@@ -13,6 +13,7 @@ from binlog_kaitai.core.framing import Frame, Framer
 from binlog_kaitai.core.grammar import BinlogEvent, EventType, header_length, parse_event, read_header
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError
 
 #: Event types that contain the GTIDs before a log.
@@ -209,7 +210,7 @@ def previous_gtids(event: BinlogEvent) -> GtidSet:
 
     Raises `GrammarError`: the event is damaged.
     """
-    body: Any = event.body.content
+    body: Node = event.body.content
     if event.event_type.value == EventType.previous_gtids_log_event:
         return gtid_set(body.gtids)
     gtids = GtidSet()

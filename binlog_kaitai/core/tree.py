@@ -100,6 +100,10 @@ def reason_of(error: Exception) -> str:
     return f"cannot be read ({type(error).__name__}: {error})"
 
 
+#: An object of any generated class, with the debug attributes of the compiler.
+Node = Any
+
+
 class Extent(NamedTuple):
     """Where a field lies in the stream of its object.
 
@@ -112,7 +116,7 @@ class Extent(NamedTuple):
     bounds: list[int]
 
 
-def extents(node: Any) -> dict[str, Extent]:
+def extents(node: Node) -> dict[str, Extent]:
     """The fields of an object that have been read, at least in part, in the order of their bytes."""
     bounds = {name: mark if isinstance(mark, list) else [mark] for name, mark in _fields(node)}
     starts = [field[0] for field in bounds.values()]
@@ -125,18 +129,18 @@ def extents(node: Any) -> dict[str, Extent]:
     }
 
 
-def instance_bounds(node: Any, name: str) -> list[int]:
+def instance_bounds(node: Node, name: str) -> list[int]:
     """The start and end of the bytes of an instance that has been read, with the bounds of its items between
     them; empty if it has no bytes.
     """
     return list(node._starts.get(f"_m_{name}", ()))
 
 
-def _fields(node: Any) -> Iterator[tuple[str, Any]]:
+def _fields(node: Node) -> Iterator[tuple[str, Any]]:
     return ((name, mark) for name, mark in node._starts.items() if not name.startswith("_m_"))
 
 
-def _is_unfinished(node: Any, name: str) -> bool:
+def _is_unfinished(node: Node, name: str) -> bool:
     """Whether the last field of an object that could not be read in full is where reading stopped."""
     value = getattr(node, name, None)
     if isinstance(value, KaitaiStruct):
@@ -144,7 +148,7 @@ def _is_unfinished(node: Any, name: str) -> bool:
     return value is None or isinstance(value, list)
 
 
-def unfinished_field(node: Any, error: Exception) -> str:
+def unfinished_field(node: Node, error: Exception) -> str:
     """Path of the field at which reading of an object stopped.
 
     This is the field that was started but not finished; if a value failed validation, the last finished one.

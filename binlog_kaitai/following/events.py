@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeVar, Unpack
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Unpack
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
@@ -89,9 +89,7 @@ class LogFollower(Iterator[_Item]):
         transactions, once everything up to it has been consumed.
     """
 
-    def __init__(
-        self, source: PathLike | Iterable[PathLike], start: Start, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, source: PathLike | Iterable[PathLike], start: Start, options: FollowOptions) -> None:
         self._ddl: str | None = options["ddl"]
         self._interval: float = options["interval"]
         self._idle_timeout: float | None = options["idle_timeout"]
@@ -159,9 +157,7 @@ class LogFollower(Iterator[_Item]):
 class EventFollower(LogFollower[Event]):
     """The events of logs that a server is writing. Made by :func:`follow`."""
 
-    def __init__(
-        self, source: PathLike | Iterable[PathLike], start: Start, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, source: PathLike | Iterable[PathLike], start: Start, options: FollowOptions) -> None:
         self._reader = LogReader([], **part_of(options, ReaderOptions))
         super().__init__(source, start, options)
 
@@ -181,9 +177,7 @@ class EventFollower(LogFollower[Event]):
 class RowFollower(LogFollower["LoggedRow"]):
     """The rows of logs that a server is writing. Made by :func:`follow_rows`."""
 
-    def __init__(
-        self, source: PathLike | Iterable[PathLike], start: Start, options: Mapping[str, Any]
-    ) -> None:
+    def __init__(self, source: PathLike | Iterable[PathLike], start: Start, options: FollowOptions) -> None:
         self._filters = part_of(options, FilterOptions)
         Filters.of(**self._filters)  # invalid ones are refused at once
         self._checksums = part_of(options, ChecksumOptions)
@@ -210,7 +204,7 @@ class RowFollower(LogFollower["LoggedRow"]):
 def follow(
     source: PathLike | Iterable[PathLike],
     *,
-    start: Literal["earliest", "latest"] | str | Mapping[str, Any] = "earliest",
+    start: Start = "earliest",
     **options: Unpack[FollowOptions],
 ) -> EventFollower:
     """Read the events of logs that a server is writing, and wait for more.
@@ -251,7 +245,7 @@ def follow(
 def follow_rows(
     source: PathLike | Iterable[PathLike],
     *,
-    start: Literal["earliest", "latest"] | str | Mapping[str, Any] = "earliest",
+    start: Start = "earliest",
     **options: Unpack[FollowRowsOptions],
 ) -> RowFollower:
     """Read the changed rows of logs that a server is writing, and wait for more.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.gather import Gathered
+from binlog_kaitai.log.gather import Gathered, LayoutField
 from binlog_kaitai.log.mapped_memory import copied
 
 
@@ -276,7 +276,7 @@ class Block:
         """An event that matches its layout, without the bytes of a trailing variable-length field."""
         kind = int(self.types[row])
         body = self.body(kind)
-        fields: tuple[Any, ...] = body.layout.fields
+        fields: tuple[LayoutField, ...] = body.layout.fields
         runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
         paths = [field.path for field in runs if not field.is_structure]
         start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]

@@ -6,7 +6,7 @@ The rules are those of `binlog_kaitai.core.transactions`; a test compares the tw
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class Markers(NamedTuple):
         count = number_markers.run(block.types, _IS_MARKER, rows, latest)
         return cls(rows[:count], latest)
 
-    def spread(self, values: Array, before: Any) -> Array:
+    def spread(self, values: Array, before: int) -> Array:
         """Spread one value per marker, and one for events before the first, to all events of the block."""
         return np.append(values, before)[self.latest]
 

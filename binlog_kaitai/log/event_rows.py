@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
+from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
@@ -118,7 +119,11 @@ def rows_of(event: ParsedEvent, schema: Schema | None = None) -> Iterator[Row]:
     yield from rows
 
 
-def row_object(event: ParsedEvent, row: Row) -> dict[str, Any]:
+#: A row in the JSON form of `rows --format json`.
+RowObject = dict[str, Any]
+
+
+def row_object(event: ParsedEvent, row: Row) -> RowObject:
     """A row in the JSON form of `rows --format json`; :func:`to_json` serializes it."""
     columns = {column.name: column for column in row.schema.columns}
     found = {
@@ -139,13 +144,13 @@ def row_object(event: ParsedEvent, row: Row) -> dict[str, Any]:
     return found
 
 
-def row_objects(event: ParsedEvent, schema: Schema | None = None) -> Iterator[dict[str, Any]]:
+def row_objects(event: ParsedEvent, schema: Schema | None = None) -> Iterator[RowObject]:
     """The rows of an event in the JSON form of `rows --format json`; raises as :func:`rows_of`."""
     for row in rows_of(event, schema):
         yield row_object(event, row)
 
 
-def to_json(value: Any) -> str:
+def to_json(value: object) -> str:
     """Serialize a row object; JSON documents are inserted as the server prints them."""
     if isinstance(value, JsonText):
         return str(value)
@@ -162,11 +167,11 @@ def to_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _image_object(image: dict[str, Value] | None, columns: dict[str, Column]) -> dict[str, Any] | None:
+def _image_object(image: dict[str, Value] | None, columns: dict[str, Column]) -> dict[str, object] | None:
     return None if image is None else {name: json_form(value, columns[name]) for name, value in image.items()}
 
 
-def _diff_object(diff: JsonDiff) -> list[dict[str, Any]]:
+def _diff_object(diff: JsonDiff) -> list[dict[str, str]]:
     return [
         {"operation": one.operation, "path": one.path} | ({} if one.value is None else {"value": one.value})
         for one in diff.operations
@@ -177,7 +182,7 @@ def _change(body: RowsBody) -> Change:
     return Change.INSERT if body.is_write else Change.UPDATE if body.is_update else Change.DELETE
 
 
-def _images(event: ParsedEvent, schema: Schema) -> list[Any]:
+def _images(event: ParsedEvent, schema: Schema) -> list[Node]:
     """The grammar's objects for all rows."""
     if event.table_map is not None:
         set_old_fractions(event.table_map, schema.old_fractions)
@@ -229,7 +234,7 @@ def _describe(event: ParsedEvent, schema: Schema, error: Exception) -> GrammarEr
 
 
 def _unfinished_column(event: ParsedEvent) -> int | None:
-    body: Any = event.body
+    body = event.body
     try:
         holder = getattr(body, "_m_inflated_rows", None)
         row = (body._m_rows if holder is None else holder.rows)[-1]
@@ -243,7 +248,7 @@ def _location(schema: Schema, column: Column) -> str:
     return f"{schema.full_name}, column {column.name}"
 
 
-def _row(index: int, row: Any, change: Change, schema: Schema) -> Row:
+def _row(index: int, row: Node, change: Change, schema: Schema) -> Row:
     before = None if row.before is None else _values(row.before, schema)
     after = None if row.after is None else _values(row.after, schema)
     diffs: dict[str, JsonDiff] = {}

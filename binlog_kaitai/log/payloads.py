@@ -9,7 +9,7 @@ compressed transactions is processed as columns too. A large payload becomes a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, read_up_to
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, read_event
 from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
-from binlog_kaitai.core.tree import extents
+from binlog_kaitai.core.tree import Node, extents
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, view_of
 from binlog_kaitai.log.block import Block, Frames
@@ -112,7 +112,7 @@ def _read(block: Block, row: int) -> _Template | None:
     event = block.event(row)
     try:
         parsed, _ = read_event(event.raw, event.type_code, event.layout)
-        body: Any = parsed.body.content
+        body: Node = parsed.body.content
         length = extents(body)["payload"].start
     except (BinlogError, AttributeError, KeyError, TypeError):
         return None
@@ -128,7 +128,7 @@ def _read(block: Block, row: int) -> _Template | None:
     return _Template(content, is_fixed, offsets, bool(is_usual))
 
 
-def _range_of(body: Any, name: str) -> tuple[int, int]:
+def _range_of(body: Node, name: str) -> tuple[int, int]:
     """Range of a size within the header: the value of the field that changes `name`."""
     for field in body.fields:
         if getattr(field, name) != getattr(field, f"previous_{name}"):

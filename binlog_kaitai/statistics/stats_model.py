@@ -140,6 +140,10 @@ class StatsColumn(NamedTuple):
     kind: StatsKind
 
 
+#: The values of a row, one for each column.
+TableRow = tuple[Any, ...]
+
+
 class StatsTable(NamedTuple):
     """One table of the statistics.
 
@@ -161,7 +165,7 @@ class StatsTable(NamedTuple):
     name: str
     title: str
     columns: tuple[StatsColumn, ...]
-    rows: list[tuple[Any, ...]]
+    rows: list[TableRow]
     left_out: int = 0
     step: int = 0
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 
@@ -24,10 +23,17 @@ from binlog_kaitai.statistics.stats_model import (
     StatsColumn,
     StatsKind,
     StatsTable,
+    TableRow,
     TransactionPlace,
     width_for,
 )
-from binlog_kaitai.statistics.transaction_counts import NO_THREAD, OTHERS, TableChange, TransactionCounts
+from binlog_kaitai.statistics.transaction_counts import (
+    NO_THREAD,
+    OTHERS,
+    TableChange,
+    TransactionCounts,
+    ViewRow,
+)
 
 _TEXT, _NUMBER, _BYTES, _TIME, _SECONDS = (
     StatsKind.TEXT,
@@ -95,7 +101,7 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
 
 
 def _offsets(
-    rows: Iterable[dict[str, Any]], changes: Iterable[TableChange], first: Iterable[dict[str, Any]]
+    rows: Iterable[ViewRow], changes: Iterable[TableChange], first: Iterable[ViewRow]
 ) -> list[TransactionPlace]:
     found = [
         *(_place(row) for row in rows),
@@ -105,11 +111,11 @@ def _offsets(
     return list(dict.fromkeys(found))
 
 
-def _place(row: dict[str, Any]) -> TransactionPlace:
+def _place(row: ViewRow) -> TransactionPlace:
     return TransactionPlace(row["file"], row["position"], row["end_position"], row["events"])
 
 
-def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) -> dict[str, Any]:
+def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) -> dict[str, object]:
     by_operation = [
         sum(sums[0] for key, sums in events.tables.items() if key[2] == number)
         for number in range(len(OPERATIONS))
@@ -168,11 +174,11 @@ def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> StatsTa
     return StatsTable("timeline", "Over time", columns, [tuple(row) for row in values], step=timeline.width)
 
 
-def _transaction(row: dict[str, Any]) -> tuple[Any, ...]:
+def _transaction(row: ViewRow) -> TableRow:
     return tuple(row[column.name] for column in _OF_TRANSACTION)
 
 
-def _ranking(name: str, title: str, ranking: Iterable[dict[str, Any]]) -> StatsTable:
+def _ranking(name: str, title: str, ranking: Iterable[ViewRow]) -> StatsTable:
     return StatsTable(name, title, _OF_TRANSACTION, [_transaction(row) for row in ranking])
 
 
@@ -210,7 +216,7 @@ def _no_primary_key(events: EventCounts) -> StatsTable:
         StatsColumn("rows_deleted", _NUMBER),
         StatsColumn("bytes", _BYTES),
     )
-    rows: list[tuple[Any, ...]] = []
+    rows: list[TableRow] = []
     for key in events.keyless:
         sums = [events.tables.get((*key, number)) for number in range(len(OPERATIONS))]
         known = [one or [0] * len(TABLE_SUMS) for one in sums]
@@ -230,7 +236,7 @@ def _threads(transactions: TransactionCounts) -> StatsTable:
         StatsColumn("rows", _NUMBER),
     )
     order = sorted(transactions.threads.items(), key=lambda item: (-item[1][1], item[0]))
-    names: dict[int, Any] = {NO_THREAD: None, OTHERS: "(others)"}
+    names: dict[int, str | None] = {NO_THREAD: None, OTHERS: "(others)"}
     rows = [(names.get(key, key), *sums) for key, sums in order]
     left_out = max(0, len(rows) - _MAX_THREADS)
     return StatsTable("threads", "Connections", columns, rows[:_MAX_THREADS], left_out)

@@ -47,6 +47,10 @@ _MAX_TABLES = 20
 _OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
 
+#: A row of the transactions view.
+ViewRow = dict[str, Any]
+
+
 class Figures(NamedTuple):
     """Consecutive transactions, in log order.
 
@@ -80,7 +84,7 @@ class Figures(NamedTuple):
     tables: TableBytes
     file: str
     view: Callable[[int, int], pa.RecordBatch]
-    known: dict[int, dict[str, Any]]
+    known: dict[int, ViewRow]
 
     @classmethod
     def of_view(cls, batch: pa.RecordBatch) -> Figures:
@@ -153,11 +157,11 @@ class Figures(NamedTuple):
             known={},
         )
 
-    def row(self, index: int) -> dict[str, Any]:
+    def row(self, index: int) -> ViewRow:
         """One transaction, with its times in seconds, and text truncated to what is shown."""
         return self.rows(index, index + 1)[0]
 
-    def rows(self, begin: int, end: int) -> list[dict[str, Any]]:
+    def rows(self, begin: int, end: int) -> list[ViewRow]:
         """A range of transactions."""
         if not all(number in self.known for number in range(begin, end)):
             for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
@@ -215,7 +219,7 @@ def _commits(start: Ints, durations: Ints, original: Ints) -> Ints:
     return np.where(original > 0, original // _MICRO, np.where(start > 0, start + durations, 0))
 
 
-def _shown(row: dict[str, Any], commit: int) -> dict[str, Any]:
+def _shown(row: ViewRow, commit: int) -> ViewRow:
     counts = [row[name] for name in _OF_ROWS]
     row["rows"] = None if None in counts else sum(counts)
     row["time"] = commit or None
@@ -317,12 +321,12 @@ class TransactionCounts:
 
     def __init__(self, top: int) -> None:
         self.count = self.bytes = self.compressed = 0
-        self.biggest = Ranking[dict[str, Any]](top)
-        self.longest = Ranking[dict[str, Any]](top)
-        self.most_rows = Ranking[dict[str, Any]](top)
-        self.gaps = Ranking[tuple[float, dict[str, Any]]](top)
-        self.first: list[dict[str, Any]] = []
-        self.definitions: list[dict[str, Any]] = []
+        self.biggest = Ranking[ViewRow](top)
+        self.longest = Ranking[ViewRow](top)
+        self.most_rows = Ranking[ViewRow](top)
+        self.gaps = Ranking[tuple[float, ViewRow]](top)
+        self.first: list[ViewRow] = []
+        self.definitions: list[ViewRow] = []
         self.definition_count = 0
         self.servers: dict[int, list[int]] = {}
         self.kinds: dict[str, int] = {}

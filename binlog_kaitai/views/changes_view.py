@@ -58,7 +58,7 @@ def read_changes(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     table
         ``schema.table``: read only its changes, with its columns. If its definition changes in the logs, the
         result has the columns of all definitions, by name, with nulls for rows without a column of that name;

@@ -75,7 +75,7 @@ def read_ddl(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     **options
         See :class:`ReadOptions`.
 

@@ -96,7 +96,7 @@ def read_events(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     columns
         Names of the columns to read, in this order; all by default. Without `info` and filters by schema or
         table, bodies are not decoded, so damage in them is not detected.

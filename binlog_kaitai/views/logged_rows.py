@@ -83,7 +83,7 @@ def read_rows(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     **options
         See :class:`ReadOptions`.
 
@@ -108,10 +108,14 @@ def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
                 yield from _logged(page, rows, origins)
 
 
-def _origins(page: RowsPage) -> dict[int, dict[str, Any]]:
+#: What the log says of an event besides its rows, by the names of :data:`ORIGINS`, as parsed from JSON.
+Origin = dict[str, Any]
+
+
+def _origins(page: RowsPage) -> dict[int, Origin]:
     """Metadata of each event of the page, by its number in `images`."""
     rows = page.images.rows[page.chosen]
-    origins: dict[int, dict[str, Any]] = {event: {} for event in page.chosen.tolist()}
+    origins: dict[int, Origin] = {event: {} for event in page.chosen.tolist()}
     for name, column in page.origins.items():
         program = LineProgram(page.pool).column(column)
         which = np.zeros(len(rows), dtype=np.int64)
@@ -151,8 +155,8 @@ class _Rows(NamedTuple):
         return cls(events, numbers, [image for part in parts for image in part.images])
 
 
-def _logged(page: RowsPage, rows: _Rows, origins: dict[int, dict[str, Any]]) -> Iterator[LoggedRow]:
-    event, location = -1, dict[str, Any]()
+def _logged(page: RowsPage, rows: _Rows, origins: dict[int, Origin]) -> Iterator[LoggedRow]:
+    event, location = -1, Origin()
     numbers = page.numbered(rows.events, rows.numbers)
     for of_event, number, image in zip(rows.events.tolist(), numbers.tolist(), rows.images, strict=True):
         if of_event != event:

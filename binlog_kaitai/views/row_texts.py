@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 from binlog_kaitai.log.event_rows import Row, row_object, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
@@ -150,7 +150,7 @@ def in_order(
         raise min(failures, key=lambda failure: failure.event).error
 
 
-def _concatenated(arrays: tuple[Any, ...]) -> Any:
+def _concatenated(arrays: tuple[Array | pa.Array, ...]) -> Array | pa.Array:
     return np.concatenate(arrays) if isinstance(arrays[0], np.ndarray) else pa.concat_arrays(arrays)
 
 
@@ -362,9 +362,9 @@ def _table_lines(
     return made_of_table(page, table, events, failures, writer.lines, by_reader, choice)
 
 
-def _with_origins(row: dict[str, Any], origins: dict[str, Any]) -> dict[str, Any]:
+def _with_origins(row: dict[str, object], origins: dict[str, object]) -> dict[str, object]:
     """The object of a row, with its origins in the same order as in the kernels' lines."""
-    with_origins: dict[str, Any] = {}
+    with_origins: dict[str, object] = {}
     for key, value in row.items():
         with_origins[key] = value
         if key == "server_id":

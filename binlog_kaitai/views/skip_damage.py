@@ -29,11 +29,15 @@ _MAX_GAPS = 100
 _OF_GTID = {"gtid": None, "_gtid": None, "_commit_timestamp": "_timestamp"}
 
 
+#: Rows of a split: a batch, or a pair with one, by the function that reads them.
+Rows = Any
+
+
 class _Wanted(NamedTuple):
     """What to read of a span, and how."""
 
     view: str
-    read: Callable[..., Iterator[Any]]
+    read: Callable[..., Iterator[Rows]]
     options: dict[str, Any]
 
 
@@ -46,8 +50,8 @@ class _Rest(NamedTuple):
 
 
 def read_around(
-    split: Source, view: str, *, read: Callable[..., Iterator[Any]] = read_span, **options: Any
-) -> Iterator[Any]:
+    split: Source, view: str, *, read: Callable[..., Iterator[Rows]] = read_span, **options: Any
+) -> Iterator[Rows | Gap]:
     """Rows of a split, or of another source with its `state`, and the gaps (`Gap`) between, in log order.
 
     `read`: returns record batches of a part of the split, or pairs with such a batch; like `read_span`.
@@ -67,7 +71,7 @@ def read_around(
         rest = None if damage is None else (yield from _pass_over(rest, wanted, damage))
 
 
-def _read(source: Source, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
+def _read(source: Source, wanted: _Wanted) -> Generator[Rows | Gap, None, BinlogError | None]:
     """Rows of a span; returns the error that ends it."""
     try:
         yield from wanted.read(source, wanted.view, **wanted.options)
@@ -76,7 +80,9 @@ def _read(source: Source, wanted: _Wanted) -> Generator[Any, None, BinlogError |
     return None
 
 
-def _pass_over(source: Source, wanted: _Wanted, error: BinlogError) -> Generator[Any, None, Source | None]:
+def _pass_over(
+    source: Source, wanted: _Wanted, error: BinlogError
+) -> Generator[Rows | Gap, None, Source | None]:
     """The gap, and the rest of its transaction; returns the span after these."""
     if isinstance(error, NotABinlogError):
         yield Gap(error.position or 0, TO_THE_END, error)
@@ -116,7 +122,7 @@ def _pass_over(source: Source, wanted: _Wanted, error: BinlogError) -> Generator
             return replace(source, span=replace(following_span, end=stop))
 
 
-def _read_rest(rest: _Rest, wanted: _Wanted) -> Generator[Any, None, BinlogError | None]:
+def _read_rest(rest: _Rest, wanted: _Wanted) -> Generator[Rows | Gap, None, BinlogError | None]:
     """Rows of the rest; returns the error that ends it."""
     start = max(rest.position, wanted.options.get("start_position") or 0)
     try:
@@ -142,7 +148,7 @@ def _has_known_end(log: Log, position: int, following: int) -> bool:
     return position + header.len_event == following and kind not in GTID_TYPES
 
 
-def _without_gtid(batch: Any) -> Any:
+def _without_gtid(batch: Rows) -> Rows:
     if isinstance(batch, tuple):
         return batch[0], _without_gtid(batch[1])
     columns = list(batch.columns)

@@ -77,7 +77,7 @@ def read_transactions(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     **options
         See :class:`TransactionOptions`.
 

@@ -444,7 +444,7 @@ def sql_script(
     Parameters
     ----------
     source
-        Any source that :func:`binlog_kaitai.open` accepts.
+        Whatever :func:`binlog_kaitai.open` accepts.
     undo
         Undo the changes, last one first.
     operation
