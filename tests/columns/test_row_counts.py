@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table, Tables
 from tests.columns.support import blocks, use_plain_kernels
-from tests.corpus_files import LogFile, logs
+from tests.corpus_files import CORPUS, LogFile, logs
 from tests.extent import sample
 
 MUTATIONS = 6
@@ -62,3 +64,27 @@ def test_counts_are_those_of_the_walk(log: LogFile, is_plain: bool, monkeypatch:
             for _ in range(MUTATIONS):
                 damaged(part, images, rng)
                 check(images)
+
+
+@pytest.mark.parametrize("case", ["types_minimal", "types_full", "json_partial"])
+def test_programs_are_made_once_for_the_columns_of_an_image(case: str) -> None:
+    """Blocks of a few events, and the whole log as one block, have the same number of programs."""
+    path = CORPUS / "mysql-9.7" / case / "binlog.000001"
+    of_blocks, of_log = (
+        {
+            id(program): program
+            for images in every_images(path, size)
+            for program in images.programs()[0]
+            if program is not None
+        }
+        for size in (2000, 1 << 20)
+    )
+    assert len(list(every_images(path, 2000))) > 3
+    assert len(of_blocks) == len(of_log) > 3
+
+
+def every_images(path: Path, block_size: int) -> Iterator[Images]:
+    tables = Tables(Definitions())
+    for block in blocks(path, block_size):
+        for part in expand(block):
+            yield Images(part, tables)
