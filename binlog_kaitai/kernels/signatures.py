@@ -125,7 +125,7 @@ _TABLE = {
     },
     "binlog_kaitai.rows.text.json_kernels": {
         "put_document": "u1[] i8 i8 u1[]* i8 i8[]* u1[]* i8",
-        "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* u1[]* i8[]* b1[]*",
+        "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* b1[]*",
     },
     "binlog_kaitai.rows.text.listed_values": {
         "put_utf8": "u1[] i8 i8 i8 u1[]* i8",

@@ -162,9 +162,3 @@ def _joined(starts: Sequence[Ints]) -> tuple[Ints, Ints]:
     lengths = np.array([len(array) for array in starts], dtype=np.int64)
     joined = np.concatenate([np.zeros(0, dtype=np.int64), *starts])
     return joined, np.cumsum(lengths) - lengths
-
-
-def contents(cells: Cells) -> tuple[Bytes, NDArray[np.int32]]:
-    """The bytes of all values without length prefixes, concatenated, and their offsets."""
-    (values,) = read_together([(cells, ReadMethod(STRINGS, 4))])
-    return values.bytes_and_offsets()

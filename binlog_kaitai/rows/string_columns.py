@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows import read_kernels as ways
@@ -58,7 +58,7 @@ def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dat
     """CHAR, VARCHAR, TEXT and their binary counterparts."""
     column = cells.column
     if values is None:
-        return _by_reader(cells, kind) if has_own_text(column) else padded(cells, kind)
+        return _by_reader(cells, kind) if has_own_text(column) else _padded(cells, kind)
     strings = values.array(kind, len(cells))
     if pa.types.is_binary(kind):
         return strings
@@ -126,7 +126,7 @@ def _decoded(cells: Cells, kind: pa.DataType, strings: pa.Array) -> pa.Array:
     return pa.array(texts, kind).take(as_bytes.indices)
 
 
-def padded(cells: Cells, kind: pa.DataType) -> pa.Array:
+def _padded(cells: Cells, kind: pa.DataType) -> pa.Array:
     """BINARY, with the trailing zero bytes that logs omit."""
     offsets = np.empty(len(cells) + 1, dtype=np.int64)
     offsets[0] = 0
@@ -285,60 +285,29 @@ def _by_value(cells: Cells, kind: pa.DataType) -> pa.Array:
 _RATIO, _LEAST = 2, 1 << 12
 
 
-class Documents(NamedTuple):
-    """JSON documents printed by the kernel.
-
-    `texts`: Arrow array in the format of the server; a document left out is empty.
-    `is_left`: bool array, the documents left to the event reader.
-    `casts`: Arrow array of bytes: paths and SQL expressions of the values that the texts do not express, see
-    `put_document`; empty unless requested.
-    """
-
-    texts: pa.Array
-    is_left: Bools
-    casts: pa.Array
-
-
 def documents(cells: Cells, kind: pa.DataType) -> pa.Array:
     """JSON in the format of the server."""
-    printed = printed_documents(cells, kind)
-    rows = np.flatnonzero(printed.is_left)
-    if not len(rows):
-        return printed.texts
-    texts = cells.by_reader(rows, lambda value: plain(str(value)))
-    return pc.replace_with_mask(printed.texts, pa.array(printed.is_left), pa.array(texts, kind))
-
-
-def printed_documents(cells: Cells, kind: pa.DataType, *, has_casts: bool = False) -> Documents:
-    """JSON printed by the kernel."""
     count, prefix = len(cells), cells.width.prefix
-    offsets, cast_offsets = np.zeros((2, count + 1), dtype=np.int64)
+    offsets = np.zeros(count + 1, dtype=np.int64)
     size = int(cells.run(measure, prefix, 0, 0, offsets[1:]))
-    out = np.empty(_RATIO * size + _LEAST, dtype=np.uint8)
-    casts = np.empty(len(out) if has_casts else 0, dtype=np.uint8)
-    is_left = np.zeros(count, dtype=np.bool_)
+    out, is_left = np.empty(_RATIO * size + _LEAST, dtype=np.uint8), np.zeros(count, dtype=np.bool_)
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     offsets[0] = 0
-    put = put_documents.run
     reached, offset = 0, 0
     while True:
-        texts = out, offsets, casts, cast_offsets
-        reached, offset = put(cells.data, cells.starts, prefix, reached, offset, stack, *texts, is_left)
+        state = prefix, reached, offset, stack
+        reached, offset = put_documents.run(cells.data, cells.starts, *state, out, offsets, is_left)
         if reached == count:
             break
-        out, casts = _doubled(out, offset), _doubled(casts, int(cast_offsets[reached]))
-    valid = cells.valid
-    bits = None if valid.all() else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    buffers = [bits, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(out[:offset])]
-    documents = pa.Array.from_buffers(kind, count, buffers)
-    if not is_text(documents):
-        is_left = valid  # invalid UTF-8
-    cast_buffers = [
-        None,
-        pa.py_buffer(cast_offsets.astype(np.int32)),
-        pa.py_buffer(casts[: cast_offsets[-1]]),
-    ]
-    return Documents(documents, is_left, pa.Array.from_buffers(pa.binary(), count, cast_buffers))
+        out = _doubled(out, offset)
+    texts = of_bytes(cells, kind, out[:offset], offsets)
+    rows = np.flatnonzero(is_left if is_text(texts) else cells.valid)
+    if not len(rows):
+        return texts
+    mask = np.zeros(count, dtype=np.bool_)
+    mask[rows] = True
+    by_reader = cells.by_reader(rows, lambda value: plain(str(value)))
+    return pc.replace_with_mask(texts, pa.array(mask), pa.array(by_reader, kind))
 
 
 def _doubled(buffer: Bytes, used: int) -> Bytes:

@@ -600,29 +600,22 @@ def put_documents(
     stack: Ints,
     out: Bytes,
     offsets: Ints,
-    casts: Bytes,
-    cast_offsets: Ints,
     is_left: Bools,
 ) -> tuple[int, int]:
     """Print documents from number `begin` on (`put_document`); returns the number reached and the text's end.
 
-    `offsets` and `cast_offsets` have one more element than `starts`, and those up to number `begin` are set.
-    Documents left to the event reader are flagged and empty.
+    `offsets` has one more element than `starts`, and those up to number `begin` are set. Documents left to
+    the event reader are flagged and empty.
     """
     for index in range(begin, starts.shape[0]):
-        is_left[index] = False
-        cast_end = cast_offsets[index]
         length = length_at(data, starts[index], prefix)
+        is_left[index] = False
         if length >= 0:
             start = starts[index] + prefix
-            end, cast_end = put_document(data, start, start + length, out, offset, stack, casts, cast_end)
+            end, _ = put_document(data, start, start + length, out, offset, stack, out[:0], 0)
             if end == NO_ROOM:
                 return index, offset
-            if end == LEFT:
-                is_left[index] = True
-                cast_end = cast_offsets[index]
-            else:
-                offset = end
+            is_left[index] = end == LEFT
+            offset = offset if end == LEFT else end
         offsets[index + 1] = offset
-        cast_offsets[index + 1] = cast_end
     return starts.shape[0], offset
