@@ -63,21 +63,14 @@ class Address:
     allows_clear_text: bool
 
     @classmethod
-    def parse(
-        cls,
-        url: str,
-        *,
-        defaults_file: str | None = None,
-        environment: Mapping[str, str] | None = None,
-    ) -> list[Address]:
+    def parse(cls, url: str, *, defaults_file: str | None = None) -> list[Address]:
         """The servers in a URL, with options from option files and the environment.
 
         `url`: ``mysql://[user[:password]@]host[:port][,host[:port]…][/][?ssl-mode=…&ssl-ca=…&socket=…]``.
         Raises `UsageError`: the URL is invalid, or one of its values; `SourceError`: the option file cannot
         be read.
         """
-        variables = os.environ if environment is None else environment
-        options = {name: variables[key] for name, key in _ENVIRONMENT.items() if variables.get(key)}
+        options = {name: value for name, key in _ENVIRONMENT.items() if (value := os.environ.get(key))}
         options.update(read_options(defaults_file))
         in_url, hosts = _parse_url(url)
         options.update(in_url)
@@ -242,20 +235,17 @@ def _context(mode: str, files: Mapping[str, str]) -> ssl.SSLContext:
 # -- option files
 
 
-def read_options(defaults_file: str | None = None) -> dict[str, str]:
-    """Options of the relevant groups, from the default files or from a single one."""
-    if defaults_file is not None:
-        with reading(defaults_file):
-            return _of_groups([Path(defaults_file)])
+def read_options(defaults_file: str | None) -> dict[str, str]:
+    """Options of the relevant groups, from a single file, or from the default ones that can be read."""
     paths = [Path(name).expanduser() for name in OPTION_FILES]
-    return _of_groups([path for path in paths if os.access(path, os.R_OK)])
-
-
-def _of_groups(paths: list[Path]) -> dict[str, str]:
+    paths = [path for path in paths if os.access(path, os.R_OK)]
+    if defaults_file is not None:
+        paths = [Path(defaults_file)]
     by_group: dict[str, dict[str, str]] = {}
     for path in paths:
-        for group, name, value in _options_of(path, 0):
-            by_group.setdefault(group, {})[name] = value
+        with reading(str(path)):
+            for group, name, value in _options_of(path, 0):
+                by_group.setdefault(group, {})[name] = value
     return {name: value for group in GROUPS for name, value in by_group.get(group, {}).items()}
 
 
@@ -268,20 +258,16 @@ def _options_of(path: Path, depth: int) -> Iterator[tuple[str, str, str]]:
         text = line.strip()
         if text.startswith("!include"):
             word, _, target = text.partition(" ")
-            for included in _included(word, Path(target.strip())):
-                yield from _options_of(included, depth + 1)
+            included = Path(target.strip())
+            files = sorted(included.glob("*.cnf")) if word == "!includedir" else [included]
+            for file in filter(Path.is_file, files):
+                yield from _options_of(file, depth + 1)
         elif text.startswith("["):
             group = text[1:].partition("]")[0].strip()
         elif text and text[0] not in "#;!":
             name, _, value = text.partition("=")
             plain = name.strip().lower().replace("_", "-").removeprefix("loose-")
             yield group, plain, _unquoted(value.strip())
-
-
-def _included(word: str, target: Path) -> list[Path]:
-    if word == "!includedir":
-        return sorted(target.glob("*.cnf")) if target.is_dir() else []
-    return [target] if target.is_file() else []
 
 
 def _unquoted(value: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
@@ -19,7 +21,8 @@ def parse(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-u
 
     def parse(url: str, options: str = "", **environment: str) -> Address:
         (tmp_path / "my.cnf").write_text(options)
-        return Address.parse(url, environment=environment)[0]
+        with mock.patch.dict(os.environ, environment):
+            return Address.parse(url)[0]
 
     return parse
 
@@ -34,7 +37,7 @@ def test_what_a_url_says(parse) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_several_hosts(tmp_path: Path) -> None:
-    found = Address.parse("mysql://u@a,b:3307,c/", defaults_file=str(_file(tmp_path, "")), environment={})
+    found = Address.parse("mysql://u@a,b:3307,c/", defaults_file=str(_file(tmp_path, "")))
     assert [(one.host, one.port) for one in found] == [("a", 3306), ("b", 3307), ("c", 3306)]
 
 
