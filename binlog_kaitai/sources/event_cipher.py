@@ -272,9 +272,9 @@ def _windows(data: Bytes, kind: str) -> Array:
 
 def with_room(data: bytes) -> Bytes:
     """Bytes as a writable array, followed by a spare block."""
-    roomy = np.empty(len(data) + BLOCK, dtype=np.uint8)
-    roomy[: len(data)] = np.frombuffer(data, dtype=np.uint8)
-    return roomy
+    array = np.empty(len(data) + BLOCK, dtype=np.uint8)
+    array[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return array
 
 
 def walk(data: bytes) -> tuple[Ints, Ints]:
