@@ -89,8 +89,8 @@ def test_jobs_are_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     counts = []
     divide = row_printer._portions
 
-    def counted(found: Any) -> list[int]:
-        limits = divide(found)
+    def counted(*jobs: Any) -> list[int]:
+        limits = divide(*jobs)
         counts.append(len(limits) - 1)
         return limits
 

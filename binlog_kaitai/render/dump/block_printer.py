@@ -11,7 +11,6 @@ Rules
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +26,7 @@ from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
-from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT
+from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output
 from binlog_kaitai.render.dump.event_by_event import Dump
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
@@ -36,12 +35,51 @@ from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
-from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER
+from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
 
-#: The order of an event's jobs: text that is written before its lines, then its lines; at the end of a
-#: statement, the text around its base64, the base64, the rows and their count, and a job after which
-#: everything may be written.
-NOW_PHASE, HEADER_PHASE, _BEGIN, BODY_PHASE, _END, ROWS_PHASE, _NUMBER, _LAST, _PHASES = range(9)
+#: The order of an event's jobs: text that is written before its lines, waiting lines, then its lines; at the
+#: end of a statement, the text around its base64, the base64, the rows and their count, and a job after which
+#: everything may be written. What waits of a statement precedes the base64, and the rows, of the stretch.
+(
+    _NOW,
+    _WAITING_LINES,
+    _LINES,
+    _BEGIN,
+    _WAITING_BODY,
+    BODY_PHASE,
+    _END,
+    _WAITING_ROWS,
+    ROWS_PHASE,
+    _NUMBER,
+    _LAST,
+    _PHASES,
+) = range(12)
+#: Numbers of the waiting texts.
+_HEAD, _BODY, _TAIL = range(3)
+
+
+class WaitingText(NamedTuple):
+    """Where text that waits is written: the index of the event, -1 for none.
+
+    Attributes
+    ----------
+    lines : int
+        The event with which waiting lines are written.
+    end : int
+        The event that ends the statement of which text waits.
+    has_body : bool
+        Whether base64 waits.
+    """
+
+    lines: int
+    end: int
+    has_body: bool
+
+    @classmethod
+    def of(cls, out: Output, acts: StepColumns) -> WaitingText:
+        lines = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
+        end = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
+        return cls(lines, end, bool(out.body))
 
 
 class JobList(NamedTuple):
@@ -89,13 +127,19 @@ class JobPlan:
         The effect of each event.
     bodies, rows : tuple
         Start and end of the bytes of each event, and of its images, with the program for these.
-    split
-        The event whose lines are separate from its text, -1 for none.
+    waiting
+        Where text that waits is written.
     """
 
     def __init__(
-        self, acts: StepColumns, texts: TextRanges, bodies: tuple[Ints, Ints], rows: Ints, split: int
+        self,
+        acts: StepColumns,
+        texts: TextRanges,
+        bodies: tuple[Ints, Ints],
+        rows: Ints,
+        waiting: WaitingText,
     ) -> None:
+        split = waiting.lines
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
         # The event that ends each event's statement; `count` if the statement continues after the stretch.
@@ -106,15 +150,19 @@ class JobPlan:
         shown = np.flatnonzero(stops > begins)
         cut = np.where(shown == split, first_lines[shown], stops[shown])
         parts: list[tuple[int, Ints, Ints, Ints | int, Ints | int, Ints | int, Bools | int]]
-        parts = [(NOW_PHASE, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
+        parts = [(_NOW, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
         if split >= 0:
             own = np.array([split])
-            parts.append((HEADER_PHASE, own, own, COPY, first_lines[own], stops[own], safe[own]))
-        if len(members):
+            parts.append((_WAITING_LINES, own, own, WAITING, _HEAD, _HEAD, 0))
+            parts.append((_LINES, own, own, COPY, first_lines[own], stops[own], safe[own]))
+        ended = np.array([waiting.end] if waiting.end >= 0 else [], dtype=np.int64)
+        parts.append((_WAITING_BODY, ended, ended, WAITING, _BODY, _BODY, 0))
+        parts.append((_WAITING_ROWS, ended, ended, WAITING, _TAIL, _TAIL, 0))
+        if len(members) or (len(ended) and waiting.has_body):
             parts.append(
                 (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)
             )
-            used = distinct_values(end_of[members])
+            used = distinct_values(np.concatenate((end_of[members], ended[: int(waiting.has_body)])))
             used = used[used < count]
             for phase, (begin, end) in ((_BEGIN, texts.begin), (_END, texts.end)):
                 parts.append((phase, used, used, COPY, begin, end, 0))
@@ -154,32 +202,23 @@ class JobPlan:
         # At the end of a statement, its base64 and rows follow its text.
         return (np.maximum.accumulate(latest) <= numbers) & ~acts.ends
 
-    def between(self, first: tuple[int, int], last: tuple[int, int]) -> JobList:
-        """The jobs from one event and phase up to another."""
-        keys = [(event * _PHASES + phase) * self._count for event, phase in (first, last)]
-        begin, end = np.searchsorted(self._keys, keys).tolist()
-        return JobList(self._jobs[begin:end], self._event_of[begin:end])
-
-    def members(self, owner: int, phase: int) -> JobList:
-        """The jobs of one phase for the statement that an event ends."""
-        return self.between((owner, phase), (owner, phase + 1))
+    def all(self) -> JobList:
+        """All jobs, except those of `left`."""
+        return self._between(0, self._count * _PHASES)
 
     def left(self, phase: int) -> JobList:
         """The jobs of one phase for the statement that continues after the stretch."""
-        return self.members(self._count, phase)
+        first = self._count * _PHASES + phase
+        return self._between(first, first + 1)
 
-    def rest(self, first: tuple[int, int]) -> JobList:
-        """All jobs from an event and phase on, except those of `left`."""
-        return self.between(first, (self._count, 0))
+    def _between(self, first: int, last: int) -> JobList:
+        begin, end = np.searchsorted(self._keys, (first * self._count, last * self._count)).tolist()
+        return JobList(self._jobs[begin:end], self._event_of[begin:end])
 
 
 #: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
 #: maps.
 _SHORTEST, _MAX_MISMATCHES = 24, 8
-
-
-#: Nothing is printed of an event of these types that cannot be read: others depend on them.
-_READ_FIRST = GTID_TYPES | {EventType.table_map_event}
 
 
 class _TroubleError(Exception):
@@ -233,8 +272,11 @@ class BlockPrinter:
         printed, printer = self._steps.printed_event(event), self.printer
         if self.block.checksums[event] == BAD:
             raise error_at(self.block, event)
-        if printed.kind in _READ_FIRST:
+        # Nothing is printed of events that others depend on if they cannot be read.
+        if printed.kind == EventType.table_map_event:
             _ = printed.event.body
+        elif printed.kind in GTID_TYPES:
+            _ = printed.event.stated_gtid
         if passes:
             printer.pass_over(printed)
             return
@@ -283,67 +325,31 @@ class BlockPrinter:
     def _print_stretch(self, begin: int, end: int) -> None:
         acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
         ready, texts, left = self._write_lines(begin, acts)
-        split = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
-        closing = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
-        plan = JobPlan(acts, texts, (starts, starts + sizes), images, split)
-        # Text written before the waiting text, text up to the end of an open statement, and more.
-        middle = (split, HEADER_PHASE) if split >= 0 else (0, NOW_PHASE)
-        last = (closing, BODY_PHASE - 1) if closing >= 0 else middle
-        written = begin
+        waiting = WaitingText.of(out, acts)
+        plan = JobPlan(acts, texts, (starts, starts + sizes), images, waiting)
+        written, running = begin, plan.left(BODY_PHASE)
         try:
-            first, second = (
-                b"".join(self._run(ready, plan.between(*limits)))
-                for limits in (((0, NOW_PHASE), middle), (middle, last))
-            )
-            if closing >= 0:
-                jobs.rows = out.rows
-                body = b"".join(self._run(ready, plan.members(closing, BODY_PHASE)))
-                tail = b"".join(self._run(ready, plan.members(closing, ROWS_PHASE)))
-                rows = jobs.rows
-            jobs.rows = 0
-            left_body = list(self._run(ready, plan.left(BODY_PHASE)))
-            left_tail = list(self._run(ready, plan.left(ROWS_PHASE)))
-            left_rows, jobs.rows = jobs.rows, 0
-            self._running = plan.rest((closing + 1, NOW_PHASE) if closing >= 0 else middle)
-            pieces = self._jobs.run_portions(self.lines.as_printed.data, ready, self._running.jobs)
-            piece = b"" if closing >= 0 else next(pieces, b"")
-            self._write_front(first, second, flushes=split >= 0)
-            if closing >= 0:
-                out.body.extend([body] if body else [])
-                out.tail.extend([tail] if tail else [])
-                out.rows = rows
-                out.end_statement(shows_count=bool(acts.counts[closing]))
-                written += closing + 1
-            self._write(piece)
-            for piece in pieces:
-                self._write(piece)
+            left_body = list(jobs.run(lines.data, ready, running.jobs))
+            running, jobs.rows = plan.left(ROWS_PHASE), 0
+            left_tail = list(jobs.run(lines.data, ready, running.jobs))
+            left_rows, jobs.rows = jobs.rows, out.rows if waiting.end >= 0 else 0
+            running, texts_waiting = plan.all(), (out.take_head(), out.body.take(), out.tail.take())
+            for piece in jobs.run_portions(lines.data, ready, running.jobs, texts_waiting):
+                if piece:
+                    self.printer.write(piece)
         except RowsMismatchError as mismatch:
             if mismatch.done:
-                written = begin + int(self._running.event_of[mismatch.done - 1]) + 1
-            trouble = begin + int(self._running.event_of[mismatch.job])
+                written = begin + int(running.event_of[mismatch.done - 1]) + 1
+            if 0 <= waiting.end < written - begin:
+                out.rows = 0
             self._finish(begin, written, acts, b"")
-            raise _TroubleError(trouble, written) from None
+            raise _TroubleError(begin + int(running.event_of[mismatch.job]), written) from None
         out.body.extend(piece for piece in left_body if piece)
         out.tail.extend(piece for piece in left_tail if piece)
-        out.rows += left_rows
+        out.rows = left_rows + (0 if waiting.end >= 0 else out.rows)
         self._finish(begin, end, acts, left)
-
-    def _write(self, piece: bytes) -> None:
-        if piece:
-            self.printer.write(piece)
-
-    def _write_front(self, first: bytes, second: bytes, *, flushes: bool) -> None:
-        """Write the text before waiting lines, these lines, and the text after them."""
-        self._write(first)
-        if flushes:
-            self.printer.out.flush()
-        self._write(second)
-
-    def _run(self, ready: Bytes, jobs: JobList) -> Iterator[bytes]:
-        self._running = jobs
-        return self._jobs.run(self.lines.as_printed.data, ready, jobs.jobs) if len(jobs.jobs) else iter(())
 
     def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Bytes, TextRanges, bytes]:
         """The text of all lines, the start and end of each event's text, and the remainder."""

@@ -160,15 +160,19 @@ class TextSpool:
             self._file.close()
             self._file = None
 
-    def flush(self, write: Callable[[bytes], object]) -> None:
-        """Write everything, and clear the spool."""
+    def take(self) -> Iterator[bytes]:
+        """Take everything out, in pieces; what the caller does not reach stays."""
         if self._file is not None:
             self._file.seek(0)
             while piece := self._file.read(_STEP):
-                write(piece)
-        for piece in self._pieces:
-            write(piece)
+                yield piece
+        yield from self._pieces
         self.clear()
+
+    def flush(self, write: Callable[[bytes], object]) -> None:
+        """Write everything, and clear the spool."""
+        for piece in self.take():
+            write(piece)
 
 
 _PREFIX = "SQL_LOAD_MB-"
@@ -314,20 +318,17 @@ class Output:
             self.hold()
             self._held.extend(chain((piece,), pieces))
 
-    def take_head(self) -> bytes:
-        """Hand over the waiting lines to the caller."""
-        text: list[bytes] = []
-        self._held.flush(text.append)
-        text += self._head
-        self._head.clear()
-        return b"".join(text)
+    def take_head(self) -> Iterator[bytes]:
+        """Take out the waiting lines."""
+        yield from self._held.take()
+        if self._head:
+            yield b"".join(self._head)
+            self._head.clear()
 
     def flush(self) -> None:
         """Write the lines."""
-        self._held.flush(self.write)
-        if self._head:
-            self.write(b"".join(self._head))
-            self._head.clear()
+        for piece in self.take_head():
+            self.write(piece)
 
     def add_base64(self, raw: bytes) -> None:
         """Add an event to the BINLOG statement."""

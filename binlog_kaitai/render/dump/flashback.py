@@ -240,9 +240,9 @@ class FlashbackPrinter(MariadbPrinter):
     def hold_lines(self) -> bool:
         """Keep the lines of an event for the end, if they are reversed."""
         if self._kind == EventType.stop_event:
-            self._stop = self.out.take_head()
+            self._stop = b"".join(self.out.take_head())
         elif self._kind in _HELD:
-            self._held.push(self.out.take_head())
+            self._held.push(b"".join(self.out.take_head()))
         else:
             return False
         return True
@@ -280,7 +280,7 @@ class FlashbackPrinter(MariadbPrinter):
         )
         if not self.options.short_form:
             self.put_header(shown)
-            self._lines.push(self.out.take_head() + rows_line(kind, body, is_end=is_end))
+            self._lines.push(b"".join(self.out.take_head()) + rows_line(kind, body, is_end=is_end))
         inverse = self._inverse(event, self.rows_headers.of(event))
         shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:

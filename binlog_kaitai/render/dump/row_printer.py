@@ -11,7 +11,7 @@ Strategy
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import Any
 
@@ -89,13 +89,17 @@ class TextJobs:
         self._documents = np.empty(0, dtype=np.uint8)
         self._stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
 
-    def run(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
+    def run(
+        self, data: Bytes, ready: Bytes, jobs: Ints, waiting: Sequence[Iterable[bytes]] = ()
+    ) -> Iterator[bytes]:
         """The text of jobs, in pieces, each as soon as it may be written.
 
         Parameters
         ----------
         data, ready, jobs
-            See `text_jobs.put_jobs`.
+            See `put_jobs`.
+        waiting
+            The texts of WAITING jobs, by number.
 
         Raises
         ------
@@ -116,8 +120,11 @@ class TextJobs:
                 yield from chain(*held, (self._out[:end].tobytes(),))
                 return
             is_full, reason = state[4] == FULL, None
-            text = None
-            if state[4] == STOPPED:
+            text: bytes | Iterable[bytes] | None = None
+            if state[4] == STOPPED and jobs[state[kernels.JOB], 0] == kernels.WAITING:
+                text = waiting[int(jobs[state[kernels.JOB], 1])]
+                state[kernels.JOB] += 1
+            elif state[4] == STOPPED:
                 try:
                     text = self._cell(data, jobs, state)
                 except BinlogError as error:
@@ -140,11 +147,13 @@ class TextJobs:
             elif not safe:
                 self._grow(2 * len(self._out), end)
 
-    def run_portions(self, data: Bytes, ready: Bytes, jobs: Ints) -> Iterator[bytes]:
-        """Like `run`, in several threads if there is enough to do; does not use or set `rows`."""
-        limits = _portions(jobs) if self._threads > 1 else []
+    def run_portions(
+        self, data: Bytes, ready: Bytes, jobs: Ints, waiting: Sequence[Iterable[bytes]]
+    ) -> Iterator[bytes]:
+        """Like `run`, in several threads if there is enough to do; does not set `rows`."""
+        limits = _portions(jobs, self.rows) if self._threads > 1 else []
         if len(limits) < 3:
-            yield from self.run(data, ready, jobs)
+            yield from self.run(data, ready, jobs, waiting)
             return
         self.programs.arrays()
 
@@ -153,8 +162,10 @@ class TextJobs:
 
         def run(portion: tuple[int, int]) -> Iterator[bytes]:
             begin, end = portion
+            own = TextJobs(self.programs)
+            own.rows = 0 if begin else self.rows
             try:
-                yield from TextJobs(self.programs).run(data, ready, jobs[begin:end])
+                yield from own.run(data, ready, jobs[begin:end], waiting)
             except RowsMismatchError as mismatch:
                 done = begin + mismatch.done
                 raise RowsMismatchError(begin + mismatch.job, done, mismatch.reason) from None
@@ -228,7 +239,7 @@ class TextJobs:
         return self._documents[:size].tobytes().decode()
 
 
-def _portions(jobs: Ints) -> list[int]:
+def _portions(jobs: Ints, rows: int) -> list[int]:
     """Where jobs can be divided: where all text so far may be written, and no row count is pending."""
     numbers = np.arange(len(jobs))
     kinds, is_safe = jobs[:, 0], jobs[:, 4] != 0
@@ -237,7 +248,7 @@ def _portions(jobs: Ints) -> list[int]:
             np.maximum.accumulate(np.where(np.isin(kinds, some), numbers, -1))
             for some in ((kernels.ROWS_NUMBER,), (kernels.ROWS, kernels.COUNT))
         )
-        is_safe &= printed >= counted
+        is_safe &= (printed >= counted) & ((printed >= 0) | (rows == 0))
     ends = np.flatnonzero(is_safe) + 1
     sizes = np.cumsum(np.where(kinds == kernels.COPY, 0, jobs[:, 2] - jobs[:, 1]))
     steps = np.arange(_PORTION, int(sizes[-1]), _PORTION) if len(sizes) else sizes
