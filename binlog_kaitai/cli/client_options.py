@@ -43,38 +43,13 @@ _OF_SERVERS = (
 )
 _FLAGS_OF_SERVERS = (("-R", "--read-from-remote-server"), ("--stop-never",), ("--raw",))
 #: Options that tune a connection or the client's memory, without effect on reading files.
-_WITHOUT_EFFECT = [
-    f"--{name}"
-    for name in [
-        "binlog-row-event-max-size",
-        "character-sets-dir",
-        "compression-algorithms",
-        "default-auth",
-        "open-files-limit",
-        "plugin-dir",
-        "server-public-key-path",
-        "ssl-ca",
-        "ssl-capath",
-        "ssl-cert",
-        "ssl-cipher",
-        "ssl-crl",
-        "ssl-crlpath",
-        "ssl-fips-mode",
-        "ssl-fp",
-        "ssl-fplist",
-        "ssl-key",
-        "ssl-mode",
-        "ssl-session-data",
-        "tls-ciphersuites",
-        "tls-sni-servername",
-        "tls-version",
-        "zstd-compression-level",
-        "defaults-file",
-        "defaults-extra-file",
-        "defaults-group-suffix",
-        "login-path",
-    ]
-]
+_WITHOUT_EFFECT = (
+    "binlog-row-event-max-size character-sets-dir compression-algorithms default-auth "
+    "open-files-limit plugin-dir server-public-key-path ssl-ca ssl-capath ssl-cert ssl-cipher ssl-crl "
+    "ssl-crlpath ssl-fips-mode ssl-fp ssl-fplist ssl-key ssl-mode ssl-session-data tls-ciphersuites "
+    "tls-sni-servername tls-version zstd-compression-level defaults-file defaults-extra-file "
+    "defaults-group-suffix login-path"
+)
 _FLAGS_WITHOUT_EFFECT = (
     ("-C", "--compress"),
     ("--get-server-public-key",),
@@ -235,8 +210,8 @@ def options_without_meaning(command: Command) -> Command:
         command = hidden(*names, callback=_refuse)(command)
     for names in _FLAGS_OF_SERVERS:
         command = hidden(*names, cls=ClientFlag, callback=_refuse)(command)
-    for name in _WITHOUT_EFFECT:
-        command = hidden(name)(command)
+    for name in _WITHOUT_EFFECT.split():
+        command = hidden(f"--{name}")(command)
     for names in _FLAGS_WITHOUT_EFFECT:
         command = hidden(*names, cls=ClientFlag)(command)
     command = hidden("--server-id-bits", callback=_refuse)(command)
