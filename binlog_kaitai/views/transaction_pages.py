@@ -29,7 +29,7 @@ from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.source import Source, SourceLike
-from binlog_kaitai.views.transaction_parts import PART_SCHEMA, Changes, Parts, join, parts_of
+from binlog_kaitai.views.transaction_parts import Changes, Parts, join, part_schema, parts_of
 
 #: Event types with required fields: an event of these types that cannot be decoded is an error.
 _NEEDED = frozenset(
@@ -97,7 +97,7 @@ class TransactionsPage:
 class Finished(NamedTuple):
     """Complete transactions of a log.
 
-    `batch`: their rows, see `PART_SCHEMA`; None if they have not been built.
+    `batch`: their rows, see `part_schema`; None if they have not been built.
     `page`, `begin`, `end`: without `batch`: the transactions `begin` to `end` of this page, which is valid
     until the next ones are requested, unless blocks are shared.
     """
@@ -187,7 +187,7 @@ class TransactionPages(LogPages[Finished]):
     After damage, the transaction left open is yielded before the error is raised.
 
     `definitions`: the table definitions in force before each log.
-    `makes_rows`: build all transactions as rows of `PART_SCHEMA`; otherwise, for callers that need few of
+    `makes_rows`: build all transactions as rows of `part_schema`; otherwise, for callers that need few of
     these and have no filters, mostly none.
     The others are those of `LogPages`.
     """
@@ -300,7 +300,7 @@ class _OpenLog:
         """The open transaction, if there is one."""
         row, self.transaction = self.transaction, None
         if row is not None:
-            yield Finished(self.file, pa.RecordBatch.from_pylist([row], schema=PART_SCHEMA))
+            yield Finished(self.file, pa.RecordBatch.from_pylist([row], schema=part_schema()))
 
     def check_definitions(self, block: Block, roles: Roles, failures: dict[int, BinlogError]) -> None:
         """Raise the event reader's errors for invalid definitions, whose text is a column."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -128,33 +129,39 @@ _OF_MARIADB = {
     "is_rollback_alter": "is_rollback_alter",
 }
 
-#: A part: `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last
-#: event that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for
-#: filters; `table_bytes` has the size of the rows events of each of `tables`.
-PART_SCHEMA = pa.schema(
-    {
-        "position": pa.int64(),
-        "end_position": pa.int64(),
-        "gtid": pa.string(),
-        "server_id": pa.int64(),
-        "start": pa.int64(),
-        "end": pa.int64(),
-        "events": pa.int64(),
-        "is_begun": pa.bool_(),
-        "is_compressed": pa.bool_(),
-        **{name: pa.int64() for name in (*_TIMES, *_CLOCK, *_OF_MARIADB)},
-        "xid": pa.uint64(),
-        "thread_id": pa.int64(),
-        "outcome": pa.int8(),
-        "meant": pa.int8(),
-        "statement": pa.string(),
-        "schema": pa.string(),
-        "has_type": pa.bool_(),
-        "tables": pa.list_(pa.string()),
-        "table_bytes": pa.list_(pa.int64()),
-        **{name: pa.int64() for name in _CHANGES},
-    }
-)
+
+@cache
+def part_schema() -> pa.Schema:
+    """The columns of a part of a transaction.
+
+    A part: `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last
+    event that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for
+    filters; `table_bytes` has the size of the rows events of each of `tables`.
+    """
+    return pa.schema(
+        {
+            "position": pa.int64(),
+            "end_position": pa.int64(),
+            "gtid": pa.string(),
+            "server_id": pa.int64(),
+            "start": pa.int64(),
+            "end": pa.int64(),
+            "events": pa.int64(),
+            "is_begun": pa.bool_(),
+            "is_compressed": pa.bool_(),
+            **{name: pa.int64() for name in (*_TIMES, *_CLOCK, *_OF_MARIADB)},
+            "xid": pa.uint64(),
+            "thread_id": pa.int64(),
+            "outcome": pa.int8(),
+            "meant": pa.int8(),
+            "statement": pa.string(),
+            "schema": pa.string(),
+            "has_type": pa.bool_(),
+            "tables": pa.list_(pa.string()),
+            "table_bytes": pa.list_(pa.int64()),
+            **{name: pa.int64() for name in _CHANGES},
+        }
+    )
 
 
 class Changes(NamedTuple):
@@ -186,7 +193,7 @@ def parts_of(
     types: list[int],
     with_schemas: bool,
 ) -> pa.RecordBatch:
-    """All parts in a block; see :data:`PART_SCHEMA`.
+    """All parts in a block; see :func:`part_schema`.
 
     `types`: requested event types: `has_type` flags the transactions that have one.
     `with_schemas`: whether default databases are requested.
@@ -228,9 +235,9 @@ def parts_of(
         else pa.array(values, field.type)
         if isinstance(values, list)
         else values.cast(field.type)
-        for field, values in ((field, columns[field.name]) for field in PART_SCHEMA)
+        for field, values in ((field, columns[field.name]) for field in part_schema())
     ]
-    return pa.RecordBatch.from_arrays(arrays, schema=PART_SCHEMA)
+    return pa.RecordBatch.from_arrays(arrays, schema=part_schema())
 
 
 def earliest(stamps: Ints, parts: Parts) -> Ints:

@@ -17,7 +17,7 @@ from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Reading
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
-from binlog_kaitai.views.transaction_parts import PART_SCHEMA
+from binlog_kaitai.views.transaction_parts import part_schema
 
 _SECOND = 1_000_000
 
@@ -108,7 +108,7 @@ def _view(transactions: Finished) -> tuple[pa.RecordBatch]:
 
 def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_SCHEMA) -> pa.RecordBatch:
     """Complete transactions in the form of the view."""
-    columns = dict(zip(PART_SCHEMA.names, parts.columns, strict=True))
+    columns = dict(zip(part_schema().names, parts.columns, strict=True))
     start = columns["start"].to_numpy()
     original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
     committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
@@ -144,7 +144,7 @@ KINDS = [one.name.lower() for one in Outcome]
 def outcome_of(
     is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
 ) -> Codes:
-    """How each transaction ended, from the columns of `PART_SCHEMA`, int8."""
+    """How each transaction ended, from the columns of `part_schema`, int8."""
     # MariaDB's transactions have no BEGIN; a transaction of a single statement is flagged as standalone.
     is_begun = is_begun | (is_standalone == 0)
     outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)

@@ -64,6 +64,17 @@ def test_a_dump_by_whole_columns_does_without_arrow() -> None:
     assert "pyarrow" not in loaded
 
 
+def test_a_script_does_without_arrow() -> None:
+    log = ROOT / "tests" / "corpus" / "mysql-9.7" / "types_full" / "binlog.000001"
+    code = (
+        f"import sys\nimport binlog_kaitai\nlist(binlog_kaitai.sql_script({str(log)!r}))\nprint(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "binlog_kaitai.render.sql.change_statements" in loaded
+    assert "pyarrow" not in loaded
+
+
 def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     given = {**os.environ, "BINLOG_KAITAI_KERNELS": "python"}

@@ -207,7 +207,7 @@ def read_groups(rows: Sequence[Row], event: int) -> Iterator[ChangeGroup]:
 
 
 #: The ends of current rows: the last second in 31 bits, in 32 bits (since 11.5), and for transactions.
-_NOW = pa.array(["2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999", "18446744073709551615"])
+_NOW = ("2038-01-19 03:14:07.999999", "2106-02-07 06:28:15.999999", "18446744073709551615")
 
 
 def row_end(schema: Schema) -> Column | None:
@@ -230,4 +230,4 @@ def _is_current(side: Side, end: Column) -> Bools:
     if not side.has(end):
         return np.ones(len(side.values(end)), dtype=np.bool_)
     ends = side.values(end).cast(pa.string())
-    return np.asarray(pc.fill_null(pc.is_in(ends, value_set=_NOW), False))
+    return np.asarray(pc.fill_null(pc.is_in(ends, value_set=pa.array(_NOW)), False))

@@ -47,6 +47,12 @@ class LineTexts(NamedTuple):
         starts = np.concatenate(([0], ends[:-1])).astype(np.int64)[: len(ends)]
         return cls(data, starts, ends - starts)
 
+    @classmethod
+    def of_list(cls, texts: list[bytes]) -> LineTexts:
+        """The given lines."""
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        return cls.of(np.frombuffer(b"".join(texts), dtype=np.uint8), ends)
+
 
 class ScriptLines(NamedTuple):
     """Some lines.
@@ -74,9 +80,7 @@ class ScriptLines(NamedTuple):
     @classmethod
     def at(cls, texts: LineTexts | list[bytes], events: Ints | list[int], place: int) -> ScriptLines:
         """Lines with the same position in their events; also takes a list of bytes."""
-        if isinstance(texts, list):
-            ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-            texts = LineTexts.of(np.frombuffer(b"".join(texts), dtype=np.uint8), ends)
+        texts = LineTexts.of_list(texts) if isinstance(texts, list) else texts
         numbers = np.asarray(events, dtype=np.int64)
         nothing = np.zeros(len(numbers), dtype=np.int64)
         return cls([texts], numbers, np.full(len(numbers), place, dtype=np.int64), nothing)

@@ -18,20 +18,19 @@ from typing import Literal, Unpack
 
 import numpy as np
 
-from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
-from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import LineProgram, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, TextColumn, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
+from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.row_listing import text_column
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
@@ -336,19 +335,24 @@ class SqlScript:
         positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
-        gtids = gtid_texts(page.gtids.first, page.gtids.second, rows, page.pool)
-        has_gtid = gtids.is_valid().to_numpy(zero_copy_only=False)
+        first, second = page.gtids.first[rows], page.gtids.second[rows]
+        has_gtid = first != -page.pool.null[0] - 1
+        # Without the quotes of JSON.
+        gtids = TextColumn(TEXT, first - 1, np.where(has_gtid, second - 2, 0))
         pool, every = page.pool, np.arange(len(rows))
-        place, time = pool.numbers(positions), text_column(*clock_texts(stamps), pool)
+        start, time = pool.numbers(positions), text_column(*clock_texts(stamps), pool)
         programs = [
-            LineProgram(pool).text(f"-- {plain(block.file)}:").column(place).text(", ").column(time)
+            LineProgram(pool).text(f"-- {plain(block.file)}:").column(start).text(", ").column(time)
             for _ in range(2)
         ]
-        programs[0].text(b"\n" + _BEGIN)
-        column = text_column(*_plain_texts(gtids), pool)
-        programs[1].text(", GTID ").column(column).text(b"\n" + _BEGIN)
+        programs[1].text(", GTID ").column(gtids)
+        programs = [program.text(b"\n" + _BEGIN) for program in programs]
         text, ends = write_lines(block.data, pool, programs, every, has_gtid.astype(np.int64), every)
-        return LineTexts.of(text, ends)
+        if np.count_nonzero((text < ord(" ")) | (text > ord("~"))) == 2 * len(rows):
+            return LineTexts.of(text, ends)
+        # A damaged tag may be any text, in one line.
+        lines = bytes(text).decode("utf-8", "surrogateescape").split("\n")[:-1:2]
+        return LineTexts.of_list([plain(line).encode() + b"\n" + _BEGIN for line in lines])
 
     def _checks(self, page: RowsPage, events: Ints, number_of: Ints) -> Iterator[ScriptLines]:
         """The checks to disable for rows that the server changed with checks disabled."""
@@ -406,19 +410,6 @@ def write_sql(
     yield from script
     script.check()
     report.finish()
-
-
-def _plain_texts(texts: pa.Array) -> tuple[Bytes, Ints]:
-    """Texts for comments, as printable ASCII, and the start of each."""
-    if pc.any(pc.match_substring_regex(texts, "[^ -~]")).as_py():
-        known = [
-            text and plain(text.decode("utf-8", "surrogateescape"))
-            for text in texts.view(pa.binary()).to_pylist()
-        ]
-        texts = pa.array(known, pa.string())
-    _, positions, data = texts.buffers()
-    offsets = np.frombuffer(positions, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
-    return np.frombuffer(b"" if data is None else data, dtype=np.uint8), offsets.astype(np.int64)
 
 
 Operation = Literal["insert", "update", "delete"]
