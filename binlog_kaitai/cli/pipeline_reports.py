@@ -96,30 +96,31 @@ def show_preview(job: Job) -> None:
     following = job.following
     if following.server is not None:
         raise UsageError("--dry-run reads logs, not a running server; fetch its logs and name them")
+    lake = Lake(job.lake, job.format)
+    lake.check()
+    ddl = following.ddl or (lake.plan and lake.plan.ddl)
     follower = Follower(
         following.paths,
         fails_on_loss=following.fails_on_data_loss,
         follows_definitions=True,
-        ddl=following.ddl,
+        ddl=ddl,
         split_size=following.split_size,
     )
     found = preview(
         follower,
-        _start_of(job, follower),
+        _start_of(lake, job, follower),
         max_bytes=following.max_bytes,
         kind=job.format,
         rules=job.rules,
         tables=job.tables,
-        ddl=following.ddl,
+        ddl=ddl,
         zero_dates=job.zero_dates,
     )
     _show(found, has_changes="changes" in job.views)
 
 
-def _start_of(job: Job, follower: Follower) -> Checkpoint:
+def _start_of(lake: Lake, job: Job, follower: Follower) -> Checkpoint:
     """Where a run would begin: after the last batch of the lake."""
-    lake = Lake(job.lake, job.format)
-    lake.check()
     if lake.plan is not None and lake.plan.end is not None:
         offset = lake.plan.end if lake.is_complete else lake.plan.start
         assert offset is not None

@@ -251,7 +251,10 @@ class Pipeline:
         """The files of each step, written by a task."""
         for step in steps:
             self.job.rules.check_effects(step.effects)
-        write = StepWriter(self.job, self.lake.columns)
+        assert self.lake.plan is not None
+        following = self.job.following
+        job = replace(self.job, following=replace(following, ddl=following.ddl or self.lake.plan.ddl))
+        write = StepWriter(job, self.lake.columns)
         packed = [zlib.compress(pickle.dumps(step), 1) for step in steps]
         pieces = tasks.run(write, packed)
         for piece, step in zip(pieces, steps, strict=True):

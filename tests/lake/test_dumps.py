@@ -12,10 +12,11 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.spark.progress import Progress
+from binlog_kaitai.views.change_schemas import META_FIELDS
 from tests.follow.logs import ROTATED, ends_of_transactions
 from tests.lake.lakes import fill, opened
 from tests.lake.lakes import table as table_of
-from tests.snapshot.building import POSITION, script, table
+from tests.snapshot.building import HEADER, POSITION, script, table
 
 
 def run(lake: Path, logs: Path, dump: Path) -> list[Progress]:
@@ -41,6 +42,20 @@ def test_a_dump_and_compressed_logs(tmp_path: Path) -> None:
     events = table_of(opened(lake), "events").filter(pc.field("file") == str(logs / f"{first.name}.zst"))
     assert min(events["position"].to_pylist()) == place
     assert run(lake, logs, dump) == []
+
+
+def test_changes_have_the_columns_of_the_dump(tmp_path: Path) -> None:
+    """The logs after a dump have no CREATE TABLE, and no names of columns."""
+    lake, dump = tmp_path / "lake", tmp_path / "dump.sql"
+    position = POSITION.replace("binlog.000007", ROTATED[1].name).replace("158", "198")
+    rows = table("a", "`id` int PRIMARY KEY AUTO_INCREMENT,\n  `v` varchar(200)", "(1,'first log')")
+    dump.write_bytes(script(rows, header=HEADER.replace("Database: d", "Database: t"), position=position))
+    run(lake, ROTATED[0].parent, dump)
+    found = table_of(opened(lake), "changes/t.a")
+    assert set(found.column_names) == {field.name for field in META_FIELDS} | {"id", "v"}
+    assert {1: "first log", 2: "second log", 50: "after the stop"}.items() <= dict(
+        zip(found["id"].to_pylist(), found["v"].to_pylist(), strict=True)
+    ).items()
 
 
 def test_a_dump_is_in_the_lake_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
