@@ -98,7 +98,7 @@ def show_preview(job: Job) -> None:
         raise UsageError("--dry-run reads logs, not a running server; fetch its logs and name them")
     lake = Lake(job.lake, job.format)
     lake.check()
-    ddl = following.ddl or (lake.plan and lake.plan.ddl)
+    ddl = following.ddl or (None if lake.plan is None else lake.plan.ddl)
     follower = Follower(
         following.paths,
         fails_on_loss=following.fails_on_data_loss,
