@@ -126,15 +126,9 @@ class GtidColumns:
     def __init__(self) -> None:
         self.gtid = b"null"
 
-    def column(
-        self,
-        block: Block,
-        pool: Pool,
-        fail: Callable[[int, BinlogError], object],
-        markers: Markers | None = None,
-    ) -> TextColumn:
+    def column(self, block: Block, pool: Pool, fail: Callable[[int, BinlogError], object]) -> TextColumn:
         """GTID of each event; `fail` is called with events that cannot be decoded."""
-        return self.find(block, pool, fail, markers).column()
+        return self.find(block, pool, fail).column()
 
     def find(
         self,
