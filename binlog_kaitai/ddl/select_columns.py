@@ -54,7 +54,7 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
     return columns
 
 
-class _Table(NamedTuple):
+class _QueryTable(NamedTuple):
     """A table of the query, by its name or alias there; the definition is None if it is unknown."""
 
     alias: str
@@ -71,16 +71,16 @@ def _sources(select: exp.Select) -> list[exp.Expression]:
     return [part.this for part in ([first] if first else []) + (select.args.get("joins") or [])]
 
 
-def _table(source: exp.Expression, find: Find) -> _Table:
+def _table(source: exp.Expression, find: Find) -> _QueryTable:
     from sqlglot import exp
 
     if not isinstance(source, exp.Table) or source.args.get("joins"):
-        return _Table(source.alias_or_name.casefold(), None)
+        return _QueryTable(source.alias_or_name.casefold(), None)
     name = (source.db, source.name) if source.db else (source.name,)
-    return _Table(source.alias_or_name.casefold(), find(name))
+    return _QueryTable(source.alias_or_name.casefold(), find(name))
 
 
-def _columns(item: exp.Expression, tables: list[_Table]) -> list[ColumnDefinition]:
+def _columns(item: exp.Expression, tables: list[_QueryTable]) -> list[ColumnDefinition]:
     from sqlglot import exp
 
     if isinstance(item, exp.Star) and len(tables) == 1:
@@ -103,7 +103,7 @@ def _columns(item: exp.Expression, tables: list[_Table]) -> list[ColumnDefinitio
     raise UnreadableError("an expression without a name in CREATE TABLE … SELECT")
 
 
-def _all(table: _Table | None) -> list[ColumnDefinition]:
+def _all(table: _QueryTable | None) -> list[ColumnDefinition]:
     if table is None or table.definition is None:
         raise UnreadableError("CREATE TABLE … SELECT * of an unknown table")
     return [_plain(column) for column in table.definition.columns if column.is_visible]

@@ -79,7 +79,7 @@ class ClosedLogs:
         self._compresses = compresses
         self._report = report
         self._stop = threading.Event()
-        self._store = None if store is None else _Store(store, folder, keep_local, self._stop)
+        self._store = None if store is None else _LogStore(store, folder, keep_local, self._stop)
         self._seen: set[str] = set()
         self._last_to_store = self._store.record.last if self._store else ""
         self._to_store = self._stored = self._failures = 0
@@ -299,7 +299,7 @@ def _number(value: int) -> bytes:
 # -- the store
 
 
-class _Store:
+class _LogStore:
     """The folder in an object store, and the record of what is in it."""
 
     def __init__(self, url: str, folder: Path, keep_local: int | None, stop: threading.Event) -> None:

@@ -54,7 +54,7 @@ class _Packet(Protocol):
     def is_auth_switch_request(self) -> bool: ...
 
 
-class _Method:
+class _AuthMethod:
     """An authentication method, for PyMySQL's parameter `auth_plugin_map`."""
 
     name: str
@@ -67,7 +67,7 @@ class _Method:
         return self._connection._read_packet()
 
 
-class _Sha2(_Method):
+class _Sha2(_AuthMethod):
     """A method that sends the password itself."""
 
     #: Asks the server for its RSA key.
@@ -142,7 +142,7 @@ _SCRAMBLE, _SALT, _KEY = 32, 18, 32
 _ITERATIONS, _MOST_LEVELS = 1024, 10
 
 
-class Parsec(_Method):
+class Parsec(_AuthMethod):
     """MariaDB's `parsec`, which PyMySQL does not have.
 
     The server sends a scramble, random bytes. To an empty packet it answers with the extended salt of the

@@ -16,7 +16,7 @@ from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.snapshot.dump_literals import Converter
-from binlog_kaitai.snapshot.dump_script import DumpScript, Piece, PieceKind
+from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind, ScriptPiece
 from binlog_kaitai.snapshot.server_snapshot import BATCH_BYTES, BATCH_ROWS, SYSTEM
 from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles
 from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
@@ -90,7 +90,7 @@ _UTC = "'+00:00'"
 
 
 @dataclass
-class _Table:
+class _DumpedTable:
     """A table of the dump."""
 
     schema: Schema
@@ -104,7 +104,7 @@ class _Table:
 class _Batch:
     """Rows of one table that are not written yet, with their offsets in the script."""
 
-    table: _Table
+    table: _DumpedTable
     columns: tuple[int, ...]
     charset: str
     name: str
@@ -146,7 +146,7 @@ class Loading:
         self.on_comment: Callable[[DumpScript, str], None] = lambda script, text: None
         self.on_statement: Callable[[DumpScript, str], None] = lambda script, text: None
         self.check_position: Callable[[DumpScript], None] = lambda script: None
-        self.tables: dict[TableKey, _Table] = {}
+        self.tables: dict[TableKey, _DumpedTable] = {}
         self._identify: Callable[[], None] | None = identify
         self._skipped: set[TableKey] = set()
         self._wanted = wanted
@@ -243,7 +243,7 @@ class Loading:
         except BinlogError as error:
             raise script.error(error.reason) from error
         self._files.withheld(schema)  # which raises if a rule does not fit the table
-        self.tables[key] = _Table(schema, create)
+        self.tables[key] = _DumpedTable(schema, create)
         self._warn_of_engine(key, options)
 
     def _is_wanted(self, key: TableKey) -> bool:
@@ -260,7 +260,7 @@ class Loading:
 
     # -- rows
 
-    def _insert(self, script: DumpScript, piece: Piece) -> None:
+    def _insert(self, script: DumpScript, piece: ScriptPiece) -> None:
         names = self._names(piece.table)
         key = (names[-2] if len(names) > 1 else self._known_database(script)), names[-1]
         table = self.tables.get(key)
@@ -296,7 +296,7 @@ class Loading:
             names.append(name if isinstance(name, str) else str(decode(raw, self._charset)))
         return names
 
-    def _columns(self, script: DumpScript, table: _Table, piece: Piece) -> tuple[int, ...]:
+    def _columns(self, script: DumpScript, table: _DumpedTable, piece: ScriptPiece) -> tuple[int, ...]:
         """The indexes of the columns for which an INSERT has values."""
         all_columns = table.schema.columns
         if not piece.columns:
@@ -324,7 +324,7 @@ class Loading:
         if not self._charset:
             raise script.error("the dump has no SET NAMES before its rows; dump with --set-charset")
 
-    def _batch_of(self, script: DumpScript, table: _Table, columns: tuple[int, ...]) -> _Batch:
+    def _batch_of(self, script: DumpScript, table: _DumpedTable, columns: tuple[int, ...]) -> _Batch:
         batch = self._batch
         if batch is not None and (batch.table, batch.columns, batch.charset, batch.name) == (
             table, columns, self._charset, script.name,
@@ -360,7 +360,7 @@ class Loading:
                     raise SourceError(reason, file=batch.name, position=position) from refused.__cause__
             raise
 
-    def _report(self, table: _Table) -> None:
+    def _report(self, table: _DumpedTable) -> None:
         """Report values that the dump lacks, and tables that cannot be derived without them."""
         schema, name = table.schema, table.schema.full_name
         lacking = [column.name for column in schema.columns if column.name in table.lacking]

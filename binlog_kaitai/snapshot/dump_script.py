@@ -76,7 +76,7 @@ class PieceKind(Enum):
     INSERT = "insert"
 
 
-class Piece(NamedTuple):
+class ScriptPiece(NamedTuple):
     """A comment, a statement without its delimiter, or the start of an INSERT, whose rows follow.
 
     `table`, `columns`: of an INSERT: as written; `columns` is empty if it has no list.
@@ -102,7 +102,7 @@ class DumpScript:
         self._is_over = False
         self._has_rows = False
 
-    def __iter__(self) -> Iterator[Piece]:
+    def __iter__(self) -> Iterator[ScriptPiece]:
         """The pieces; rows of an INSERT that :meth:`rows` has not read are skipped.
 
         Raises `BinlogError`: the file cannot be read, or ends within a statement.
@@ -197,18 +197,18 @@ class DumpScript:
             if self._index < len(self._buffer) or not self._fill():
                 return self._index < len(self._buffer)
 
-    def _next(self) -> Piece:
+    def _next(self) -> ScriptPiece:
         while len(self._buffer) - self._index < _MARGIN and self._fill():
             pass
         for start, comment in _COMMENTS:
             if start.match(self._buffer, self._index) is not None:
-                return Piece(PieceKind.COMMENT, self._match(comment))
+                return ScriptPiece(PieceKind.COMMENT, self._match(comment))
         if (delimiter := _DELIMITER.match(self._buffer, self._index)) is not None:
             self._delimiter, self._index = delimiter[1], delimiter.end()
-            return Piece(PieceKind.COMMENT, b"")
+            return ScriptPiece(PieceKind.COMMENT, b"")
         if self._delimiter == b";" and _INSERTS.match(self._buffer, self._index) is not None:
             return self._insert()
-        return Piece(PieceKind.STATEMENT, self._to_delimiter(keeps=True))
+        return ScriptPiece(PieceKind.STATEMENT, self._to_delimiter(keeps=True))
 
     def _match(self, comment: re.Pattern[bytes]) -> bytes:
         while True:
@@ -220,7 +220,7 @@ class DumpScript:
             self._index = text.end()
             return text[0]
 
-    def _insert(self) -> Piece:
+    def _insert(self) -> ScriptPiece:
         while (head := _INSERT.match(self._buffer, self._index)) is None:
             if len(self._buffer) - self._index > _MOST_HEADER or not self._fill():
                 error = self.error(
@@ -230,7 +230,7 @@ class DumpScript:
                 raise error
         self._index = head.end()
         self._has_rows = True
-        return Piece(PieceKind.INSERT, head[0], head[1], head[2] or b"")
+        return ScriptPiece(PieceKind.INSERT, head[0], head[1], head[2] or b"")
 
     def _to_delimiter(self, *, keeps: bool) -> bytes:
         """The text up to the delimiter, advancing past it; b"" if it is not to be kept."""

@@ -40,7 +40,7 @@ _FOLLOWING = 3
 _NEAR, _SEARCHED_BACK, _WINDOW = 1 << 20, (1 << 16, 1 << 20, 1 << 24), 1 << 18
 
 
-class _Open(NamedTuple):
+class _OpenEvent(NamedTuple):
     """An event that is decrypted piece by piece: its range, and the ciphertext of the last block."""
 
     begin: int
@@ -62,7 +62,7 @@ class EventStream(Layer):
         self._known_offsets = [len(head)]  # known event offsets, at intervals
         self._next = len(head)  # offset to decrypt next
         self._rest = peeked  # bytes read from there
-        self._open: _Open | None = None
+        self._open: _OpenEvent | None = None
         self._has_moved = False
         self._size = LEAST_CHUNK
 
@@ -134,7 +134,7 @@ class EventStream(Layer):
         size = int.from_bytes(data[SIZE : SIZE + WIDTH], "little")
         if len(starts) or size < HEADER or not self._is_credible(data, size):
             size = self._size_up_to_next(base)
-        self._open = _Open(base, base + size, b"")
+        self._open = _OpenEvent(base, base + size, b"")
         return None
 
     def _size_up_to_next(self, base: int) -> int:
@@ -229,5 +229,5 @@ class EventStream(Layer):
             rest = self._cipher.decrypt_rest(begin, rest)
         elif not is_end:
             rest = b""  # returned with the bytes read next
-        self._open = None if is_last or is_end else _Open(begin, end, previous)
+        self._open = None if is_last or is_end else _OpenEvent(begin, end, previous)
         return head + plain + rest

@@ -25,10 +25,10 @@ from binlog_kaitai.sources.innodb_pages import (
     NESTED,
     Beside,
     Chunk,
+    ChunkPlace,
     Cursor,
     Kind,
-    Place,
-    Series,
+    LogSeries,
     name,
     read_header,
     record,
@@ -68,7 +68,7 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
     """
     if isinstance(raw, Layer) or not raw.seekable() or raw.tell() != len(start):
         raw = copied(raw, start)
-    return cast(BinaryIO, InnodbStream(Series(raw, beside)))
+    return cast(BinaryIO, InnodbStream(LogSeries(raw, beside)))
 
 
 def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
@@ -86,7 +86,7 @@ def copied(raw: BinaryIO, start: bytes = b"") -> BinaryIO:
     return copy
 
 
-class _Start(NamedTuple):
+class _ReadPoint(NamedTuple):
     """A position where reading can begin: offsets in the log that is made, and in the file.
 
     A record that began earlier may continue there; it is left out.
@@ -104,13 +104,13 @@ class InnodbStream(Layer):
     position of the event that is cut off there. After the byte, the log continues with the next intact group.
     """
 
-    def __init__(self, series: Series) -> None:
+    def __init__(self, series: LogSeries) -> None:
         own = series.file(series.own)
         assert own is not None
         super().__init__(own.raw)
         self._series = series
         self._chunk = memoryview(_START)
-        self._starts = [_Start(len(_START), own.page_size, may_go_on=True)]
+        self._starts = [_ReadPoint(len(_START), own.page_size, may_go_on=True)]
         self._damages: dict[int, BinlogError] = {}  # by the offset that cannot be read
         self._size: int | None = None
         self._begin_at(self._starts[0])
@@ -135,10 +135,10 @@ class InnodbStream(Layer):
             goes_on = self._size is None or after < self._size
         return after if goes_on else None
 
-    def _begin_at(self, start: _Start) -> None:
+    def _begin_at(self, start: _ReadPoint) -> None:
         self._next = start.position
         self._group = start
-        self._cursor = Cursor(self._series, Place(self._series.own, start.offset))
+        self._cursor = Cursor(self._series, ChunkPlace(self._series.own, start.offset))
         self._pieces = groups(self._series, self._cursor, may_go_on=start.may_go_on)
         self._damage: BinlogError | None = None  # of the next byte
 
@@ -175,7 +175,7 @@ class InnodbStream(Layer):
         self._cursor.pass_damage()
         is_own = self._cursor.file == self._series.own
         offset = self._cursor.offset if is_own else self._raw.seek(0, io.SEEK_END)
-        start = _Start(self._next + 1, offset, may_go_on=True)
+        start = _ReadPoint(self._next + 1, offset, may_go_on=True)
         if start.position > self._starts[-1].position:
             self._starts.append(start)
         self._begin_at(start)
@@ -183,7 +183,7 @@ class InnodbStream(Layer):
     def _last_event(self) -> int:
         """Where the event begins that is cut off at the next offset; that offset, if none is."""
         begin, data = self._group.position, b""
-        cursor = Cursor(self._series, Place(self._series.own, self._group.offset))
+        cursor = Cursor(self._series, ChunkPlace(self._series.own, self._group.offset))
         with suppress(BinlogError):
             for _, piece in groups(self._series, cursor, may_go_on=self._group.may_go_on):
                 data += piece
@@ -201,7 +201,7 @@ class InnodbStream(Layer):
         try:
             for place, piece in self._pieces:
                 if place is not None:
-                    self._group = _Start(self._next + size, place)
+                    self._group = _ReadPoint(self._next + size, place)
                     if self._group.position >= self._starts[-1].position + _STEP:
                         self._starts.append(self._group)
                 parts.append(piece)
@@ -224,7 +224,7 @@ class InnodbStream(Layer):
         return self._size
 
 
-def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple[int | None, bytes]]:
+def groups(series: LogSeries, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple[int | None, bytes]]:
     """The events of the groups whose commit records begin in a file, piece by piece.
 
     The first piece of each group comes with the offset of the record, others with None.
@@ -256,7 +256,7 @@ def groups(series: Series, cursor: Cursor, *, may_go_on: bool) -> Iterator[tuple
             return
 
 
-def _skip(series: Series, cursor: Cursor, first: Chunk) -> bool:
+def _skip(series: LogSeries, cursor: Cursor, first: Chunk) -> bool:
     """Skip a record without events of this file; returns False if it has no end in it."""
     chunk: Chunk | None = first
     while chunk is not None and (not chunk.is_last or chunk.kind != first.kind):
@@ -276,7 +276,7 @@ def _skip(series: Series, cursor: Cursor, first: Chunk) -> bool:
     return chunk is not None
 
 
-def _group(series: Series, cursor: Cursor, first: Chunk) -> Iterator[tuple[int | None, bytes]]:
+def _group(series: LogSeries, cursor: Cursor, first: Chunk) -> Iterator[tuple[int | None, bytes]]:
     """The events of a commit record, then those of the out-of-band records that it refers to."""
     parts = record(cursor, first)
     head, rest = _head(InnodbLog.CommitHead, parts, first)
@@ -301,7 +301,7 @@ class _Node(NamedTuple):
     name: str
 
 
-def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[bytes]:
+def out_of_band(series: LogSeries, last: ChunkPlace, count: int, what: str) -> Iterator[bytes]:
     """The bytes of the out-of-band records of a group, in order.
 
     `last`: the root of the last tree.
@@ -310,7 +310,7 @@ def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[
     Raises `DamagedError`: a record is damaged or missing, or the records do not form the complete group.
     """
     # The stack: offsets, with a flag if reached through left children only, or nodes to return.
-    stack: list[_Node | tuple[Place, bool, int]] = [(last, True, count)]
+    stack: list[_Node | tuple[ChunkPlace, bool, int]] = [(last, True, count)]
     next_index = 0
     while stack:
         top = stack.pop()
@@ -337,7 +337,9 @@ def out_of_band(series: Series, last: Place, count: int, what: str) -> Iterator[
         raise FramingError(f"{what}: it has {count} out-of-band records, {next_index} were found")
 
 
-def _node(series: Series, place: Place, what: str) -> tuple[_Node, Place | None, Place | None]:
+def _node(
+    series: LogSeries, place: ChunkPlace, what: str
+) -> tuple[_Node, ChunkPlace | None, ChunkPlace | None]:
     """An out-of-band record, and what it refers to."""
     target = f"the out-of-band record at offset {place.offset} of log {place.file}"
     file = series.file(place.file)
@@ -366,7 +368,7 @@ def _head(kind: type[_Head], parts: Iterator[bytes], first: Chunk) -> tuple[_Hea
     return head, data[head._io.pos() :]
 
 
-def _place(location: InnodbLog.Location) -> Place | None:
+def _place(location: InnodbLog.Location) -> ChunkPlace | None:
     """Where a record is; None for no record."""
-    place = Place(location.file_number.value, location.offset.value)
+    place = ChunkPlace(location.file_number.value, location.offset.value)
     return place if any(place) else None

@@ -43,7 +43,7 @@ NESTED = frozenset((Kind.gtid_state.value, Kind.dummy.value))
 Beside = Callable[[int], "BinaryIO | None"]
 
 
-class Place(NamedTuple):
+class ChunkPlace(NamedTuple):
     """The location of a chunk: the number of the file, and an offset in it."""
 
     file: int
@@ -61,7 +61,7 @@ class Chunk(NamedTuple):
     is_continuation: bool
     is_last: bool
     data: bytes
-    place: Place
+    place: ChunkPlace
 
 
 class LogFile:
@@ -112,7 +112,7 @@ class LogFile:
         """The name of a page in errors."""
         return f"page {page} (offset {page * self.page_size}) of log {self.number}"
 
-    def check_empty_from(self, place: Place) -> None:
+    def check_empty_from(self, place: ChunkPlace) -> None:
         """Check that nothing follows the end of the data.
 
         Raises `DamagedError`: data follows that would be lost.
@@ -172,7 +172,7 @@ def read_header(data: bytes) -> InnodbLog.FileHeader:
     return header
 
 
-class Series:
+class LogSeries:
     """The existing files of one server.
 
     `raw`: a seekable file of the series.
@@ -211,7 +211,7 @@ class Series:
 class Cursor:
     """Steps from chunk to chunk."""
 
-    def __init__(self, series: Series, place: Place) -> None:
+    def __init__(self, series: LogSeries, place: ChunkPlace) -> None:
         self._series = series
         self.file, self.offset = place
         self._is_stuck = False
@@ -253,13 +253,13 @@ class Cursor:
                 continue
             code, size = CHUNK_HEAD.unpack_from(page, head)
             if code == _END:
-                file.check_empty_from(Place(self.file, self.offset))
+                file.check_empty_from(ChunkPlace(self.file, self.offset))
                 return None
             begin = head + CHUNK_HEAD.size
             if begin + size > end:
                 reason = f"a chunk of {size} bytes at offset {head} does not fit on {file.name(number)}"
                 raise FramingError(reason)
-            place = Place(self.file, self.offset)
+            place = ChunkPlace(self.file, self.offset)
             self.offset += CHUNK_HEAD.size + size
             flags = bool(code & _IS_CONTINUATION), bool(code & _IS_LAST)
             return Chunk(code & ~(_IS_CONTINUATION | _IS_LAST), *flags, page[begin : begin + size], place)

@@ -38,26 +38,26 @@ _CHUNK = 1 << 17
 _MOST_FRAMES = 1 << 20
 
 
-class Reader(Protocol):
+class Unpacker(Protocol):
     """What decompresses: `read` returns the requested number of bytes, or fewer at the end."""
 
     def read(self, size: int, /) -> bytes: ...
 
 
-def _gzip(raw: BinaryIO) -> Reader:
+def _gzip(raw: BinaryIO) -> Unpacker:
     import gzip
 
     return gzip.GzipFile(fileobj=raw, mode="rb")
 
 
-def _bzip2(raw: BinaryIO) -> Reader:
+def _bzip2(raw: BinaryIO) -> Unpacker:
     import bz2
 
     return bz2.BZ2File(raw)
 
 
-def _lz4(raw: BinaryIO) -> Reader:
-    reader: Reader = pa.CompressedInputStream(pa.PythonFile(Borrowed(raw), mode="r"), "lz4")
+def _lz4(raw: BinaryIO) -> Unpacker:
+    reader: Unpacker = pa.CompressedInputStream(pa.PythonFile(Borrowed(raw), mode="r"), "lz4")
     return reader
 
 
@@ -94,22 +94,22 @@ class _Xz:
                 return data
 
 
-class Format(NamedTuple):
+class Packing(NamedTuple):
     """A compression format."""
 
     name: str
-    open: Callable[[BinaryIO], Reader]
+    open: Callable[[BinaryIO], Unpacker]
 
 
-_ZSTD = Format("zstd", ZstdFrames)
+_ZSTD = Packing("zstd", ZstdFrames)
 _FORMATS = {
-    b"\x1f\x8b": Format("gzip", _gzip),
+    b"\x1f\x8b": Packing("gzip", _gzip),
     b"\x28\xb5\x2f\xfd": _ZSTD,
-    b"\xfd7zX": Format("xz", _Xz),
+    b"\xfd7zX": Packing("xz", _Xz),
     # Lzma has no magic: the usual parameters, and the low bytes of a dictionary size from 64 KiB.
-    b"\x5d\0\0": Format("lzma", _Xz),
-    b"BZh": Format("bzip2", _bzip2),
-    b"\x04\x22\x4d\x18": Format("lz4", _lz4),
+    b"\x5d\0\0": Packing("lzma", _Xz),
+    b"BZh": Packing("bzip2", _bzip2),
+    b"\x04\x22\x4d\x18": Packing("lz4", _lz4),
 }
 
 
@@ -125,7 +125,7 @@ def _errors() -> tuple[type[Exception], ...]:
     return OSError, zlib.error, LZMAError, ZstdError, ValueError
 
 
-def format_of(start: bytes) -> Format | None:
+def format_of(start: bytes) -> Packing | None:
     """The compression format of a file that begins with these four bytes; None if it is not compressed."""
     # A zstd file may begin with a frame to skip, of which there are sixteen kinds.
     skipped = sizes.ZstdSeekTable.MAGIC
@@ -152,7 +152,7 @@ def warn_undivided(path: str) -> None:
     warnings.warn(f"{path} {reason}", PackedWarning, stacklevel=3)
 
 
-class _Frame(NamedTuple):
+class _SeekPoint(NamedTuple):
     """A position at which decompression can start: offsets in the output, and in the file."""
 
     plain: int
@@ -165,10 +165,10 @@ class PackedStream(Layer):
     `raw`: the file, at its first byte.
     """
 
-    def __init__(self, raw: BinaryIO, packing: Format) -> None:
+    def __init__(self, raw: BinaryIO, packing: Packing) -> None:
         super().__init__(raw)
         self._packing = packing
-        self._frames, self._size = [_Frame(0, 0)], cast("int | None", None)
+        self._frames, self._size = [_SeekPoint(0, 0)], cast("int | None", None)
         if packing is _ZSTD and raw.seekable():
             if (table := seek_table(raw)) is not None:
                 self._frames, self._size = table
@@ -225,7 +225,7 @@ class PackedStream(Layer):
         return self._size
 
 
-def seek_table(raw: BinaryIO) -> tuple[list[_Frame], int] | None:
+def seek_table(raw: BinaryIO) -> tuple[list[_SeekPoint], int] | None:
     """The frames of a zstd file with a seek table, and the size of their content; None for other files."""
     with suppress(GrammarError, OSError):
         end = raw.seek(0, io.SEEK_END)
@@ -239,5 +239,5 @@ def seek_table(raw: BinaryIO) -> tuple[list[_Frame], int] | None:
         plain = [0, *accumulate(entry.len_plain for entry in entries)]
         packed = [0, *accumulate(entry.len_packed for entry in entries)]
         if packed[-1] == end - footer.len_table:
-            return list(map(_Frame, plain[:-1], packed[:-1])) or [_Frame(0, 0)], plain[-1]
+            return list(map(_SeekPoint, plain[:-1], packed[:-1])) or [_SeekPoint(0, 0)], plain[-1]
     return None

@@ -40,7 +40,7 @@ _LEAST, _MOST = 64 << 10, 8 << 20
 _MOST_WHOLE = 64 << 20
 
 
-class State(NamedTuple):
+class FileState(NamedTuple):
     """Size in bytes, and modification time in seconds since 1970."""
 
     size: int
@@ -76,7 +76,7 @@ def read_whole(url: str) -> bytes:
     return data
 
 
-def _check_unchanged(place: _Place, opened: FileInfo) -> None:
+def _check_unchanged(place: _RemotePath, opened: FileInfo) -> None:
     """Raise OSError if a file has been replaced since it was opened; it may have grown, as logs do."""
     now = place.system.get_file_info(place.path)
     has_grown = now.is_file and now.size > opened.size
@@ -84,7 +84,7 @@ def _check_unchanged(place: _Place, opened: FileInfo) -> None:
         raise OSError("changed while it was read; read it again")
 
 
-def state_of(url: str) -> State:
+def state_of(url: str) -> FileState:
     """The size and modification time of a file.
 
     Raises `OSError`: the file does not exist.
@@ -94,7 +94,7 @@ def state_of(url: str) -> State:
         info = place.system.get_file_info(place.path)
     if not info.is_file:
         raise FileNotFoundError(2, "no such file", url)
-    return State(info.size, info.mtime.timestamp() if info.mtime is not None else 0.0)
+    return FileState(info.size, info.mtime.timestamp() if info.mtime is not None else 0.0)
 
 
 def find(url: str) -> list[str]:
@@ -158,7 +158,7 @@ def changing(url: str) -> Iterator[tuple[FileSystem, str]]:
         yield place.system, place.path
 
 
-class _Place(NamedTuple):
+class _RemotePath(NamedTuple):
     system: FileSystem
     path: str
     head: str  # the URL without its path
@@ -168,7 +168,7 @@ class _Place(NamedTuple):
         return self.head + path + self.tail
 
 
-def _place(url: str) -> _Place:
+def _place(url: str) -> _RemotePath:
     scheme, rest = url.split("://", 1)
     scheme = _SCHEMES.get(scheme.lower(), scheme.lower())
     rest, mark, options = _split_options(rest)
@@ -178,7 +178,7 @@ def _place(url: str) -> _Place:
     credentials = host[: host.rfind("@") + 1]
     path = rest[len(credentials) :] if base else rest[len(host) :]
     head = url[: url.index("://") + 3] + (credentials if base else host)
-    return _Place(system, path, head, mark + options)
+    return _RemotePath(system, path, head, mark + options)
 
 
 def _split_options(url: str) -> tuple[str, str, str]:

@@ -293,11 +293,11 @@ def length_of(path: str) -> int:
     return size
 
 
-def _file_state(path: str) -> remote.State:
+def _file_state(path: str) -> remote.FileState:
     if remote.is_url(path):
         return remote.state_of(path)
     status = os.stat(path)
-    return remote.State(status.st_size, status.st_mtime)
+    return remote.FileState(status.st_size, status.st_mtime)
 
 
 @lru_cache(maxsize=1 << 12)
