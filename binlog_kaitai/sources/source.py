@@ -31,7 +31,7 @@ from binlog_kaitai.sources.servers import is_server, servers_of
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
 
-class State(NamedTuple):
+class LogState(NamedTuple):
     """Properties of a log known without reading its events.
 
     `size`: size of the plain log in bytes; of the file, if it must be decompressed from its start.
@@ -63,7 +63,7 @@ class Source:
     span: Span | None = None
     keys: Keys | None = field(default=None, repr=False)
     repeated: GtidSet | None = field(default=None, repr=False, compare=False)
-    state: State | None = field(default=None, repr=False)
+    state: LogState | None = field(default=None, repr=False)
 
     @property
     def size(self) -> int:
@@ -261,14 +261,14 @@ def _starts_like_a_log(path: str) -> bool:
     return False
 
 
-def state_of(path: str) -> State:
+def state_of(path: str) -> LogState:
     """The size and modification time of a log.
 
     Raises `OSError`: the file does not exist.
     """
     file = _file_state(path)
     size = _plain_size(path, *file, unpacks=False)
-    return State(file.size if size is None else size, file.modified, size is not None)
+    return LogState(file.size if size is None else size, file.modified, size is not None)
 
 
 def with_state(log: Source) -> Source:

@@ -35,7 +35,7 @@ from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.packed import warn_undivided
-from binlog_kaitai.sources.source import Source, SourceLike, State, resolve, series_of, with_state
+from binlog_kaitai.sources.source import LogState, Source, SourceLike, resolve, series_of, with_state
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.views.changes_view import json_batches, typed_batches
@@ -212,7 +212,7 @@ def exact_in(log: Log, split: Source) -> Source | None:
 #: Maximum number of logs with cached split points.
 _MAX_LOGS = 1 << 10
 
-_Key = tuple[str | None, State | None, Keys | None]
+_Key = tuple[str | None, LogState | None, Keys | None]
 
 _split_points: OrderedDict[_Key, list[Span]] = OrderedDict()
 

@@ -85,9 +85,9 @@ def test_a_list_of_logs_is_unpacked_when_it_is_needed() -> None:
     """It travels to each task."""
     import pickle
 
-    from binlog_kaitai.sources.source import Source, State
+    from binlog_kaitai.sources.source import LogState, Source
 
-    state = State(1 << 30, 1.5)
+    state = LogState(1 << 30, 1.5)
     files = [replace(Source.of_path(f"/logs/binlog.{number:06}"), state=state) for number in range(2000)]
     data = pickle.dumps(Files(files))
     assert len(data) < len(pickle.dumps(files)) / 3
