@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
@@ -55,7 +55,7 @@ def left_values(plan: LinePlan, found: LocatedRows, rows: Ints, left: Ints, long
     return list(texts)
 
 
-def with_left_texts(data: Any, ends: Any, left: Any, texts: list[bytes]) -> tuple[Any, Any]:
+def with_left_texts(data: Bytes, ends: Ints, left: Ints, texts: list[bytes]) -> tuple[Bytes, Ints]:
     """Insert texts into lines where values were left out; returns the lines and their ends."""
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     # Alternately pieces of lines and texts.
@@ -82,12 +82,12 @@ _FEW, _SCRATCH = 1 << 10, 1 << 16
 class RowLines(NamedTuple):
     """Lines of text of changed rows: the event of each row, its number within the event, text, line ends."""
 
-    events: Any
-    numbers: Any
-    data: Any
-    ends: Any
+    events: Ints
+    numbers: Ints
+    data: Bytes
+    ends: Ints
 
-    def select(self, rows: Any) -> RowLines:
+    def select(self, rows: Ints) -> RowLines:
         """The given lines."""
         begins = np.concatenate(([0], self.ends[:-1]))[rows] if len(self.ends) else self.ends
         data, offsets = take_ranges(self.data, begins, self.ends[rows] - begins)
@@ -108,18 +108,18 @@ class OfEvents(NamedTuple):
     The text is in `data`, or in the associated pool.
     """
 
-    data: Any
+    data: Bytes
     file: str
     schema: str
     table: str
-    positions: Any
-    timestamps: Any
+    positions: Ints
+    timestamps: Ints
     gtids: TextColumn
-    server_ids: Any
+    server_ids: Ints
     origins: dict[str, TextColumn]
 
 
-def column_texts(data: Any, pool: Pool, column: TextColumn, count: int) -> list[bytes]:
+def column_texts(data: Bytes, pool: Pool, column: TextColumn, count: int) -> list[bytes]:
     """The text of each of the first `count` rows of a column."""
     rows = np.arange(count)
     text, ends = write_lines(data, pool, [LineProgram(pool).column(column)], rows, rows * 0, rows)
@@ -236,7 +236,7 @@ class LineWriter:
         Numbers of the events in `page.images`, ascending, that may have rows.
     """
 
-    def __init__(self, page: RowsPage, table: Table, events: Any, form: Form) -> None:
+    def __init__(self, page: RowsPage, table: Table, events: Ints, form: Form) -> None:
         self._page, self._table, self._events, self._form = page, table, events, form
         plan: LinePlan | None = table.memory.get(form)
         if plan is None:
@@ -245,7 +245,7 @@ class LineWriter:
         self._numbers = np.full(len(events), -1, dtype=np.int64)
 
     @cached_property
-    def _texts(self) -> tuple[Any, Any]:
+    def _texts(self) -> tuple[Bytes, Ints]:
         """The texts of the events, concatenated, and the start of each."""
         return _of_events(self._page, self._table, self._events, self._form)
 
@@ -279,7 +279,7 @@ class LineWriter:
             data, ends = with_left_texts(data, ends, left, made)
         return RowLines(of_rows, in_event, data, ends)
 
-    def _event_indexes(self, of_rows: Any) -> Any:
+    def _event_indexes(self, of_rows: Ints) -> Ints:
         """The index of each row's event in `events`; sets the number of its program."""
         limits = np.empty(len(of_rows) + 1, dtype=np.int64)
         limits = limits[: find_runs.run(of_rows, limits) + 1]
@@ -300,13 +300,13 @@ _SHORT = JsonForm(SHORT_JSON)
 class _Wanted(NamedTuple):
     """For each line its first row, its event, and the row number in the log; the program of each event."""
 
-    rows: Any
-    events: Any
-    numbers: Any
-    programs: Any
+    rows: Ints
+    events: Ints
+    numbers: Ints
+    programs: Ints
 
 
-def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[Any, Any]:
+def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[Bytes, Ints]:
     """The texts of each event, concatenated, and the start of each."""
     count = form.text_count
     if not count:
@@ -314,14 +314,15 @@ def _of_events(page: RowsPage, table: Table, events: Any, form: Form) -> tuple[A
     rows, block, pool = page.images.rows[events], page.block, page.pool
     header = block.header_of(rows)
     gtids = TextColumn(TEXT, page.gtids.first[rows], page.gtids.second[rows])
-    numbers = block.positions[rows], header.numbers("timestamp"), gtids, header.numbers("server_id")
-    found = OfEvents(block.data, block.file, *table.key, *numbers, _origins(page, rows))
+    stamps, server_ids = (header.numbers(name).astype(np.int64) for name in ("timestamp", "server_id"))
+    names, positions, origins = table.key, block.positions[rows], _origins(page, rows)
+    metadata = OfEvents(block.data, block.file, *names, positions, stamps, gtids, server_ids, origins)
     of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
-    data, ends = write_lines(block.data, pool, form.of_events(found, pool), of_rows, program_of, of_rows)
+    data, ends = write_lines(block.data, pool, form.of_events(metadata, pool), of_rows, program_of, of_rows)
     return data, np.concatenate(([0], ends))
 
 
-def _origins(page: RowsPage, rows: Any) -> dict[str, TextColumn]:
+def _origins(page: RowsPage, rows: Ints) -> dict[str, TextColumn]:
     """The columns of `page.origins` for some events of the block."""
     return {
         name: column if column.constant is not None else column.select(rows)
@@ -338,8 +339,8 @@ def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
 
 
 def _written(
-    plan: LinePlan, found: LocatedRows, wanted: _Wanted, texts: Any, text_limits: Any, longest: int
-) -> tuple[Any, Any, Any]:
+    plan: LinePlan, found: LocatedRows, wanted: _Wanted, texts: Bytes, text_limits: Ints, longest: int
+) -> tuple[Bytes, Ints, Ints]:
     """The lines, their ends, and the values left out: see `put_row_lines`."""
     count = len(wanted.rows)
     item, own = found.starts.itemsize, found.starts
@@ -372,7 +373,7 @@ def _written(
     return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
-def _some(found: LocatedRows, rows: Any) -> LocatedRows:
+def _some(found: LocatedRows, rows: Ints) -> LocatedRows:
     """The given rows, with both images of updates."""
     is_update = found.changes[rows] == BEFORE
     return found.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))

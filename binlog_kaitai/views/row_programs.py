@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
@@ -171,5 +172,5 @@ class LinePlan:
         return column, columns[row_lines.SECOND], columns[row_lines.KIND]
 
 
-def _bytes(text: bytes) -> Any:
+def _bytes(text: bytes) -> Bytes:
     return np.frombuffer(text, dtype=np.uint8)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Array, Bools, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints, view_of
 from binlog_kaitai.log.event_rows import Row, row_object, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
@@ -334,7 +334,7 @@ def page_lines(
     of_table = partial(_table_lines, form=form or _JSON, choice=choice)
     with page.block.held():
         for lines in in_order(page, of_table, RowLines.joined):
-            yield from filled(memoryview(lines.data), page.block)
+            yield from filled(view_of(lines.data), page.block)
 
 
 def _table_lines(
