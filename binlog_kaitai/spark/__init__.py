@@ -7,7 +7,7 @@
     spark.read.format("binlog").load("/var/lib/mysql/mysql-bin.*")
 
 ==============  ==================================================================
-source          the entry point for ``format("binlog")``
+data_source     the entry point for ``format("binlog")``
 reader_options  the options of a reader, from Spark's strings to checked values
 stream_options  the additional options of a stream
 schemas         conversion between Arrow schemas and Spark schemas

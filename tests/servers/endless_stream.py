@@ -17,7 +17,7 @@ from typing import Any
 
 from pyspark.sql.streaming.datasource import ReadMaxBytes
 
-from binlog_kaitai.spark.source import BinlogDataSource
+from binlog_kaitai.spark.data_source import BinlogDataSource
 from binlog_kaitai.spark.stream import FollowingReader
 
 

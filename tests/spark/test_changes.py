@@ -11,8 +11,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
+from binlog_kaitai.spark.data_source import BinlogDataSource
 from binlog_kaitai.spark.schemas import plain_type
-from binlog_kaitai.spark.source import BinlogDataSource
 from binlog_kaitai.spark.state import latest
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_taken_names import NAMES, log_with

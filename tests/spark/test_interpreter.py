@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pyspark.sql.datasource import DataSource, DataSourceReader
+from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceRegistration
 
 from binlog_kaitai.spark import interpreter
 from binlog_kaitai.spark.registration import register_source
@@ -47,6 +47,19 @@ def test_workers_take_pyspark_from_where_its_bytecode_is(spark: SparkSession) ->
 
     register_source(spark, Where)
     assert spark.read.format("where").load().collect() == [(pyspark.__file__, sys.executable)]
+
+
+def test_a_source_is_registered_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark prints a warning for a source that replaces one."""
+    registered: list[type[DataSource]] = []
+    monkeypatch.setattr(DataSourceRegistration, "register", lambda _, source: registered.append(source))
+
+    class Another(DataSource):
+        pass
+
+    register_source(spark, Another)
+    register_source(spark, Another)
+    assert registered == [Another]
 
 
 def test_entries_after_the_archives_of_spark_stay_in_the_path() -> None:

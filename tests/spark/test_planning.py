@@ -10,7 +10,7 @@ import pytest
 
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.source import BinlogDataSource
+from binlog_kaitai.spark.data_source import BinlogDataSource
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 from tests.extent import rounds

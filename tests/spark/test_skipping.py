@@ -19,8 +19,8 @@ from binlog_kaitai.following.log_headers import closed_at, header_of
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark import skipping
 from binlog_kaitai.spark.batch import BinlogReader
+from binlog_kaitai.spark.data_source import view_schema
 from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.spark.source import view_schema
 from tests.corpus_files import CORPUS, case, cases
 from tests.extent import rounds, sample
 from tests.spark.test_planning import Counting, counted

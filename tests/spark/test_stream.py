@@ -14,8 +14,8 @@ from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.spark.data_source import BinlogDataSource
 from binlog_kaitai.spark.limits import ASKED_BY_SPARK
-from binlog_kaitai.spark.source import BinlogDataSource
 from binlog_kaitai.spark.stream_options import parse_stream
 from binlog_kaitai.spark.stream_views import BinlogStreamReader
 from tests.corpus_files import CORPUS
