@@ -15,7 +15,6 @@ from binlog_kaitai.render.dump import (
     block_printer,
     dump_logs,
     event_by_event,
-    row_printer,
 )
 from binlog_kaitai.render.dump import dump as dump_log
 from tools.fuzz.outcome import Outcome
@@ -26,23 +25,16 @@ _NEVER = 1 << 60
 
 @contextmanager
 def _one_by_one() -> Iterator[None]:
-    with patch.object(dump_logs, "is_plain", lambda options: False), _work_from(_NEVER):
+    with (
+        patch.object(dump_logs, "is_plain", lambda options: False),
+        patch.object(event_by_event, "KERNELS_FROM", _NEVER),
+    ):
         yield
 
 
 @contextmanager
 def _by_blocks() -> Iterator[None]:
-    with patch.object(block_printer, "_SHORTEST", 1), _work_from(0):
-        yield
-
-
-@contextmanager
-def _work_from(size: int) -> Iterator[None]:
-    """Use kernels for logs of at least this many bytes."""
-    with (
-        patch.object(event_by_event, "KERNELS_FROM", size),
-        patch.object(row_printer, "KERNELS_FROM", size),
-    ):
+    with patch.object(block_printer, "_SHORTEST", 1), patch.object(event_by_event, "KERNELS_FROM", 0):
         yield
 
 
