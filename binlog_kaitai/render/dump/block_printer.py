@@ -216,17 +216,8 @@ class JobPlan:
         return JobList(self._jobs[begin:end], self._event_of[begin:end])
 
 
-#: Shorter stretches (in events) do not pay off; nor does a block in which more events contradict their table
-#: maps.
-_SHORTEST, _MAX_MISMATCHES = 24, 8
-
-
-class _TroubleError(Exception):
-    """An event must be printed individually; the events before `written` have been printed."""
-
-    def __init__(self, event: int, written: int) -> None:
-        super().__init__(event, written)
-        self.event, self.written = event, written
+#: Shorter stretches, in events, do not pay off.
+_SHORTEST = 24
 
 
 class BlockPrinter:
@@ -249,27 +240,20 @@ class BlockPrinter:
         """
         begin, stop = 0, len(block)
         self._begin(block, is_passed, inside)
-        mismatches = 0
         while begin < stop:
-            can_walk = mismatches <= _MAX_MISMATCHES and self._is_ready()
-            end = self._steps.walk(begin, stop) if can_walk else begin
-            if not self.lines.is_inside(begin):
-                self._dump.end_payload()
+            end = self._steps.walk(begin, stop) if self._is_ready() else begin
             if end - begin < _SHORTEST:
-                self._print_alone(begin, passes=bool(is_passed[begin]))
-                begin += 1
-                continue
-            try:
-                self._print_stretch(begin, end)
-                begin = end
-            except _TroubleError as trouble:
-                self._steps.leave_out(trouble.event)
-                mismatches += 1
-                begin = trouble.written
+                end = begin + 1
+                self._print_alone(begin)
+            else:
+                end = self._print_stretch(begin, end)
+            begin = end
         self._remember(0, stop)
 
-    def _print_alone(self, event: int, *, passes: bool) -> None:
+    def _print_alone(self, event: int) -> None:
         printed, printer = self._steps.printed_event(event), self.printer
+        if not self.lines.is_inside(event):
+            self._dump.end_payload()
         if self.block.checksums[event] == BAD:
             raise error_at(self.block, event)
         # Nothing is printed of events that others depend on if they cannot be read.
@@ -277,7 +261,7 @@ class BlockPrinter:
             _ = printed.event.body
         elif printed.kind in GTID_TYPES:
             _ = printed.event.stated_gtid
-        if passes:
+        if self._is_passed[event]:
             printer.pass_over(printed)
             return
         if printer.rewritten:
@@ -291,7 +275,7 @@ class BlockPrinter:
         return not (self.printer.waiting or self.printer.state.is_annotated)
 
     def _begin(self, block: Block, is_passed: Bools, inside: InsidePayloads | None) -> None:
-        self.block = block
+        self.block, self._is_passed = block, is_passed
         self.programs.begin()
         self._table_maps.begin()
         printer = self.printer
@@ -322,7 +306,10 @@ class BlockPrinter:
             tables += [(payload, body) for body in self.tables_inside.of(payload).table_maps.values()]
         return tables
 
-    def _print_stretch(self, begin: int, end: int) -> None:
+    def _print_stretch(self, begin: int, end: int) -> int:
+        """Print a stretch, up to rows that contradict their table map; returns where to go on."""
+        if not self.lines.is_inside(begin):
+            self._dump.end_payload()
         acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
         ready, texts, left = self._write_lines(begin, acts)
         lines, images = self.lines.as_printed, self._images[:, begin:end]
@@ -342,14 +329,19 @@ class BlockPrinter:
         except RowsMismatchError as mismatch:
             if mismatch.done:
                 written = begin + int(running.event_of[mismatch.done - 1]) + 1
-            if 0 <= waiting.end < written - begin:
-                out.rows = 0
-            self._finish(begin, written, acts, b"")
-            raise _TroubleError(begin + int(running.event_of[mismatch.job]), written) from None
-        out.body.extend(piece for piece in left_body if piece)
-        out.tail.extend(piece for piece in left_tail if piece)
-        out.rows = left_rows + (0 if waiting.end >= 0 else out.rows)
-        self._finish(begin, end, acts, left)
+            end = begin + int(running.event_of[mismatch.job]) + 1
+        else:
+            out.body.extend(piece for piece in left_body if piece)
+            out.tail.extend(piece for piece in left_tail if piece)
+            out.rows = left_rows + (0 if waiting.end >= 0 else out.rows)
+            self._finish(begin, end, acts, left)
+            return end
+        if 0 <= waiting.end < written - begin:
+            out.rows = 0
+        self._finish(begin, written, acts, b"")
+        for event in range(written, end):
+            self._print_alone(event)
+        return end
 
     def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Bytes, TextRanges, bytes]:
         """The text of all lines, the start and end of each event's text, and the remainder."""

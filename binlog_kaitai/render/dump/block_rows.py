@@ -177,6 +177,9 @@ class RowsEvents:
                 self.rows_headers.append(rows_header)
         self.rows_header_of = np.array(rows_header_of, dtype=np.int64)[which]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
+        self.program_of[
+            self.starts == self.ends
+        ] = -1  # of events without images, a text of its own is printed
 
     def table_map_of(self, event: int) -> TableMapEvent | None:
         """The table map that any rows event refers to; None for other events, or if it is missing."""

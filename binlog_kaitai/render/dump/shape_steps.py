@@ -274,10 +274,6 @@ class ShapeSteps:
                 self._table = np.concatenate((self._table, np.full_like(self._table, _UNKNOWN)))
         return self._numbers[key]
 
-    def leave_out(self, event: int) -> None:
-        """Have an event printed individually."""
-        self._shapes.numbers[event] = self._shapes.alone[event] = -1
-
     def walk(self, begin: int, stop: int) -> int:
         """Find the steps of the events from one on, as far as possible; the printer is unchanged."""
         printer, shapes = self._printer, self._shapes
