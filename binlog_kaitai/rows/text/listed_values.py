@@ -455,6 +455,20 @@ def put_geometry(
 
 
 @kernel
+def put_rare(data: Bytes, offset: int, length: int, kind: int, out: Bytes, end: int) -> Any:
+    """Write a YEAR or BIT, the same in all dialects; LEFT for any other kind."""
+    if kind == YEAR:
+        _, number = year(data, offset)
+        return put_signed(number, out, end)
+    if kind == BIT:
+        bits = np.int64(0)
+        for step in range(length):
+            bits = (bits << 8) | np.int64(data[offset + step])
+        return put_unsigned(bits, out, end)
+    return LEFT
+
+
+@kernel
 @inlined
 def put_sql(
     data: Bytes,
@@ -508,7 +522,7 @@ def put_sql(
         _, bits = integers(data, offset, length)
         end = put_members(bits, words, limits, first, count, 0, out, put_marks(quotes, out, end))
         return put_marks(quotes, out, end) if end >= 0 else LEFT
-    return LEFT
+    return put_rare(data, offset, length, kind, out, end)
 
 
 @kernel
@@ -533,16 +547,10 @@ def put_cell(
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, end)
+    if kind == UTF8 and dialect < SQL:
+        return put_utf8(data, offset, length, dialect, out, end)
     if kind == UNSIGNED:
         _, bits = integers(data, offset, length)
-        return put_unsigned(bits, out, end)
-    if kind == YEAR:
-        _, number = year(data, offset)
-        return put_signed(number, out, end)
-    if kind == BIT:
-        bits = np.int64(0)
-        for step in range(length):
-            bits = (bits << 8) | np.int64(data[offset + step])
         return put_unsigned(bits, out, end)
     if dialect >= SQL:
         return put_sql(
@@ -562,8 +570,6 @@ def put_cell(
             end,
         )
     quotes = dialect
-    if kind == UTF8:
-        return put_utf8(data, offset, length, quotes, out, end)
     if DATE <= kind <= OLD_TIME or kind == DECIMAL:
         end = put_quote(quotes, out, end)
         if kind == DECIMAL:
@@ -592,4 +598,4 @@ def put_cell(
     if kind == MEMBERS:
         _, bits = integers(data, offset, length)
         return put_members(bits, words, limits, first, count, quotes, out, end)
-    return LEFT
+    return put_rare(data, offset, length, kind, out, end)

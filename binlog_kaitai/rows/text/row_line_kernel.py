@@ -345,13 +345,12 @@ def put_row_lines(
                         is_left = True
                         break
                     widest = np.int64(WIDEST)
-                    text_of_words = word_limits[word + piece[WORDS]] - word_limits[word]
                     if length > longest and UTF8 <= cell_kind <= BYTES and length >= piece[DETAIL]:
                         is_left = True
                         break
                     if dialect >= SQL and UTF8 <= cell_kind <= GEOMETRY and cell_kind != DOCUMENT:
                         widest = (4 if dialect == QUOTED_SQL else 2) * max(length, piece[DETAIL])
-                        widest += text_of_words + piece[WORDS] + 64
+                        widest += word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 64
                     elif cell_kind == UTF8:
                         widest = 6 * length + 32
                         if position + widest + _SHOWN_ROOM > room:
@@ -361,7 +360,7 @@ def put_row_lines(
                     elif cell_kind == CODED:
                         widest = 6 * length + 32
                     elif cell_kind in (MEMBER, MEMBERS):
-                        widest = text_of_words + piece[WORDS] + 32
+                        widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
                     if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
