@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
@@ -14,10 +17,12 @@ from click.core import ParameterSource
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import handling, say
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake import FORMATS, VIEWS
+from binlog_kaitai.lake import FORMATS, PLACE, SOURCES, VIEWS
 
 if TYPE_CHECKING:
-    from binlog_kaitai.spark.pipeline import Pipeline
+    from pyspark.sql import SparkSession
+
+    from binlog_kaitai.spark.pipeline import Job
 
 _NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
@@ -26,9 +31,39 @@ _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|
 _SECONDS = {"mil": 0.001, "ms": 0.001, "mi": 60.0, "s": 1.0, "h": 3600.0}
 
 
+#: Spark's setting by which the tasks of all sources get their share.
+_FAIR = "spark.scheduler.mode=FAIR"
+
+#: Seconds for the batches of several sources to end after an interruption.
+_PATIENCE = 10.0
+
+#: Parameters that name files to read.
+_INPUTS = ("servers", "dump", "mask_key_file")
+
+#: Parameters that a source of `--servers` can have.
+_OF_SOURCES = (
+    "tables", "views", "state", "start", "batch_size", "split_size", "zero_dates", "ddl", "mode",
+    "allow_loss", "spool", "snapshot", "snapshot_readers", "dump", "included", "excluded", "masks",
+    "mask_key_file", "renames",
+)  # fmt: skip
+
+
 @click.command()
-@options.source_paths
+@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--to", "target", required=True, metavar="LAKE", help="Directory or URL of the lake.")
+@click.option(
+    "--servers",
+    metavar="FILE",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Load several sources, named in this TOML file.",
+)
+@click.option(
+    "--into",
+    type=click.Choice(("folders", "one")),
+    default="folders",
+    show_default=True,
+    help="With --servers: a lake for each source, in folders of LAKE; or one, with a column _source.",
+)
 @click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
 @click.option(
     "--interval",
@@ -141,8 +176,117 @@ _SECONDS = {"mil": 0.001, "ms": 0.001, "mi": 60.0, "s": 1.0, "h": 3600.0}
 def pipeline(
     sources: tuple[str, ...],
     target: str,
+    servers: str | None,
     continuous: bool,
     interval: str,
+    dry_run: bool,
+    progress_file: str | None,
+    metrics_file: str | None,
+    ui: bool,
+    master: str | None,
+    settings: tuple[str, ...],
+    **_: Any,
+) -> None:
+    """Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.
+
+    LAKE may be in an object store, such as s3://bucket/folder. Its tables are events, transactions,
+    statements, and the changes of each table, partitioned by date. Each run loads what is new since the last
+    one. If a run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running
+    server, mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
+
+    FILE names several sources: [NAME] with url or logs, and options as here for this source only.
+
+    Options marked * may be repeated.
+
+    \b
+    Examples:
+      binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to s3://bucket/lake --continuous /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot --continuous mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --snapshot-from dump.sql.gz mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --servers fleet.toml --into one --continuous
+    """
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as error:
+        raise UsageError(_NEEDED) from error
+    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview
+    from binlog_kaitai.spark.fleet import Fleet
+    from binlog_kaitai.spark.pipeline import Pipeline, SparkTasks
+    from binlog_kaitai.spark.progress import ProgressFiles
+
+    context = click.get_current_context()
+    is_given = context.get_parameter_source("interval") is ParameterSource.COMMANDLINE
+    if not continuous and is_given:
+        raise UsageError("--interval requires --continuous")
+    jobs = _jobs(context)
+    for path in (progress_file, metrics_file):
+        options.refuse_inputs(path, [*sources, *(context.params[name] for name in _INPUTS)])
+    if dry_run:
+        for job in jobs:
+            show_preview(job)
+        return
+    files = ProgressFiles(*(None if one is None else Path(one) for one in (progress_file, metrics_file)))
+    reports = [Reports(job, files) for job in jobs]
+    pipelines = [Pipeline(one.job, one.take, one.take_snapshot, one.take_state) for one in reports]
+    seconds = parse_interval(interval) if continuous else None
+    try:
+        if servers is None:
+            (pipeline,) = pipelines
+            pipeline.lake.check()
+            with _session(master, settings, ui) as spark:
+                pipeline.run(SparkTasks(spark), interval=seconds)
+        else:
+            failures = {one.job.source: one.take_failure for one in reports}
+            fleet = Fleet(pipelines, lambda source, error: failures[source](error, retries=continuous))
+            with _session(master, (_FAIR, *settings), ui) as spark:
+                try:
+                    fleet.run(partial(SparkTasks, spark), interval=seconds)
+                except KeyboardInterrupt:
+                    spark.sparkContext.cancelAllJobs()
+                    fleet.wait(_PATIENCE)
+                    raise
+    finally:
+        for one in reports:
+            one.end()
+
+
+def _jobs(context: click.Context) -> list[Job]:
+    """The jobs of the command line, one for each source of `--servers`."""
+    from binlog_kaitai.lake.storage import Storage
+
+    params = context.params
+    path, target = params["servers"], Storage(params["target"])
+    if path is None:
+        if context.get_parameter_source("into") is ParameterSource.COMMANDLINE:
+            raise UsageError("--into requires --servers")
+        if not params["sources"]:
+            raise click.MissingParameter(ctx=context, param_type="argument", param_hint="SOURCE")
+        return [_job(**params)]
+    from binlog_kaitai.cli.fleet_file import in_source, read_fleet
+
+    if params["sources"]:
+        raise UsageError("--servers names the sources; omit SOURCE")
+    if params["spool"] is not None or params["dump"] is not None:
+        raise UsageError(f"--spool and --snapshot-from are for one source; set them in {path}")
+    is_shared = params["into"] == "one"
+    if not is_shared and {PLACE, SOURCES} & set(target.names()):
+        raise UsageError(f"{target.name} is a lake; use a folder for the lakes of the sources, or --into one")
+    jobs = []
+    for source, own in read_fleet(path, context, _OF_SOURCES):
+        with in_source(path, source):
+            own["target"] = target.url if is_shared else target.url_of(source)
+            jobs.append(_job(source, is_shared, **own))
+    return jobs
+
+
+def _job(
+    source: str = "",
+    is_shared: bool = False,
+    *,
+    sources: tuple[str, ...],
+    target: str,
     tables: tuple[str, ...],
     views: tuple[str, ...],
     table_format: str,
@@ -164,50 +308,21 @@ def pipeline(
     mask_key_file: str | None,
     renames: tuple[str, ...],
     dry_run: bool,
-    progress_file: str | None,
-    metrics_file: str | None,
-    ui: bool,
-    master: str | None,
-    settings: tuple[str, ...],
-) -> None:
-    """Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.
-
-    LAKE may be in an object store, such as s3://bucket/folder. Its tables are events, transactions,
-    statements, and the changes of each table, partitioned by date. Each run loads what is new since the last
-    one. If a run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running
-    server, mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
-
-    Options marked * may be repeated.
-
-    \b
-    Examples:
-      binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
-      binlog-kaitai pipeline --to s3://bucket/lake --continuous /var/lib/mysql/binlog.index
-      binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
-      binlog-kaitai pipeline --to lake --snapshot --continuous mysql://repl@db1/
-      binlog-kaitai pipeline --to lake --snapshot-from dump.sql.gz mysql://repl@db1/
-    """
-    try:
-        import pyspark  # noqa: F401
-    except ImportError as error:
-        raise UsageError(_NEEDED) from error
-    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview, spool_of, work_of
+    **_: Any,
+) -> Job:
+    """What to load from one source, from the options for it."""
+    from binlog_kaitai.cli.pipeline_reports import spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
     from binlog_kaitai.sources.remote import is_url
-    from binlog_kaitai.spark.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.pipeline import Job
     from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
     from binlog_kaitai.views.row_masks import Masks
 
-    given = click.get_current_context().get_parameter_source("interval")
-    if not continuous and given is ParameterSource.COMMANDLINE:
-        raise UsageError("--interval requires --continuous")
     if tables and views and "changes" not in views:
         raise UsageError("--tables filters the changes view; add --view changes")
     if "-" in sources:
         raise UsageError("stdin cannot be followed")
-    for path in (progress_file, metrics_file):
-        options.refuse_inputs(path, [*sources, dump, mask_key_file])
     Filters.of(table=tables)
     wanted = views or VIEWS
     if state and ("changes" not in wanted or table_format != "delta"):
@@ -216,9 +331,12 @@ def pipeline(
         raise UsageError("--snapshot and --snapshot-from cannot be used together")
     if snapshot or dump is not None:
         _check_snapshot("--snapshot" if snapshot else "--snapshot-from", wanted, start, ddl)
+    if dry_run and dump is not None:
+        raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
     rules = Rules.of(Masks.of(included, excluded, masks, mask_key_file), renames)
-    paths, server = spooled(paths, spool_of(paths, spool, target, rules))
+    work = os.path.join(work_of(target), source) if is_shared else work_of(target)
+    paths, server = spooled(paths, spool_of(paths, spool, target, work, rules))
     if snapshot and server is None:
         raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
     following = Following(
@@ -231,31 +349,21 @@ def pipeline(
         mode=mode.upper(),
         server=server,
     )
-    readers = snapshot_readers if snapshot else 0
-    job = Job(
+    return Job(
         following,
         target,
-        work_of(target),
+        work,
         wanted,
         tables,
         zero_dates,
         table_format,
-        readers,
+        snapshot_readers if snapshot else 0,
         rules,
         dump,
         state,
+        source,
+        is_shared,
     )
-    if dry_run:
-        if dump is not None:
-            raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
-        show_preview(job)
-        return
-    reports = Reports(job, progress_file, metrics_file)
-    pipeline = Pipeline(job, reports.take, lambda line: say(line, err=True), reports.take_state)
-    try:
-        _run(pipeline, parse_interval(interval) if continuous else None, master, settings, ui)
-    finally:
-        reports.end()
 
 
 def _check_snapshot(option: str, views: Sequence[str], start: str, ddl: str | None) -> None:
@@ -267,19 +375,17 @@ def _check_snapshot(option: str, views: Sequence[str], start: str, ddl: str | No
         raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
 
 
-def _run(
-    pipeline: Pipeline, interval: float | None, master: str | None, settings: tuple[str, ...], shows_ui: bool
-) -> None:
-    from binlog_kaitai.spark.pipeline import SparkTasks
+@contextmanager
+def _session(master: str | None, settings: Sequence[str], shows_ui: bool) -> Iterator[SparkSession]:
+    """A session for the block, which SIGINT and SIGTERM end."""
     from binlog_kaitai.spark.session import session, stop
 
-    pipeline.lake.check()
     spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:
         say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
     try:
         with handling(_interrupt, signal.SIGINT, signal.SIGTERM):
-            pipeline.run(SparkTasks(spark), interval=interval)
+            yield spark
     except KeyboardInterrupt:
         spark.sparkContext.cancelAllJobs()
     finally:

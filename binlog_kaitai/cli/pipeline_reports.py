@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import traceback
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.cli.console import say, warn
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import WORK
@@ -19,6 +20,7 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.state import Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.servers import is_server
+from binlog_kaitai.spark.fleet import PAUSE
 from binlog_kaitai.spark.followed_logs import checkpoint_of
 from binlog_kaitai.spark.progress import Progress, ProgressFiles, size_text
 from binlog_kaitai.views.change_schemas import META_FIELDS
@@ -36,8 +38,8 @@ def work_of(lake: str) -> str:
     return os.path.join(base, "binlog-kaitai", "lakes", re.sub(r"[^A-Za-z0-9.-]+", "_", storage.name))
 
 
-def spool_of(paths: Sequence[str], spool: str | None, lake: str, rules: Rules) -> str | None:
-    """Where to keep the logs of a server; None for the default outside the lake.
+def spool_of(paths: Sequence[str], spool: str | None, lake: str, work: str, rules: Rules) -> str | None:
+    """Where to keep the logs of a server: in the directory for work; None for the default outside the lake.
 
     Raises `UsageError`: the spool would be in a lake with masks, and has all values.
     """
@@ -45,7 +47,7 @@ def spool_of(paths: Sequence[str], spool: str | None, lake: str, rules: Rules) -
         return spool
     storage = Storage(lake)
     if not rules.masks or not storage.is_local:
-        return os.path.join(work_of(lake), "spool") if spool is None else spool
+        return os.path.join(work, "spool") if spool is None else spool
     if spool is not None and Path(spool).resolve().is_relative_to(Path(storage.url).resolve()):
         raise UsageError("--spool: a lake with masks cannot contain the logs; use a directory outside it")
     return spool
@@ -56,36 +58,47 @@ _EVERY = frozenset(field.name for field in META_FIELDS)
 
 
 class Reports:
-    """Reports batches on stdout and in files, and at the end what the user should know."""
+    """Reports the batches of a job on stdout and in files, and at the end what the user should know."""
 
-    def __init__(self, job: Job, progress_file: str | None, metrics_file: str | None) -> None:
+    def __init__(self, job: Job, files: ProgressFiles) -> None:
+        self.job = job
+        self._prefix = f"{job.source}: " if job.source else ""
         self._masks = job.rules.masks
-        self._has_changes = "changes" in job.views
-        lines, metrics = (None if one is None else Path(one) for one in (progress_file, metrics_file))
-        self._files = ProgressFiles(lines, metrics)
+        self._files = files
         self._tables: set[str] = set()
         self._refused: set[tuple[str, str]] = set()
         if self._masks and set(job.views) & {"events", "transactions"}:
-            warn("columns are masked: the text of statements, which may contain their values, is left out")
+            masked = "columns are masked: the text of statements, which may contain their values, is left out"
+            warn(f"{self._prefix}{masked}")
 
     def take(self, one: Progress) -> None:
         say(one.line())
         for text in one.warnings:
-            warnings.warn(text, stacklevel=1)
+            warnings.warn(f"{self._prefix}{text}", stacklevel=1)
         self._tables |= one.tables
         self._files.take(one)
+
+    def take_snapshot(self, line: str) -> None:
+        say(f"{self._prefix}{line}", err=True)
+
+    def take_failure(self, error: Exception, *, retries: bool) -> None:
+        """Report why the source cannot be loaded, while others are."""
+        if not isinstance(error, BinlogError):
+            say("".join(traceback.format_exception(error)), err=True)
+        warn(f"{self._prefix}{error}{f'; another try in {PAUSE:.0f} s' if retries else ''}")
+        self._files.take_failure(self.job.source)
 
     def take_state(self, one: Updated) -> None:
         """Name a table that has no state, once."""
         if one.reason and (one.name, one.reason) not in self._refused:
             self._refused.add((one.name, one.reason))
-            warn(f"state/{one.name}: {one.reason}")
+            warn(f"{self._prefix}state/{one.name}: {one.reason}")
 
     def end(self) -> None:
         """Name rules for columns of tables that no batch had: they may be misspelt."""
         if self._masks and self._tables:
             for rule in self._masks.unseen(self._tables):
-                warn(f"warning: no table of this run has columns {rule}")
+                warn(f"warning: {self._prefix}no table of this run has columns {rule}")
 
 
 def show_preview(job: Job) -> None:
@@ -96,7 +109,7 @@ def show_preview(job: Job) -> None:
     following = job.following
     if following.server is not None:
         raise UsageError("--dry-run reads logs, not a running server; fetch its logs and name them")
-    lake = Lake(job.lake, job.format)
+    lake = Lake(job.lake, job.format, job.source_in_lake)
     lake.check()
     ddl = following.ddl or (None if lake.plan is None else lake.plan.ddl)
     follower = Follower(
@@ -116,6 +129,8 @@ def show_preview(job: Job) -> None:
         ddl=ddl,
         zero_dates=job.zero_dates,
     )
+    if job.source:
+        say(f"== {job.source}")
     _show(found, has_changes="changes" in job.views)
 
 

@@ -28,6 +28,7 @@ upkeep     joins small files, and removes what no reader needs
     statements/log_date=.../...     the view `ddl`; a batch is complete when this table has it
     _lineage/...                    keys, and statements that emptied or renamed tables
     _pipeline/...                   one row: the plan of the last batch
+    _sources/NAME/...               in a lake of several sources: the last two of each source
 
 A batch
 -------
@@ -40,6 +41,9 @@ A process killed before step 3 ends leaves a plan whose batch `statements` lacks
 batch from the plan; the tables that have it already are skipped. No lock is needed: of two processes that
 write to a lake, the second one to commit a plan fails. Files that no commit names are invisible, and `lake
 vacuum` removes them.
+
+Several sources may share a lake. Each has an application's id, plans and numbers of batches of its own, so
+that each table knows the last batch it has of each source. One process loads all of them.
 """
 
 VIEWS = ("events", "transactions", "changes")
@@ -49,6 +53,10 @@ FORMATS = ("delta", "iceberg")
 
 #: The partition column of each table.
 DATE = "log_date"
+
+#: In a lake of several sources: the first column of each table, with the name of the source of a row; and the
+#: folder with a folder for each source, which has the tables `_lineage` and `_pipeline`.
+SOURCE, SOURCES = "_source", "_sources"
 
 #: The column of each view that the partition date is computed from.
 TIMES = {

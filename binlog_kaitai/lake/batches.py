@@ -7,19 +7,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
+from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, Kind
-from binlog_kaitai.lake import LINEAGE, STATEMENTS
+from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.delta import DeltaTables
 from binlog_kaitai.lake.files import DataFile, TableFiles, with_new_names
 from binlog_kaitai.lake.lineage import KEYED, Entry, Key, entries_as_batch, entries_of
-from binlog_kaitai.lake.place import Place, Plan
+from binlog_kaitai.lake.place import Place, Plan, private_name
 from binlog_kaitai.lake.rules import Rules, check_rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.tables import Format
-from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake
+from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake, with_source_field
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import untaken_name
 from binlog_kaitai.views.ddl_view import DDL_SCHEMA
@@ -77,6 +79,24 @@ class Piece:
             yield Entry.of(effect, self.era, log)
 
 
+class Shared:
+    """What the lakes of a process share, in all threads.
+
+    Attributes
+    ----------
+    handles : dict
+        Opened Delta tables, see `DeltaTables`.
+    """
+
+    def __init__(self) -> None:
+        self.handles: dict[str, Any] = {}
+        self._locks: dict[str, Lock] = {}
+
+    def lock(self, url: str) -> Lock:
+        """The lock of a table that other sources of a lake may change, too."""
+        return self._locks.setdefault(url, Lock())
+
+
 class Lake:
     """A lake.
 
@@ -86,6 +106,8 @@ class Lake:
         A path or URL; new, empty, or an existing lake.
     kind
         The format of its tables.
+    source
+        In a lake of several sources: the one to write or read, by its name.
 
     Attributes
     ----------
@@ -100,12 +122,14 @@ class Lake:
         A package is not installed.
     """
 
-    def __init__(self, url: str, kind: str = "delta") -> None:
+    def __init__(self, url: str, kind: str = "delta", source: str = "", shared: Shared | None = None) -> None:
         self.storage = Storage(url)
+        self.source = source
+        self.shared = shared or Shared()
         self.plan: Plan | None = None
         self.columns: dict[str, dict[str, pa.DataType]] = {}
         self._kind = kind
-        self._place = Place(self.storage)
+        self._place = Place(self.storage, source)
         if kind == "iceberg":
             from binlog_kaitai.lake.iceberg import needed_pyiceberg
 
@@ -123,11 +147,16 @@ class Lake:
             The folder has something else in it, or a lake of another format.
         """
         self.plan = self._place.load()
+        known = self.plan or self._plan_of_another()
+        if known is not None and known.format != self._kind:
+            raise UsageError(f"{self.storage.name} is a lake in {known.format} format; keep that format")
         if self.plan is not None:
-            if self.plan.format != self._kind:
-                kind = self.plan.format
-                raise UsageError(f"{self.storage.name} is a lake in {kind} format; keep that format")
             self._use(self.plan)
+
+    def _plan_of_another(self) -> Plan | None:
+        """The plan of any other source of the lake."""
+        others = self.storage.names(SOURCES) if self.source else []
+        return next(filter(None, (Place(self.storage, other).load() for other in others)), None)
 
     def open(self, rules: Rules) -> Plan:
         """Begin to write; returns the plan of the last batch.
@@ -148,11 +177,11 @@ class Lake:
         return self.plan
 
     def _use(self, plan: Plan) -> None:
-        self._private = self._tables = DeltaTables(self.storage, plan.application)
+        self._private = self._tables = DeltaTables(self.storage, plan.application, self.shared.handles)
         if self._kind == "iceberg":
             from binlog_kaitai.lake.iceberg import IcebergTables
 
-            self._tables = IcebergTables(self.storage, plan.application)
+            self._tables = IcebergTables(self.storage, plan.application, self.source)
 
     @property
     def is_complete(self) -> bool:
@@ -206,12 +235,16 @@ class Lake:
         self._append(STATEMENTS, statements, batch)
 
     def _append(self, name: str, files: Sequence[DataFile], batch: int) -> None:
+        with self.shared.lock(self.storage.delta_url(name)):
+            self._append_alone(name, files, batch)
+
+    def _append_alone(self, name: str, files: Sequence[DataFile], batch: int) -> None:
         table = self.tables.open(name)
         if table is not None and table.batch >= batch:
             return
         columns = {} if table is None else dict(table.columns)
         if name == STATEMENTS:
-            merge_columns(columns, schema_in_lake(DDL_SCHEMA))
+            merge_columns(columns, schema_in_lake(with_source_field(DDL_SCHEMA, self.source)))
         fitting = []
         for file in files:
             names = merge_columns(columns, file.columns)
@@ -230,7 +263,8 @@ class Lake:
             self._keys = {
                 (one.schema_name, one.table_name): one.key for one in self.lineage() if one.kind == KEYED
             }
-        table = self.private.open(LINEAGE)
+        name = private_name(LINEAGE, self.source)
+        table = self.private.open(name)
         if table is not None and table.batch >= batch:
             self._keys = None  # they are read again before they are needed
             return
@@ -238,10 +272,10 @@ class Lake:
         if not entries:
             return
         files = TableFiles(self.storage, has_dates=False)
-        files.write(LINEAGE, entries_as_batch(entries), "")
+        files.write(name, entries_as_batch(entries), "")
         files.close()
         if table is None:
-            self.private.create(LINEAGE, files.files[0].columns, files.files, batch)
+            self.private.create(name, files.files[0].columns, files.files, batch)
         else:
             table.append(files.files[0].columns, files.files, batch)
 
@@ -257,5 +291,5 @@ class Lake:
 
     def lineage(self) -> list[Entry]:
         """What happened to whole tables, in the order of the logs."""
-        table = self.private.open(LINEAGE)
+        table = self.private.open(private_name(LINEAGE, self.source))
         return [] if table is None else entries_of(table.batches())

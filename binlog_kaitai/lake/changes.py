@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.lineage import Lineage, Place, Segment, naming
 from binlog_kaitai.lake.rules import Rules
@@ -17,7 +18,7 @@ from binlog_kaitai.lake.types import with_names
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 
 #: The columns before those of the table, and after them.
-META = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
+META = frozenset((SOURCE, *(field.name for field in (*META_FIELDS, ABSENT_FIELD))))
 
 
 class TableChanges:
@@ -83,7 +84,7 @@ class TableChanges:
 
     def _where(self, after: Place | None, before: Place | None) -> pc.Expression:
         place = pc.field(SEQUENCE)
-        where = pc.scalar(True)
+        where = pc.field(SOURCE) == self._lake.source if self._lake.source else pc.scalar(True)
         if after is not None:
             where &= place > after.as_sequence()
         if before is not None:
@@ -178,7 +179,7 @@ def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def changes(lake: str, table: str, *, kind: str = "delta") -> pa.RecordBatchReader:
+def changes(lake: str, table: str, *, kind: str = "delta", source: str = "") -> pa.RecordBatchReader:
     """The changes that make up a table of a lake; see :meth:`TableChanges.changes`.
 
     Parameters
@@ -187,8 +188,10 @@ def changes(lake: str, table: str, *, kind: str = "delta") -> pa.RecordBatchRead
         Its path or URL.
     table
         ``schema.table``, by its name on the server.
+    source
+        In a lake of several sources: the name of one.
     """
-    opened = Lake(lake, kind)
+    opened = Lake(lake, kind, source)
     opened.check()
     schema, _, name = table.partition(".")
     return TableChanges(opened).changes((schema, name))

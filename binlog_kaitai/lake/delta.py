@@ -11,10 +11,10 @@ from urllib.parse import quote, unquote
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.lake.files import DataFile
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.types import stored_type
+from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
 from binlog_kaitai.sources.disk import sync
 
 _NEEDED = 'Delta tables need deltalake: pip install "binlog-kaitai[spark]"'
@@ -30,6 +30,8 @@ class DeltaTables:
     ----------
     application
         Numbers the batches.
+    handles
+        Handles of tables by URL, which several threads may share.
 
     Raises
     ------
@@ -37,37 +39,45 @@ class DeltaTables:
         deltalake is not installed.
     """
 
-    def __init__(self, storage: Storage, application: str) -> None:
+    def __init__(self, storage: Storage, application: str, handles: dict[str, Any] | None = None) -> None:
         needed_deltalake()
         self._storage = storage
         self._application = application
-        self._opened: dict[str, DeltaTable] = {}
+        self._handles = {} if handles is None else handles
 
     def open(self, name: str) -> DeltaTable | None:
         """A table as it is now; a table that this process has opened before only reads new commits."""
         from deltalake import DeltaTable as Handle
         from deltalake.exceptions import TableNotFoundError
 
-        if (known := self._opened.get(name)) is not None:
-            known.refresh()
-            return known
         url, options = self._storage.delta_url(name), self._storage.delta_options()
+        if (handle := self._handles.get(url)) is not None:
+            table = DeltaTable(self._storage, name, handle, self._application)
+            table.refresh()
+            return table
         with _errors(self._storage, name):
             try:
-                handle = Handle(url, storage_options=options)
+                handle = self._handles[url] = Handle(url, storage_options=options)
             except TableNotFoundError:
                 return None
-        found = self._opened[name] = DeltaTable(self._storage, name, handle, self._application)
-        return found
+        return DeltaTable(self._storage, name, handle, self._application)
 
-    def replace(self, name: str, rows: pa.RecordBatchReader, batch: int, numbers: Mapping[str, int]) -> int:
+    def replace(
+        self,
+        name: str,
+        rows: pa.RecordBatchReader,
+        batch: int,
+        numbers: Mapping[str, int],
+        source: str = "",
+    ) -> int:
         """Replace the rows and columns of a table, and its `numbers`; returns the number of rows.
 
-        A table that does not exist is created only if there are rows.
+        A table that does not exist is created only if there are rows. In a lake of several sources, the rows
+        of one are replaced, and columns are added.
         """
         from deltalake import write_deltalake
 
-        found = _CountedRows(rows)
+        found = _CountedRows(rows, source)
         table = self.open(name)
         if table is None and not found.has_rows():
             return 0
@@ -78,7 +88,8 @@ class DeltaTables:
                 self._storage.delta_url(name),
                 found.reader(),
                 mode="overwrite",
-                schema_mode="overwrite",
+                schema_mode="merge" if source else "overwrite",
+                predicate=_is_of(source) if source and table is not None else None,
                 configuration=None if table is not None else _SETTINGS,
                 storage_options=self._storage.delta_options(),
                 commit_properties=_numbered(self._application, batch, numbers),
@@ -156,6 +167,7 @@ class DeltaTable:
         is_there: str,
         batch: int,
         numbers: Mapping[str, int],
+        source: str = "",
     ) -> None:
         """Update, insert and delete the rows of some keys, and set `numbers`.
 
@@ -165,18 +177,24 @@ class DeltaTable:
             All columns of the table; missing ones are added.
         rows
             A row for each key, with a column `is_there` that says whether the table has it then.
+        source
+            In a lake of several sources, the one whose rows these are.
         """
-        values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
+        columns, rows = with_source_field(columns, source), with_source(rows, source)
+        conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
+        if source:
+            conditions.insert(0, f"target.{_is_of(source)}")
         with _errors(self._storage, self._name):
             self._add_columns(columns)
             merge = self._handle.merge(
                 rows,
-                " AND ".join(f"target.{_sql(key)} = source.{_sql(key)}" for key in keys),
+                " AND ".join(conditions),
                 source_alias="source",
                 target_alias="target",
                 streamed_exec=False,
                 commit_properties=_numbered(self._application, batch, numbers),
             )
+            values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
             merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
             merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
 
@@ -270,8 +288,13 @@ def _sql(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def _is_of(source: str) -> str:
+    """A condition for the rows of a source."""
+    return f"{_sql(SOURCE)} = '{source}'"
+
+
 class _CountedRows:
-    """Counts the rows of a reader while they are read.
+    """Counts the rows of a reader while they are read, with the name of their source if the lake has several.
 
     Attributes
     ----------
@@ -279,10 +302,10 @@ class _CountedRows:
         Their number so far.
     """
 
-    def __init__(self, reader: pa.RecordBatchReader) -> None:
+    def __init__(self, reader: pa.RecordBatchReader, source: str) -> None:
         self.rows = 0
-        self._schema = reader.schema
-        self._batches = (batch for batch in reader if batch.num_rows)
+        self._schema = with_source_field(reader.schema, source)
+        self._batches = (with_source(batch, source) for batch in reader if batch.num_rows)
         self._first: list[pa.RecordBatch] = []
 
     def has_rows(self) -> bool:

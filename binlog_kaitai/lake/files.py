@@ -21,7 +21,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc, pq
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untaken, with_names
+from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untaken, with_names, with_source
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.sources.disk import sync
 from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
@@ -83,6 +83,8 @@ class TableFiles:
         another type now goes on under another name.
     has_dates
         Divide files by date.
+    source
+        In a lake of several sources: the name of the rows' source.
 
     Attributes
     ----------
@@ -97,17 +99,19 @@ class TableFiles:
         *,
         columns: Mapping[str, Mapping[str, pa.DataType]] | None = None,
         has_dates: bool = True,
+        source: str = "",
     ) -> None:
         self.files: list[DataFile] = []
         self._storage = storage
         self._kind = kind
         self._columns = {name: dict(one) for name, one in (columns or {}).items()}
         self._has_dates = has_dates
+        self._source = source
         self._open = OpenFiles[tuple[str, str]](lambda name: _Writer(storage, *name, self.files))
 
     def write(self, table: str, batch: pa.RecordBatch, time: str) -> None:
         """Write rows to files of their dates, which are those of a column with times."""
-        batch = untaken(typed(batch), self._kind)
+        batch = with_source(untaken(typed(batch), self._kind), self._source)
         known = self._columns.setdefault(table, {})
         batch = with_names(batch, merge_columns(known, schema_in_lake(batch.schema)))
         for day, part in by_date(batch, time) if self._has_dates else (("", batch),):
@@ -156,13 +160,18 @@ class _Writer(PartWriter):
         )
 
 
-def moved_in(storage: Storage, table: str, path: Path, day: str | None) -> DataFile:
-    """Copy a local file into the folder of a table."""
+def moved_in(storage: Storage, table: str, path: Path, day: str | None, source: str = "") -> DataFile:
+    """Copy a local file into the folder of a table, with the name of its source if the lake has several."""
     writer = _Writer(storage, table, _NO_DATE if day is None else day, [])
+    if source:
+        for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE):
+            writer.write(with_source(batch, source))
+        writer.close()
+        return writer._files[0]
     footer = pq.read_metadata(path)
-    with path.open("rb") as source:
+    with path.open("rb") as file:
         sink = writer.open_next()
-        while data := source.read(1 << 20):
+        while data := file.read(1 << 20):
             sink.write(data)
     writer._columns = schema_in_lake(pq.read_schema(path))
     writer.closed(footer)

@@ -6,7 +6,7 @@ A table has the number of its last batch in a property that is set in the same c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from threading import Lock
@@ -29,7 +29,8 @@ CATALOG = "binlog"
 
 _NEEDED = 'Iceberg tables need PyIceberg: pip install "binlog-kaitai[iceberg]"'
 
-#: Table properties: the pipeline that adds to the table, and the last batch it has.
+#: Table properties: the pipeline that adds to the table, and the last batch it has. In a lake of several
+#: sources, each has its own, with its name appended.
 _PIPELINE, _BATCH = "binlog-kaitai.pipeline", "binlog-kaitai.batch"
 
 #: A table gets many commits: delete old metadata, and merge small manifests.
@@ -46,6 +47,8 @@ class IcebergTables:
     ----------
     application
         Numbers the batches.
+    source
+        In a lake of several sources: the name of this one.
 
     Raises
     ------
@@ -53,12 +56,17 @@ class IcebergTables:
         PyIceberg is not installed.
     """
 
-    def __init__(self, storage: Storage, application: str) -> None:
+    #: Tables are created side by side, namespaces are not.
+    _naming = Lock()
+
+    def __init__(self, storage: Storage, application: str, source: str = "") -> None:
         needed_pyiceberg()
         self._storage = storage
         self._application = application
+        suffix = f".{source}" if source else ""
+        self._pipeline, self._batch = _PIPELINE + suffix, _BATCH + suffix
+        self._is_shared = bool(source)
         self._namespaces: set[str] = set()
-        self._naming = Lock()
 
     def open(self, name: str) -> IcebergTable | None:
         """A table as it is now.
@@ -75,16 +83,23 @@ class IcebergTables:
                 table = self._catalog.load_table(identifier(name))
             except (NoSuchNamespaceError, NoSuchTableError):
                 return None
-        if (table.properties.get(_PIPELINE), table.location()) != (self._application, self._url(name)):
+        owner = table.properties.get(self._pipeline)
+        if owner is None and self._is_shared and _PIPELINE not in table.properties:
+            owner = self._application  # the table is new to this source
+        if (owner, table.location()) != (self._application, self._url(name)):
             raise UsageError(f"{'.'.join(identifier(name))} in the Iceberg catalog belongs to another lake")
-        return IcebergTable(self._storage, table, name)
+        return self._opened(name, table)
+
+    def _opened(self, name: str, table: Table) -> IcebergTable:
+        owner = {self._pipeline: self._application}
+        return IcebergTable(self._storage, table, name, owner, self._batch)
 
     def create(self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> IcebergTable:
         """A new table, partitioned by the day of its time."""
         from pyiceberg.transforms import DayTransform
 
         namespace, table_name = identifier(name)
-        properties = {**_SETTINGS, _PIPELINE: self._application, _BATCH: "-1"}
+        properties = {**_SETTINGS, self._pipeline: self._application, self._batch: "-1"}
         with _errors(self._storage, name):
             self._create_namespace(namespace)
             new = self._catalog.create_table_transaction(
@@ -92,12 +107,12 @@ class IcebergTables:
             )
             with new.update_spec() as update:
                 update.add_field(TIMES[name.partition("/")[0]], DayTransform(), DATE)
-            table = IcebergTable(self._storage, new.commit_transaction(), name)
+            table = self._opened(name, new.commit_transaction())
         table.append(columns, files, batch)
         return table
 
     def _create_namespace(self, namespace: str) -> None:
-        with self._naming:  # tables are created side by side, namespaces are not
+        with self._naming:
             if namespace not in self._namespaces:
                 self._catalog.create_namespace_if_not_exists(namespace)
                 self._namespaces.add(namespace)
@@ -122,12 +137,24 @@ class IcebergTables:
 
 
 class IcebergTable:
-    """An Iceberg table."""
+    """An Iceberg table.
 
-    def __init__(self, storage: Storage, table: Table, name: str) -> None:
+    Parameters
+    ----------
+    owner
+        The property that names the pipeline.
+    numbered
+        The property with its last batch.
+    """
+
+    def __init__(
+        self, storage: Storage, table: Table, name: str, owner: Mapping[str, str], numbered: str
+    ) -> None:
         self._storage = storage
         self._table = table
         self._name = name
+        self._owner = owner
+        self._numbered = numbered
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
@@ -135,7 +162,7 @@ class IcebergTable:
 
     @property
     def batch(self) -> int:
-        return int(self._table.properties[_BATCH])
+        return int(self._table.properties.get(self._numbered, -1))
 
     def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
         known = self.columns
@@ -144,10 +171,10 @@ class IcebergTable:
             if new:
                 with transaction.update_schema() as update:
                     update.union_by_name(columns)
-            transaction.set_properties({_BATCH: str(batch)})
+            transaction.set_properties({**self._owner, self._numbered: str(batch)})
             if files:
                 urls = [f"{self._table.location()}/{one.path}" for one in files]
-                reported = {_BATCH: str(batch)}
+                reported = {self._numbered: str(batch)}
                 transaction.add_files(urls, snapshot_properties=reported, check_duplicate_files=False)
 
     def batches(

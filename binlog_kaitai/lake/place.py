@@ -13,7 +13,7 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.lake import PLACE
+from binlog_kaitai.lake import PLACE, SOURCES
 from binlog_kaitai.lake.delta import batches_of, make_durable, needed_deltalake
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
@@ -75,7 +75,7 @@ class Plan:
 
 
 class Place:
-    """The table `_pipeline` of a lake.
+    """The table `_pipeline` of a lake, or of one of its sources.
 
     Raises
     ------
@@ -83,9 +83,11 @@ class Place:
         deltalake is not installed.
     """
 
-    def __init__(self, storage: Storage) -> None:
+    def __init__(self, storage: Storage, source: str = "") -> None:
         needed_deltalake()
         self._storage = storage
+        self._source = source
+        self._name = private_name(PLACE, source)
         self._handle: Any = None
 
     def load(self) -> Plan | None:
@@ -99,18 +101,25 @@ class Place:
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
 
-        others = set(self._storage.names()) - {WORK}
+        names = set(self._storage.names()) - {WORK}
         if _OLD & set(self._storage.names(PLACE)):
             raise UsageError(f"{self._storage.name} is a lake of an earlier version; begin a new one")
-        url, options = self._storage.delta_url(PLACE), self._storage.delta_options()
+        if names and (SOURCES in names) != bool(self._source):
+            reason = (
+                f"is not empty and is not a pipeline's lake{' of several sources' if self._source else ''}"
+            )
+            if SOURCES in names:
+                reason = "is a lake of several sources (--into one)"
+            raise UsageError(f"{self._storage.name} {reason}")
+        url, options = self._storage.delta_url(self._name), self._storage.delta_options()
         try:
             self._handle = DeltaTable(url, storage_options=options)
         except TableNotFoundError:
-            if others - {PLACE}:
+            if not self._source and names - {PLACE}:
                 reason = "is not empty and is not a pipeline's lake"
                 raise UsageError(f"{self._storage.name} {reason}") from None
             return None
-        found = batches_of(self._storage, PLACE, self._handle)
+        found = batches_of(self._storage, self._name, self._handle)
         (row,) = (row for batch in found for row in batch.to_pylist())
         return Plan.of_json(row["plan"])
 
@@ -127,7 +136,7 @@ class Place:
 
         row = pa.table({"batch": [plan.batch], "plan": [plan.as_json()]}, _SCHEMA)
         options = self._storage.delta_options()
-        url = self._storage.delta_url(PLACE)
+        url = self._storage.delta_url(self._name)
         try:
             if self._handle is None:
                 write_deltalake(url, row, mode="error", storage_options=options)
@@ -137,4 +146,9 @@ class Place:
         except (DeltaError, OSError) as error:
             reason = f"another pipeline is writing to this lake, or its storage fails ({error})"
             raise SourceError(reason, file=self._storage.name) from error
-        make_durable(self._storage, PLACE, self._handle.version())
+        make_durable(self._storage, self._name, self._handle.version())
+
+
+def private_name(name: str, source: str) -> str:
+    """The folder of a table that only the pipeline reads; of one source, in a lake of several."""
+    return f"{SOURCES}/{source}/{name}" if source else name

@@ -16,7 +16,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake import STATE
+from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
 from binlog_kaitai.lake.delta import DeltaTables
@@ -64,6 +64,8 @@ class Update:
         Merge only these changes; None: write the contents anew.
     batch, end
         The batch and the place up to which the table then has all changes.
+    source
+        In a lake of several sources, the one whose rows these are.
     """
 
     lake: str
@@ -74,6 +76,7 @@ class Update:
     since: pc.Expression | None
     batch: int
     end: Place
+    source: str = ""
 
     def __call__(self) -> Updated:
         tables = DeltaTables(Storage(self.lake), self.application)
@@ -115,17 +118,18 @@ class Update:
         assert table is not None
         if self.keys:
             last = _last_images(rows.to_batches(), rows.schema, self.keys)
-            source = last.select(own.names).append_column(_IS_THERE, _adds(last))
-            table.merge(own, self.keys, source, _IS_THERE, self.batch, self._places())
+            images = last.select(own.names).append_column(_IS_THERE, _adds(last))
+            table.merge(own, self.keys, images, _IS_THERE, self.batch, self._places(), self.source)
         else:
-            signed = [_with_type(batch, own, "insert") for batch in table.batches()]
+            where = pc.field(SOURCE) == self.source if self.source else None
+            signed = [_with_type(batch, own, "insert") for batch in table.batches(where)]
             changed = rows.select([*own.names, CHANGE_TYPE]).to_batches()
             self._replace(tables, own, _counted([*signed, *changed], own))
         return int(rows.num_rows)
 
     def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> int:
         reader = pa.RecordBatchReader.from_batches(own, rows)
-        return tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places())
+        return tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places(), self.source)
 
     def _places(self) -> dict[str, int]:
         return dict(zip(("era", "log", "position"), self.end, strict=True))
@@ -185,11 +189,14 @@ class State:
         keys = tuple(lineage.keys.get(table, ()))
         self._ends[name] = end
         url = self._lake.storage.url
-        return Update(url, plan.application, name, keys, parts, since, plan.batch, end)
+        source = self._lake.source
+        return Update(url, plan.application, name, keys, parts, since, plan.batch, end, source)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
-        return None if table is None else Place(*map(table.number, ("era", "log", "position")))
+        if table is None or table.batch < 0:  # other sources have it
+            return None
+        return Place(*map(table.number, ("era", "log", "position")))
 
 
 def _affected(piece: Piece) -> Iterator[Key]:

@@ -8,23 +8,27 @@ with ``_`` appended.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import TypeVar
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
 
 #: Numbers of digits of decimals: those that fit into 64 bits, and the maximum of all readers.
 _FEW_DIGITS, _MAX_DIGITS = 18, 38
 
-#: Names that columns of a lake cannot have, by format: the partition column, Spark's column for the file of a
-#: row, and Iceberg's metadata columns.
-_TAKEN = frozenset({DATE, "_metadata"})
+#: Names that columns of a lake cannot have, by format: its own, Spark's column for the file of a row, and
+#: Iceberg's metadata columns.
+_TAKEN = frozenset({DATE, SOURCE, "_metadata"})
 TAKEN = {
     "delta": _TAKEN,
     "iceberg": _TAKEN
     | {"_file", "_pos", "_deleted", "_spec_id", "_partition", "_row_id", "_last_updated_sequence_number"},
 }
+
+
+Rows = TypeVar("Rows", pa.RecordBatch, pa.Table)
 
 
 def type_in_lake(kind: pa.DataType) -> pa.DataType:
@@ -82,6 +86,18 @@ def typed(batch: pa.RecordBatch) -> pa.RecordBatch:
         if kind != one.type:
             batch = batch.set_column(at, pa.field(one.name, kind), cast(batch.column(at), kind))
     return batch
+
+
+def with_source_field(schema: pa.Schema, source: str) -> pa.Schema:
+    """The columns of a table in a lake of several sources; as they are if there is no name of one."""
+    return schema.insert(0, pa.field(SOURCE, pa.string())) if source else schema
+
+
+def with_source(batch: Rows, source: str) -> Rows:
+    """The rows with the name of its source, in a lake of several; as it is if there is no name."""
+    if not source:
+        return batch
+    return batch.add_column(0, pa.field(SOURCE, pa.string()), pa.repeat(source, batch.num_rows))
 
 
 def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:

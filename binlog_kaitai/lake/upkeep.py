@@ -10,8 +10,10 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.lake import DATE, LINEAGE, PLACE, STATEMENTS
+from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.place import private_name
+from binlog_kaitai.lake.storage import Storage
 
 
 @dataclass(frozen=True)
@@ -84,12 +86,14 @@ def _tables(url: str) -> Iterator[tuple[str, Any]]:
     from deltalake import DeltaTable
     from deltalake.exceptions import TableNotFoundError
 
-    lake = Lake(url)
+    sources = Storage(url).names(SOURCES) or [""]
+    lake = Lake(url, source=sources[0])
     lake.check()
     if lake.plan is None:
         raise UsageError(f"{lake.storage.name} is not a lake")
     changes = [f"changes/{name}" for name in lake.storage.names("changes")]
-    for name in ("events", "transactions", STATEMENTS, "damage", *changes, LINEAGE, PLACE):
+    private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
+    for name in ("events", "transactions", STATEMENTS, "damage", *changes, *private):
         try:
             yield name, DeltaTable(lake.storage.delta_url(name), storage_options=lake.storage.delta_options())
         except TableNotFoundError:

@@ -36,6 +36,10 @@ _METRICS = {
 }
 
 
+#: By metric; of some, by table.
+Values = Mapping[str, float | Mapping[str, float]]
+
+
 class MetricsFile:
     """A file of metrics.
 
@@ -54,23 +58,30 @@ class MetricsFile:
         self._path, self._prefix, self._metrics = path, prefix, metrics
         self._families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}
         self._text_of = generate_latest
-        self._values: Mapping[str, float | Mapping[str, float]] = {}
+        self._values: dict[str, Values] = {}
 
-    def write(self, values: Mapping[str, float | Mapping[str, float]]) -> None:
+    def values(self, source: str = "") -> Values:
+        """The values of a source in the file."""
+        return self._values.get(source, {})
+
+    def write(self, values: Values, source: str = "") -> None:
         """Replace the file.
 
         `values`: by metric; of some, by table.
+        `source`: the name of the source that has them, if there are several.
         """
-        self._values = values
+        self._values[source] = values
         replace_file(self._path, self._text_of(self).decode())
 
     def collect(self) -> Iterator[Metric]:
         """The metrics, for `prometheus_client`."""
         for name, (kind, meaning) in self._metrics.items():
-            value = self._values.get(name, {})
-            family = self._families[kind](self._prefix + name, meaning, labels=["table"])
-            for table, number in value.items() if isinstance(value, Mapping) else [("", value)]:
-                family.add_metric([table] if table else [], number)
+            labels = ["table"] if "" in self._values else ["source", "table"]
+            family = self._families[kind](self._prefix + name, meaning, labels=labels)
+            for source, values in self._values.items():
+                value = values.get(name, {})
+                for table, number in value.items() if isinstance(value, Mapping) else [("", value)]:
+                    family.add_metric([text for text in (source, table) if text], number)
             yield family
 
 

@@ -26,6 +26,7 @@ stream_views    the views as streams
 limits          how Spark versions limit a batch
 spooling        the spool of a query that streams from a server
 pipeline        writes logs to a lake, each transaction once
+fleet           several pipelines side by side
 progress        what each batch of a pipeline loaded, and what remains
 state           the content of a table, from its changes
 images          completes partial row images

@@ -15,7 +15,9 @@ import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
@@ -24,8 +26,8 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.following import Step
-from binlog_kaitai.lake import STATEMENTS, VIEWS
-from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.lake import STATE, STATEMENTS, VIEWS
+from binlog_kaitai.lake.batches import Lake, Piece, Shared
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -71,6 +73,10 @@ class Job:
         A new lake begins with the rows of this dump.
     keeps_state : bool
         Keep the contents of each table, too.
+    source : str
+        With several sources: the name of this one.
+    is_shared : bool
+        Other sources have the lake, too; rows have the name of theirs in the column `_source`.
     """
 
     following: Following
@@ -84,6 +90,13 @@ class Job:
     rules: Rules = NO_RULES
     dump: str | None = None
     keeps_state: bool = False
+    source: str = ""
+    is_shared: bool = False
+
+    @property
+    def source_in_lake(self) -> str:
+        """The name in the column `_source`; "" for the only source of a lake."""
+        return self.source if self.is_shared else ""
 
 
 Result = TypeVar("Result")
@@ -105,10 +118,17 @@ class Tasks(Protocol):
 
 
 class SparkTasks:
-    """Tasks in Spark's Python workers."""
+    """Tasks in Spark's Python workers.
 
-    def __init__(self, spark: SparkSession) -> None:
+    Parameters
+    ----------
+    pool
+        The pool of Spark's fair scheduler that they belong to.
+    """
+
+    def __init__(self, spark: SparkSession, pool: str = "") -> None:
         self._context = spark.sparkContext
+        self._pool = pool
         self.at_once = self._context.defaultParallelism
 
     def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
@@ -116,6 +136,8 @@ class SparkTasks:
         from pyspark.errors import PySparkException
 
         try:
+            if self._pool:
+                self._context.setLocalProperty("spark.scheduler.pool", self._pool)
             return self._context.parallelize(inputs, len(inputs)).map(task).collect()
         except (PySparkException, Py4JError) as error:
             raise _plain(error) from error
@@ -141,17 +163,26 @@ class Pipeline:
         Called with lines on the progress of a snapshot, and on what an interrupted one has left.
     on_state : callable
         Called with what became of each state table after a batch.
+    shared : Shared
+        Has to be the same for all pipelines of a process that have a lake together.
+    in_turn : callable
+        Calls a function that plans and loads a batch; may wait for other pipelines of this process.
+    stopped : threading.Event
+        Ends the run after the current batch.
     """
 
     job: Job
     on_progress: Callable[[Progress], object] = lambda progress: None
     on_snapshot: Callable[[str], object] = lambda line: None
     on_state: Callable[[Updated], object] = lambda updated: None
+    shared: Shared = field(default_factory=Shared)
+    in_turn: Callable[[Callable[[], dict[str, Any]]], dict[str, Any]] = lambda load: load()
+    stopped: Event = field(default_factory=Event)
     lake: Lake = field(init=False)
-    _state: State | None = None
+    _state: State | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.lake = Lake(self.job.lake, self.job.format)
+        self.lake = Lake(self.job.lake, self.job.format, self.job.source_in_lake, self.shared)
 
     def run(self, tasks: Tasks, *, interval: float | None = None) -> None:
         """Load what is new, and complete the batch that an earlier run has left.
@@ -183,11 +214,9 @@ class Pipeline:
                 logs.end_here()
             if snapshot is not None:
                 start = logs.first()
-                plan = plan.next(start, start, ddl=snapshot.ddl)
-                self.lake.begin(plan)
-                self._load(tasks, logs, plan)
+                self.in_turn(lambda: self._load(tasks, logs, plan.next(start, start, ddl=snapshot.ddl)))
             elif not self.lake.is_complete:
-                self._load(tasks, logs, plan, is_recovered=True)
+                self.in_turn(lambda: self._load(tasks, logs, plan, is_recovered=True))
             self._follow(tasks, logs, interval)
         finally:
             logs.close()
@@ -198,30 +227,37 @@ class Pipeline:
         start = logs.first() if plan.end is None else plan.end
         if self.job.keeps_state and self._state is None and plan.batch >= 0:
             self._update_state(tasks, plan, [])  # which an earlier run may not have kept
-        while True:
+        while not self.stopped.is_set():
             begun = time.monotonic()
-            end = logs.next(start, self.job.following.max_bytes)
-            if end != start:
-                plan = plan.next(start, end)
-                self.lake.begin(plan)
-                self._load(tasks, logs, plan)
-                start = end
-            elif interval is None:
+            end = self.in_turn(partial(self._load_next, tasks, logs, start))
+            if end == start and interval is None:
                 return
+            start = end
             if interval is not None:
-                time.sleep(max(0.0, interval - (time.monotonic() - begun)))
+                self.stopped.wait(max(0.0, interval - (time.monotonic() - begun)))
 
-    def _load(self, tasks: Tasks, logs: FollowedLogs, plan: Plan, *, is_recovered: bool = False) -> None:
-        """Make the planned batch, and commit it."""
+    def _load_next(self, tasks: Tasks, logs: FollowedLogs, start: dict[str, Any]) -> dict[str, Any]:
+        """Load the next batch; returns its end, which is its start if nothing is new."""
+        plan = self.lake.plan
+        assert plan is not None
+        end = logs.next(start, self.job.following.max_bytes)
+        return end if end == start else self._load(tasks, logs, plan.next(start, end))
+
+    def _load(
+        self, tasks: Tasks, logs: FollowedLogs, plan: Plan, *, is_recovered: bool = False
+    ) -> dict[str, Any]:
+        """Make the planned batch, and commit it; returns its end."""
         assert plan.start is not None
         assert plan.end is not None
+        if not is_recovered:
+            self.lake.begin(plan)
         begun = time.monotonic()
         if plan.start == plan.end:
             snapshot = self._snapshot()
             if snapshot is None:
                 reason = f"lacks a part of its snapshot, which is no longer in {self._work}"
                 raise UsageError(f"{self.lake.storage.name} {reason}; begin a new lake")
-            pieces = [snapshot.piece(self._work / "snapshot", self.lake.storage)]
+            pieces = [snapshot.piece(self._work / "snapshot", self.lake.storage, self.lake.source)]
         else:
             pieces = self._pieces(tasks, logs.steps(plan.start, plan.end))
         self.lake.commit(pieces)
@@ -233,16 +269,21 @@ class Pipeline:
             backlog = logs.backlog(plan.end)
         except (OSError, ValueError, BinlogError):  # this must not end the pipeline
             backlog = None
-        self.on_progress(progress_of(plan.batch, pieces, seconds, backlog, is_recovered=is_recovered))
+        progress = progress_of(plan.batch, pieces, seconds, backlog, is_recovered=is_recovered)
+        self.on_progress(replace(progress, source=self.job.source))
         if self.job.keeps_state:
             self._update_state(tasks, plan, pieces)
+        return plan.end
 
     def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> None:
         self._state = self._state or State(self.lake)
         updates, results = self._state.updates(plan, pieces)
         if updates:
             packed = [zlib.compress(pickle.dumps(update), 1) for update in updates]
-            results += tasks.run(_run_update, packed)
+            with self.shared.lock(
+                self.lake.storage.delta_url(STATE)
+            ):  # of sources that share tables, one merges
+                results += tasks.run(_run_update, packed)
         for one in results:
             self._state.done(one)
             self.on_state(one)
@@ -316,7 +357,8 @@ class StepWriter:
         step: Step = pickle.loads(zlib.decompress(packed))
         piece = Piece(step.source.name, step.start, step.end, step.span.era)
         job = self._job
-        files = TableFiles(Storage(job.lake), job.format, columns=self._columns)
+        storage, source = Storage(job.lake), job.source_in_lake
+        files = TableFiles(storage, job.format, columns=self._columns, source=source)
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

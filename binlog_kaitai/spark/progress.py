@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 
 from binlog_kaitai.errors import writing_to
 from binlog_kaitai.following.backlog import Backlog
@@ -20,6 +21,7 @@ from binlog_kaitai.live.metrics import MetricsFile
 
 _PREFIX = "binlog_kaitai_pipeline_"
 _METRICS = {
+    "up": ("gauge", "0 after a failure until the next batch, else 1."),
     "batches_total": ("counter", "Batches loaded since the start."),
     "rows_total": ("counter", "Rows written since the start, by table of the lake."),
     "bytes_total": ("counter", "Bytes of logs loaded since the start."),
@@ -58,6 +60,8 @@ class Progress:
         Tables with changes, by their names on the server.
     is_recovered : bool
         An earlier run had begun the batch.
+    source : str
+        With several sources: the name of this one.
     """
 
     batch: int
@@ -69,10 +73,12 @@ class Progress:
     warnings: tuple[str, ...] = ()
     tables: frozenset[str] = frozenset()
     is_recovered: bool = False
+    source: str = ""
 
     def line(self) -> str:
         """One line for people."""
-        found = f"batch {self.batch}: {sum(self.rows.values()):,} rows of {len(self.rows)} tables, "
+        found = f"{self.source}: " if self.source else ""
+        found += f"batch {self.batch}: {sum(self.rows.values()):,} rows of {len(self.rows)} tables, "
         found += size_text(self.bytes)
         if self.is_recovered:
             found += ", recovered"
@@ -87,12 +93,14 @@ class Progress:
         found = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **asdict(self)}
         found["seconds"] = round(self.seconds, 3)
         del found["tables"]
+        if not self.source:
+            del found["source"]
         backlog = found.pop("backlog") or {}
         return json.dumps(found | {f"{name}_behind": value for name, value in backlog.items()})
 
 
 class ProgressFiles:
-    """Files that report each batch.
+    """Files that report each batch, of one source or of several in their threads.
 
     Parameters
     ----------
@@ -110,8 +118,9 @@ class ProgressFiles:
     def __init__(self, lines: Path | None = None, metrics: Path | None = None) -> None:
         self._lines = lines
         self._metrics = None if metrics is None else MetricsFile(metrics, _PREFIX, _METRICS)
-        self._rows: Counter[str] = Counter()
-        self._totals: Counter[str] = Counter()
+        self._rows: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._totals: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        self._writing = Lock()
 
     def take(self, progress: Progress) -> None:
         """Report a batch.
@@ -121,20 +130,29 @@ class ProgressFiles:
         SourceError
             A file cannot be written.
         """
-        if self._lines is not None:
-            with writing_to(str(self._lines)), self._lines.open("a", encoding="utf-8") as file:
-                file.write(f"{progress.as_json()}\n")
-        if self._metrics is not None:
-            self._metrics.write(self._values(progress))
+        with self._writing:
+            if self._lines is not None:
+                with writing_to(str(self._lines)), self._lines.open("a", encoding="utf-8") as file:
+                    file.write(f"{progress.as_json()}\n")
+            if self._metrics is not None:
+                self._metrics.write(self._values(progress), progress.source)
+
+    def take_failure(self, source: str) -> None:
+        """Report that a source cannot be loaded."""
+        with self._writing:
+            if self._metrics is not None:
+                self._metrics.write({**self._metrics.values(source), "up": 0}, source)
 
     def _values(self, progress: Progress) -> dict[str, float | Mapping[str, float]]:
-        self._rows.update(progress.rows)
-        self._totals["batches_total"] += 1
-        self._totals["bytes_total"] += progress.bytes
-        self._totals["damaged_ranges_total"] += progress.damaged_ranges
+        rows, totals = self._rows[progress.source], self._totals[progress.source]
+        rows.update(progress.rows)
+        totals["batches_total"] += 1
+        totals["bytes_total"] += progress.bytes
+        totals["damaged_ranges_total"] += progress.damaged_ranges
         values: dict[str, float | Mapping[str, float]] = {
-            **self._totals,
-            "rows_total": self._rows,
+            **totals,
+            "up": 1,
+            "rows_total": rows,
             "batch": progress.batch,
             "batch_seconds": progress.seconds,
             "batch_timestamp_seconds": time.time(),

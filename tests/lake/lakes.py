@@ -9,6 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
@@ -16,7 +17,7 @@ from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.change_schemas import META_FIELDS
 
-META = {field.name for field in META_FIELDS}
+META = {SOURCE, *(field.name for field in META_FIELDS)}
 
 
 class OneByOne:
@@ -38,9 +39,9 @@ def fill(
     return batches
 
 
-def opened(url: str | Path, kind: str = "delta") -> Lake:
-    """A lake that exists."""
-    lake = Lake(str(url), kind)
+def opened(url: str | Path, kind: str = "delta", source: str = "") -> Lake:
+    """A lake that exists; of several sources, for one of them."""
+    lake = Lake(str(url), kind, source)
     lake.check()
     return lake
 

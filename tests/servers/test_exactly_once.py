@@ -63,8 +63,8 @@ def transaction(choose: random.Random) -> Iterator[str]:
 
 
 @contextmanager
-def writing(server: Server) -> Iterator[None]:
-    """Have a server write random transactions, and begin new logs, meanwhile."""
+def writing(server: Server, pause: float = 0.01) -> Iterator[None]:
+    """Have a server write random transactions, with pauses in seconds, and begin new logs, meanwhile."""
     is_over = threading.Event()
     failures: list[BaseException] = []
 
@@ -73,7 +73,7 @@ def writing(server: Server) -> Iterator[None]:
         try:
             connection = server.connect()
             cursor = connection.cursor()
-            while not is_over.wait(0.01):
+            while not is_over.wait(pause):
                 for statement in transaction(choose):
                     cursor.execute(statement)
                 if choose.random() < 0.01:
