@@ -252,8 +252,6 @@ class BlockPrinter:
 
     def _print_alone(self, event: int) -> None:
         printed, printer = self._steps.printed_event(event), self.printer
-        if not self.lines.is_inside(event):
-            self._dump.end_payload()
         if self.block.checksums[event] == BAD:
             raise error_at(self.block, event)
         # Nothing is printed of events that others depend on if they cannot be read.
@@ -261,6 +259,8 @@ class BlockPrinter:
             _ = printed.event.body
         elif printed.kind in GTID_TYPES:
             _ = printed.event.stated_gtid
+        if not self.lines.is_inside(event):
+            self._dump.end_payload()
         if self._is_passed[event]:
             printer.pass_over(printed)
             return

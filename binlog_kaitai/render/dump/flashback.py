@@ -44,7 +44,6 @@ from binlog_kaitai.rows.image_walk import (
     walk_images,
 )
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.text.dump_kernels import UNKNOWN
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent
@@ -121,7 +120,7 @@ def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[i
     while True:
         count = walk_images.run(*walked, state, starts, *outputs, one[:0])
         if state[REASON] == MISMATCH:
-            raise GrammarError("the rows do not match their table map")
+            raise program.mismatch
         offsets = starts[:, :count]
         first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
         begins.append(first - null_bytes)
@@ -297,8 +296,6 @@ class FlashbackPrinter(MariadbPrinter):
         try:
             programs = self.row_printer.programs
             program = programs[self.row_printer.program_of(event, rows_header)]
-            if UNKNOWN in program.steps[:, 0]:
-                raise GrammarError("the lengths of its values are unknown")
             return inverse_of(event, rows_header, program)
         except BinlogError as error:
             raise event.locate(refusal(event, table_name(event.table_map), error)) from None

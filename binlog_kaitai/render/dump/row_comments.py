@@ -30,14 +30,15 @@ from binlog_kaitai.render.dump.client_values import (
 from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.rows.text import dump_kernels as kernels
 from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES, Kind
-from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column, Schema, facts_of, is_mariadb
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
 _UNMEASURED = COMPRESSED | {Kind.GEOMETRY}
+#: A value of unknown length never fits into its event; NULL does.
+_UNKNOWN_LENGTH = 1 << 40
 
 
-def refusal_of(event: ParsedEvent, table: bytes, error: Exception | None) -> BinlogError:
+def refusal_of(event: ParsedEvent, table: bytes, error: BinlogError) -> BinlogError:
     """The error for rows that the kernel cannot print: that of the grammar, if it finds one."""
     body, field = event.body, table.decode("utf-8", "replace")
     if not hasattr(type(body), "rows"):
@@ -47,7 +48,8 @@ def refusal_of(event: ParsedEvent, table: bytes, error: Exception | None) -> Bin
         _ = body.rows
     except Exception as own:  # includes generated code on hostile bytes
         return refusal(event, table, own)
-    return refusal(event, table, error or GrammarError("the rows do not match their table map", field=field))
+    error.field = error.field or field
+    return refusal(event, table, error)
 
 
 def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
@@ -233,6 +235,13 @@ class RowProgram:
     clauses: list[int]
 
     @property
+    def mismatch(self) -> GrammarError:
+        """Why rows do not fit."""
+        if _UNKNOWN_LENGTH in self.steps[:, 1]:
+            return GrammarError("the lengths of its values are unknown")
+        return GrammarError("the rows do not match their table map")
+
+    @property
     def row_without_columns(self) -> bytes:
         """The text of the only row of an event without images."""
         return self.pool[: self.clauses[-1]]
@@ -371,13 +380,13 @@ class RowPrograms:
     def _step(self, stored: MapColumn, column: Column, width: Width | None) -> _Step:
         kind = _KINDS.get(column.kind)
         if kind is None or (column.kind == Kind.GEOMETRY and not self.is_mariadb):
-            return column.index, kernels.UNKNOWN, 0, 0, 0
-        if width is None:
-            representation_of(column)  # says what is invalid
-            raise GrammarError("the lengths of its values are unknown")
+            return column.index, kernels.UNKNOWN, _UNKNOWN_LENGTH, 0, 0
         detail = stored.json_ordinal if kind == kernels.JSON else _detail(kind, column)
-        if kind == kernels.BITS and not (0 < detail <= 8 * width.fixed and column.length == width.fixed):
-            raise GrammarError(f"invalid number of bits: {detail}")
+        is_usual = width is not None
+        if width is not None and kind == kernels.BITS:
+            is_usual = 0 < detail <= 8 * width.fixed and column.length == width.fixed
+        if width is None or not is_usual:
+            return column.index, kernels.OTHER, _UNKNOWN_LENGTH, 0, 0
         return column.index, kind, width.fixed, width.prefix, detail
 
 

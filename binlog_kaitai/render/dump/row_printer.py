@@ -284,7 +284,8 @@ class RowPrinter:
         """
         if event.table_map is None:
             return (b"### Row event for unknown table #%d" % event.body.table_id.value,), 0
-        table, reason = table_name(event.table_map, name), None
+        table = table_name(event.table_map, name)
+        reason: BinlogError = GrammarError("the rows cannot be read")
         if rows_header is not None:
             start, end = images_of(event, rows_header)
             body = rows_header.body
@@ -296,8 +297,9 @@ class RowPrinter:
                     return self._run(np.array([[ROWS, start, end, program, 0]]), event)
                 if not len(self.programs[program].steps):
                     return (self.programs[program].row_without_columns,), 1
+                reason = self.programs[program].mismatch
             except RowsMismatchError as mismatch:
-                reason = mismatch.reason
+                reason = mismatch.reason or self.programs[program].mismatch
             except BinlogError as error:
                 reason = error
         raise event.locate(refusal_of(event, table, reason))
