@@ -74,6 +74,29 @@ def test_a_batch_in_words_and_numbers(tmp_path: Path) -> None:
         ProgressFiles(tmp_path / "no" / "folder").take(one)
 
 
+def test_lines_and_metrics_name_their_source(tmp_path: Path) -> None:
+    lines, metrics = tmp_path / "lines", tmp_path / "metrics"
+    files = ProgressFiles(lines, metrics)
+    for source, count in (("db1", 2), ("db2", 1)):
+        for _ in range(count):
+            files.take(replace(progress_of(3, [PIECE], 0.5, None), source=source))
+    files.take_failure("db2")
+    files.take_failure("db3")
+    assert [json.loads(line)["source"] for line in lines.read_text().splitlines()] == ["db1", "db1", "db2"]
+    assert (
+        replace(progress_of(3, [PIECE], 0.5, None), source="db1").line().startswith("db1: batch 3: 12 rows")
+    )
+    values = {
+        (sample.name.removeprefix("binlog_kaitai_pipeline_"), *sample.labels.values()): sample.value
+        for family in text_string_to_metric_families(metrics.read_text())
+        for sample in family.samples
+    }
+    assert [values["up", name] for name in ("db1", "db2", "db3")] == [1, 0, 0]
+    assert (values["batches_total", "db1"], values["batches_total", "db2"]) == (2, 1)
+    assert values["rows_total", "db1", "changes/shop.orders"] == 14
+    assert values["rows_total", "db2", "changes/shop.orders"] == 7
+
+
 @pytest.mark.parametrize(
     ("size", "text"), [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (2.5e9, "2.5 GB"), (1e16, "10,000.0 TB")]
 )
