@@ -83,6 +83,7 @@ _OF_SOURCES = (
     help="Table format.",
 )
 @click.option("--state", is_flag=True, help="Also keep the current contents of each table.")
+@click.option("--no-dates", is_flag=True, help="Do not partition the tables by date.")
 @click.option(
     "--start",
     default="earliest",
@@ -291,6 +292,7 @@ def _job(
     views: tuple[str, ...],
     table_format: str,
     state: bool,
+    no_dates: bool,
     start: str,
     batch_size: str,
     split_size: str,
@@ -361,6 +363,7 @@ def _job(
         rules,
         dump,
         state,
+        not no_dates,
         source,
         is_shared,
     )

@@ -158,17 +158,21 @@ class Lake:
         others = self.storage.names(SOURCES) if self.source else []
         return next(filter(None, (Place(self.storage, other).load() for other in others)), None)
 
-    def open(self, rules: Rules) -> Plan:
+    def open(self, rules: Rules, *, has_dates: bool = True) -> Plan:
         """Begin to write; returns the plan of the last batch.
 
         Raises
         ------
         UsageError
-            As :meth:`check`; or the lake has other rules.
+            As :meth:`check`; or the lake has other rules, or other partitions.
         """
         self.check()
+        known = self.plan or self._plan_of_another()
+        if known is not None and known.has_dates != has_dates:
+            how, remedy = ("with", "omit") if known.has_dates else ("without", "add")
+            raise UsageError(f"{self.storage.name} was begun {how} partitions by date; {remedy} --no-dates")
         if self.plan is None:
-            self.plan = Plan.new(self._kind, rules)
+            self.plan = Plan.new(self._kind, rules, has_dates=has_dates)
             self._use(self.plan)
         elif self.plan.rules != rules:
             if self.plan.batch >= 0:
@@ -254,7 +258,8 @@ class Lake:
             fitting.append(file)
         schema = pa.schema(list(columns.items()))
         if table is None:
-            self.tables.create(name, schema, fitting, batch)
+            assert self.plan is not None
+            self.tables.create(name, schema, fitting, batch, has_dates=self.plan.has_dates)
         else:
             table.append(schema, fitting, batch)
 
@@ -275,7 +280,7 @@ class Lake:
         files.write(name, entries_as_batch(entries), "")
         files.close()
         if table is None:
-            self.private.create(name, files.files[0].columns, files.files, batch)
+            self.private.create(name, files.files[0].columns, files.files, batch, has_dates=False)
         else:
             table.append(files.files[0].columns, files.files, batch)
 

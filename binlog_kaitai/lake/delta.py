@@ -96,12 +96,13 @@ class DeltaTables:
             )
         return found.rows
 
-    def create(self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> DeltaTable:
-        """A new table, partitioned by date if its files are."""
+    def create(
+        self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
+    ) -> DeltaTable:
+        """A new table, partitioned by date or not."""
         from deltalake.schema import Schema
         from deltalake.transaction import create_table_with_add_actions
 
-        has_dates = all(one.date != "" for one in files)
         schema = columns.append(pa.field(DATE, pa.date32())) if has_dates else columns
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)

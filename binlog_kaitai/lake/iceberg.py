@@ -94,8 +94,10 @@ class IcebergTables:
         owner = {self._pipeline: self._application}
         return IcebergTable(self._storage, table, name, owner, self._batch)
 
-    def create(self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> IcebergTable:
-        """A new table, partitioned by the day of its time."""
+    def create(
+        self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
+    ) -> IcebergTable:
+        """A new table, partitioned by the day of its time or not."""
         from pyiceberg.transforms import DayTransform
 
         namespace, table_name = identifier(name)
@@ -105,8 +107,9 @@ class IcebergTables:
             new = self._catalog.create_table_transaction(
                 (namespace, table_name), columns, location=self._url(name), properties=properties
             )
-            with new.update_spec() as update:
-                update.add_field(TIMES[name.partition("/")[0]], DayTransform(), DATE)
+            if has_dates:
+                with new.update_spec() as update:
+                    update.add_field(TIMES[name.partition("/")[0]], DayTransform(), DATE)
             table = self._opened(name, new.commit_transaction())
         table.append(columns, files, batch)
         return table

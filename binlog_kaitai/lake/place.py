@@ -39,6 +39,8 @@ class Plan:
         One of `lake.FORMATS`.
     rules : Rules
         What the lake leaves out, masks and renames.
+    has_dates : bool
+        Its tables are partitioned by date.
     batch : int
         Its number; -1 for the plan of a new lake, which has no batch.
     start, end : dict
@@ -51,15 +53,16 @@ class Plan:
     application: str
     format: str
     rules: Rules
+    has_dates: bool = True
     batch: int = -1
     start: dict[str, Any] | None = None
     end: dict[str, Any] | None = None
     ddl: str | None = None
 
     @classmethod
-    def new(cls, kind: str, rules: Rules) -> Plan:
+    def new(cls, kind: str, rules: Rules, *, has_dates: bool) -> Plan:
         """The plan of a new lake."""
-        return cls(f"binlog-kaitai/{uuid.uuid4().hex}", kind, rules)
+        return cls(f"binlog-kaitai/{uuid.uuid4().hex}", kind, rules, has_dates)
 
     def next(self, start: dict[str, Any], end: dict[str, Any], *, ddl: str | None = None) -> Plan:
         """The plan of the next batch."""

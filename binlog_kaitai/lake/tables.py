@@ -49,5 +49,7 @@ class Format(Protocol):
     def open(self, name: str) -> Table | None:
         """A table as it is now, by its folder; None if there is none."""
 
-    def create(self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> Table:
-        """A new table with the files of its first batch."""
+    def create(
+        self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
+    ) -> Table:
+        """A new table with the files of its first batch, partitioned by date or not."""

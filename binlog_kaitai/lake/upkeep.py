@@ -45,13 +45,14 @@ def compact(
     target_size
         In bytes; files of at least this size stay.
     before
-        Only partitions of earlier dates.
+        Only partitions of earlier dates; tables without partitions stay.
     dry_run
         Change nothing; each partition would then have one new file for every `target_size` bytes.
     """
     for name, handle in _tables(url):
-        has_dates = DATE in handle.metadata().partition_columns
-        filters = [(DATE, "<", str(before))] if before is not None and has_dates else None
+        if before is not None and DATE not in handle.metadata().partition_columns:
+            continue
+        filters = None if before is None else [(DATE, "<", str(before))]
         if dry_run:
             found = _small_files(handle, target_size, before)
         else:

@@ -68,18 +68,21 @@ class Snapshot:
             reason = "the snapshot was taken with other masks or renames"
             raise UsageError(f"{reason}; repeat them, or use another lake")
 
-    def piece(self, folder: Path, storage: Storage, source: str) -> Piece:
+    def piece(self, folder: Path, storage: Storage, source: str, *, has_dates: bool) -> Piece:
         """The snapshot as a piece of a lake's batch, its files copied to the folders of their tables.
 
         Parameters
         ----------
         source
             Its name in a lake of several sources, or "".
+        has_dates
+            The lake's tables are partitioned by date.
         """
         piece = Piece(self.log, self.position, self.position)
         for name in self.files:
             table, _, rest = name.partition(f"/{DATE}=")
-            piece.files.append(moved_in(storage, table, folder / name, rest.partition("/")[0], source))
+            day = rest.partition("/")[0] if has_dates else ""
+            piece.files.append(moved_in(storage, table, folder / name, day, source))
         piece.keys = {(schema, table): key for schema, table, key in self.keys}
         piece.incomplete = {(schema, table): reason for schema, table, reason in self.incomplete}
         return piece

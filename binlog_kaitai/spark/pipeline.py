@@ -73,6 +73,8 @@ class Job:
         A new lake begins with the rows of this dump.
     keeps_state : bool
         Keep the contents of each table, too.
+    has_dates : bool
+        Partition the tables by date.
     source : str
         With several sources: the name of this one.
     is_shared : bool
@@ -90,6 +92,7 @@ class Job:
     rules: Rules = NO_RULES
     dump: str | None = None
     keeps_state: bool = False
+    has_dates: bool = True
     source: str = ""
     is_shared: bool = False
 
@@ -200,7 +203,7 @@ class Pipeline:
         BinlogError
             The lake or the logs cannot be used, or another pipeline writes to the lake.
         """
-        plan = self.lake.open(self.job.rules)
+        plan = self.lake.open(self.job.rules, has_dates=self.job.has_dates)
         snapshot = self._snapshot() if plan.batch < 0 else None
         if plan.ddl is None and plan.batch >= 0 and (self.job.snapshot_readers or self.job.dump):
             raise UsageError(f"{self.lake.storage.name} was begun without a snapshot; use another lake")
@@ -257,7 +260,8 @@ class Pipeline:
             if snapshot is None:
                 reason = f"lacks a part of its snapshot, which is no longer in {self._work}"
                 raise UsageError(f"{self.lake.storage.name} {reason}; begin a new lake")
-            pieces = [snapshot.piece(self._work / "snapshot", self.lake.storage, self.lake.source)]
+            storage, has_dates = self.lake.storage, self.job.has_dates
+            pieces = [snapshot.piece(self._work / "snapshot", storage, self.lake.source, has_dates=has_dates)]
         else:
             pieces = self._pieces(tasks, logs.steps(plan.start, plan.end))
         self.lake.commit(pieces)
@@ -358,7 +362,7 @@ class StepWriter:
         piece = Piece(step.source.name, step.start, step.end, step.span.era)
         job = self._job
         storage, source = Storage(job.lake), job.source_in_lake
-        files = TableFiles(storage, job.format, columns=self._columns, source=source)
+        files = TableFiles(storage, job.format, columns=self._columns, has_dates=job.has_dates, source=source)
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")

@@ -117,6 +117,15 @@ def test_each_source_has_its_folders(tmp_path: Path) -> None:
         assert [one.is_shared for one in jobs] == [into == "one"] * 2
 
 
+def test_partitions_are_one_choice_for_all_sources(tmp_path: Path) -> None:
+    found = context(tmp_path, f"[a]\n{LOGS}[b]\n{LOGS}", "--no-dates")
+    with found:
+        assert [job.has_dates for job in _jobs(found)] == [False, False]
+    found = context(tmp_path, f"[a]\n{LOGS}no-dates = true\n")
+    with found, pytest.raises(UsageError, match=r"\[a\]: unknown key no-dates"):
+        _jobs(found)
+
+
 @pytest.mark.parametrize(
     ("options", "reason"),
     [

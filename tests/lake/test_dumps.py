@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pyarrow.compute as pc
 import pytest
@@ -19,8 +20,8 @@ from tests.lake.lakes import table as table_of
 from tests.snapshot.building import HEADER, POSITION, script, table
 
 
-def run(lake: Path, logs: Path, dump: Path) -> list[Progress]:
-    return fill(lake, [logs], 1 << 20, work=str(lake / WORK), dump=str(dump))
+def run(lake: Path, logs: Path, dump: Path, **job: Any) -> list[Progress]:
+    return fill(lake, [logs], 1 << 20, work=str(lake / WORK), dump=str(dump), **job)
 
 
 def test_a_dump_and_compressed_logs(tmp_path: Path) -> None:
@@ -42,6 +43,17 @@ def test_a_dump_and_compressed_logs(tmp_path: Path) -> None:
     events = table_of(opened(lake), "events").filter(pc.field("file") == str(logs / f"{first.name}.zst"))
     assert min(events["position"].to_pylist()) == place
     assert run(lake, logs, dump) == []
+
+
+def test_a_dump_without_partitions(tmp_path: Path) -> None:
+    dump = tmp_path / "dump.sql"
+    position = POSITION.replace("binlog.000007", ROTATED[0].name)
+    position = position.replace("158", str(ends_of_transactions(ROTATED[0])[1]))
+    dump.write_bytes(script(table("dumped", "`i` int PRIMARY KEY", "(1),(2)"), position=position))
+    run(tmp_path / "lake", ROTATED[0].parent, dump, has_dates=False)
+    found = table_of(opened(tmp_path / "lake"), "changes/d.dumped")
+    assert sorted(found["i"].to_pylist()) == [1, 2]
+    assert not list((tmp_path / "lake" / "changes").rglob("log_date=*"))
 
 
 def test_changes_have_the_columns_of_the_dump(tmp_path: Path) -> None:

@@ -108,3 +108,11 @@ def test_names_of_tables() -> None:
     assert identifier("changes/shop.orders") == ("shop", "orders")
     assert identifier(f"changes/{table_name(('Binlog', 'events'))}") == ("Binlog_", "events")
     assert identifier(f"changes/{table_name(('a.b', 'c'))}") == ("a~2Eb", "c")
+
+
+def test_tables_without_partitions(tmp_path: Path) -> None:
+    fill(tmp_path / "divided", DDL, 9000, format="iceberg")
+    fill(tmp_path / "whole", DDL, 9000, format="iceberg", has_dates=False)
+    found, expected = (contents(opened(tmp_path / name, "iceberg")) for name in ("whole", "divided"))
+    assert found == expected
+    assert not catalog(tmp_path / "whole").load_table((CATALOG, "events")).spec().fields

@@ -76,11 +76,11 @@ def test_killed_around_any_commit(
     counter = itertools.count()
 
     def dying(commit: Any) -> Any:
-        def commit_or_die(*arguments: Any) -> Any:
+        def commit_or_die(*arguments: Any, **options: Any) -> Any:
             number = next(counter)
             if number > left or (number == left and when == "before"):
                 raise KilledError
-            found = commit(*arguments)
+            found = commit(*arguments, **options)
             if number == left:
                 raise KilledError
             return found
@@ -282,3 +282,14 @@ def test_credentials_are_in_no_name() -> None:
         "AWS_ACCESS_KEY_ID": "key",
         "AWS_SECRET_ACCESS_KEY": "secret",
     }
+
+
+def test_tables_without_partitions(tmp_path: Path) -> None:
+    """They have the same rows; a lake keeps its choice."""
+    fill(tmp_path / "divided", DDL, 9000)
+    fill(tmp_path / "whole", DDL, 9000, has_dates=False)
+    assert contents(opened(tmp_path / "whole")) == contents(opened(tmp_path / "divided"))
+    assert list((tmp_path / "divided").rglob("log_date=*"))
+    assert not list((tmp_path / "whole").rglob("log_date=*"))
+    with pytest.raises(UsageError, match="was begun without partitions by date; add --no-dates"):
+        fill(tmp_path / "whole", DDL, 9000)

@@ -135,6 +135,25 @@ def test_a_lake_has_one_source_or_several(tmp_path: Path) -> None:
         Lake(str(tmp_path / "one"), "iceberg", "second").check()
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("has_dates", "reason"),
+    [
+        (True, "was begun with partitions by date; omit --no-dates"),
+        (False, "was begun without partitions by date; add --no-dates"),
+    ],
+)
+def test_sources_agree_on_partitions(kind: str, has_dates: bool, reason: str, tmp_path: Path) -> None:
+    add(tmp_path, "first", WORKLOAD[:1], 1 << 20, format=kind, has_dates=has_dates)
+    for source in ("first", "second"):
+        with pytest.raises(UsageError, match=reason):
+            add(tmp_path, source, WORKLOAD, 1 << 20, format=kind, has_dates=not has_dates)
+    add(tmp_path, "second", WORKLOAD[:1], 1 << 20, format=kind, has_dates=has_dates)
+    lake = opened(tmp_path, kind, "second")
+    assert rows_of(lake, "events", "first") == rows_of(lake, "events", "second") != Counter()
+    assert bool(list((tmp_path / "events").rglob("log_date=*"))) == has_dates
+
+
 def test_upkeep_covers_the_tables_of_all_sources(tmp_path: Path) -> None:
     for source in ("first", "second"):
         add(tmp_path, source, WORKLOAD, 20_000)

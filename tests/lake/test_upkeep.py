@@ -47,6 +47,14 @@ def test_compaction_keeps_the_rows_and_the_place(tmp_path: Path) -> None:
     assert contents(tmp_path) == contents(tmp_path / "whole")
 
 
+def test_tables_without_partitions_are_of_no_earlier_date(tmp_path: Path) -> None:
+    fill(tmp_path, ROTATED, 1500, has_dates=False)
+    before, count = contents(tmp_path), files(tmp_path, "events")
+    assert run("compact", str(tmp_path), "--before", "2100-01-01") == "nothing to compact\n"
+    assert f"events: {count} files joined into 1\n" in run("compact", str(tmp_path))
+    assert contents(tmp_path) == before
+
+
 def test_vacuum_removes_what_no_reader_needs(tmp_path: Path) -> None:
     fill(tmp_path, ROTATED[:2], 1500)
     before = contents(tmp_path)
