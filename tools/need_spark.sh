@@ -4,9 +4,9 @@
 set -euo pipefail
 python=$1 version=$2 folder=$3
 
-# Iceberg has jars for 4.1 only; AUTO CDC is in pipelines since 4.2.
+# Iceberg has jars for 4.1 only; AUTO CDC is in pipelines since 4.2. DuckDB and Polars are those of the guide.
 case $version in
-    4.1) wanted=("pyspark==$version.*" 'pyiceberg[sql-sqlite]>=0.12') ;;
+    4.1) wanted=("pyspark==$version.*" 'pyiceberg[sql-sqlite]>=0.12' duckdb polars) ;;
     *) wanted=("pyspark[pipelines]==$version.*") ;;
 esac
 [ "$(cat "$folder/installed.txt" 2>/dev/null || true)" = "${wanted[*]}" ] && exit 0

@@ -10,7 +10,7 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATEMENTS
+from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import private_name
 from binlog_kaitai.lake.storage import Storage
@@ -39,6 +39,8 @@ def compact(
     url: str, *, target_size: int, before: date | None = None, dry_run: bool = False
 ) -> Iterator[Upkeep]:
     """Join small files, table by table; the rows stay the same, and a pipeline may go on meanwhile.
+
+    State tables are left out: a merge into one would fail if its files were joined meanwhile.
 
     Parameters
     ----------
@@ -73,7 +75,7 @@ def vacuum(url: str, *, hours: int, dry_run: bool = False) -> Iterator[Upkeep]:
     SourceError
         Fewer hours than Delta's default of a week: a reader, or the batch of a pipeline, may need the files.
     """
-    for name, handle in _tables(url):
+    for name, handle in _tables(url, with_state=True):
         try:
             removed = handle.vacuum(hours, dry_run, full=True)
         except Exception as error:
@@ -82,7 +84,7 @@ def vacuum(url: str, *, hours: int, dry_run: bool = False) -> Iterator[Upkeep]:
             yield Upkeep(name, len(removed))
 
 
-def _tables(url: str) -> Iterator[tuple[str, Any]]:
+def _tables(url: str, *, with_state: bool = False) -> Iterator[tuple[str, Any]]:
     """The Delta tables of a lake, by their folders."""
     from deltalake import DeltaTable
     from deltalake.exceptions import TableNotFoundError
@@ -92,9 +94,10 @@ def _tables(url: str) -> Iterator[tuple[str, Any]]:
     lake.check()
     if lake.plan is None:
         raise UsageError(f"{lake.storage.name} is not a lake")
-    changes = [f"changes/{name}" for name in lake.storage.names("changes")]
+    folders = ["changes", STATE] if with_state else ["changes"]
+    tables = [f"{folder}/{name}" for folder in folders for name in lake.storage.names(folder)]
     private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
-    for name in ("events", "transactions", STATEMENTS, "damage", *changes, *private):
+    for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
         try:
             yield name, DeltaTable(lake.storage.delta_url(name), storage_options=lake.storage.delta_options())
         except TableNotFoundError:

@@ -56,18 +56,23 @@ def test_tables_without_partitions_are_of_no_earlier_date(tmp_path: Path) -> Non
 
 
 def test_vacuum_removes_what_no_reader_needs(tmp_path: Path) -> None:
-    fill(tmp_path, ROTATED[:2], 1500)
+    fill(tmp_path, ROTATED[:2], 1500, keeps_state=True)
     before = contents(tmp_path)
     (partition,) = (tmp_path / "events").glob("log_date=*")
     failed, recent = partition / "part-0.parquet", partition / "part-1.parquet"
-    for path in (failed, recent):
+    merged = tmp_path / "state/t.a/part-0.parquet"
+    for path in (failed, recent, merged):
         path.write_bytes(b"of a task that was killed")
     week_ago = time.time() - 8 * 24 * 3600
-    os.utime(failed, (week_ago, week_ago))
+    for path in (failed, merged):
+        os.utime(path, (week_ago, week_ago))
     assert "events: 1 files would be removed\n" in run("vacuum", str(tmp_path), "--dry-run")
     assert failed.exists()
-    assert "events: 1 files removed\n" in run("vacuum", str(tmp_path))
+    removed = run("vacuum", str(tmp_path))
+    assert "events: 1 files removed\n" in removed
+    assert "state/t.a: 1 files removed\n" in removed
     assert not failed.exists()
+    assert not merged.exists()
     assert recent.exists()  # a batch that is being written may have it
     assert contents(tmp_path) == before
     assert run("vacuum", str(tmp_path)) == "nothing to remove\n"

@@ -30,6 +30,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 WHOLE = {
     "languages.md": "programs in other languages, which tools/conformance builds and runs",
     "live.md": "asks a running server; tests/servers/test_fetch.py does the same",
+    "platforms.md": "statements for other companies' platforms, from their documentation",
     "spark.md": "needs a Spark session; tests/spark runs the same calls",
     "spark-guide.md": "needs Spark, Delta and a server; tests/lakes/test_guide.py runs its programs",
     "spark-sizing.md": "figures",
@@ -40,7 +41,7 @@ WHOLE = {
 COMMANDS = {
     r"^(make|pip|python|head|tail|spark-sql|packed/|PYSPARK_PYTHON=)": "not a command of this project",
     r"^binlog-kaitai pipeline": "starts Spark; tests/spark runs pipelines",
-    r"^binlog-kaitai lake": "needs a lake of a pipeline; tests/lake/test_compaction.py runs it",
+    r"^binlog-kaitai lake": "needs a lake of a pipeline; tests/lake/test_upkeep.py runs it",
     r"--(follow|continuous)\b": "goes on until it is interrupted",
     r"\$\(|^binlog-kaitai fetch|(mysql|mariadb)://": "asks a server",
 }
