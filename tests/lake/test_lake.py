@@ -293,3 +293,27 @@ def test_tables_without_partitions(tmp_path: Path) -> None:
     assert not list((tmp_path / "whole").rglob("log_date=*"))
     with pytest.raises(UsageError, match="was begun without partitions by date; add --no-dates"):
         fill(tmp_path / "whole", DDL, 9000)
+
+
+def test_tables_need_no_feature_of_a_reader_but_times_without_a_zone(tmp_path: Path) -> None:
+    """Merged, changed and new tables; platforms differ in the features of Delta that they know."""
+    fill(tmp_path, sorted((CORPUS / "mysql-9.7" / "ddl").glob("*.0*")), 9000, keeps_state=True)
+    features = {}
+    for log in tmp_path.glob("**/_delta_log"):
+        name, handle = str(log.parent.relative_to(tmp_path)), DeltaTable(log.parent)
+        protocol, has_times = handle.protocol(), "timestamp_ntz" in handle.schema().to_json()
+        wanted = (3, 7, ["timestampNtz"], ["timestampNtz"]) if has_times else (1, 2, None, None)
+        assert (
+            protocol.min_reader_version,
+            protocol.min_writer_version,
+            protocol.reader_features,
+            protocol.writer_features,
+        ) == wanted, name
+        features[name] = protocol.reader_features
+        if not name.startswith("_"):
+            assert handle.metadata().configuration == {"delta.checkpointInterval": "10"}, name
+            assert handle.metadata().partition_columns == (
+                [] if name.startswith("state/") else ["log_date"]
+            ), name
+    assert features["changes/t.wide"] == features["state/t.wide"] == ["timestampNtz"]
+    assert features["events"] is None
