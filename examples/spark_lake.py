@@ -59,10 +59,15 @@ def main(folder: Path, logs: list[str]) -> None:
     show(console, "Transactions by what they are", by_kind(transactions))
     show(console, "The largest transactions", largest(transactions))
     show(console, "Tables by changed rows", by_table(transactions))
-    names = sorted(path.name for path in (folder / "state").iterdir())
-    name = "t.gen" if "t.gen" in names else names[0]
-    current = spark.read.parquet(*DeltaTable(folder / "state" / name).file_uris())
-    show(console, f"{name} now, from its changes", current.orderBy(current.columns[0]).limit(8))
+    # A table without rows, or whose changes do not determine them, has no files.
+    files = {path.name: DeltaTable(path).file_uris() for path in sorted((folder / "state").glob("*"))}
+    names = [name for name in files if files[name]]
+    if names:
+        name = "t.gen" if "t.gen" in names else names[0]
+        current = spark.read.parquet(*files[name])
+        show(console, f"{name} now, from its changes", current.orderBy(current.columns[0]).limit(8))
+    else:
+        console.print("No table has rows, from its changes.")
     stop(spark)
 
 

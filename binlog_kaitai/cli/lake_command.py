@@ -6,6 +6,7 @@ from datetime import datetime
 
 import click
 
+from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import say
 from binlog_kaitai.core.filters import at_least_one
 
@@ -19,6 +20,7 @@ def lake() -> None:
 
 @lake.command()
 @_LAKE
+@options.storage_options
 @click.option(
     "--target-size", default="256m", show_default=True, metavar="SIZE", help="Target size of the new files."
 )
@@ -26,7 +28,9 @@ def lake() -> None:
     "--before", type=click.DateTime(("%Y-%m-%d",)), metavar="DATE", help="Only partitions of earlier dates."
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be joined, without writing.")
-def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool) -> None:
+def compact(
+    lake: str, storage_options: str | None, target_size: str, before: datetime | None, dry_run: bool
+) -> None:
     """Join small files of a lake.
 
     LAKE is a directory or URL written by pipeline. The rows stay the same; readers and the pipeline may go
@@ -38,11 +42,18 @@ def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool)
       binlog-kaitai lake compact s3://bucket/lake --before 2026-11-20
       binlog-kaitai lake compact /mnt/lake --dry-run
     """
+    from binlog_kaitai.lake.storage import read_options
     from binlog_kaitai.lake.upkeep import compact as compact_lake
 
     verb, size = "would be joined" if dry_run else "joined", at_least_one("--target-size", target_size)
     files = new_files = 0
-    for one in compact_lake(lake, target_size=size, before=before and before.date(), dry_run=dry_run):
+    for one in compact_lake(
+        lake,
+        target_size=size,
+        before=before and before.date(),
+        dry_run=dry_run,
+        storage_options=None if storage_options is None else read_options(storage_options),
+    ):
         say(f"{one.table}: {one.files:,} files {verb} into {one.new_files:,}")
         files, new_files = files + one.files, new_files + one.new_files
     say(f"{files:,} files {verb} into {new_files:,}" if files else "nothing to compact")
@@ -50,6 +61,7 @@ def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool)
 
 @lake.command()
 @_LAKE
+@options.storage_options
 @click.option(
     "--retention",
     type=click.IntRange(168),
@@ -59,7 +71,7 @@ def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool)
     help="Keep files that readers of a table may have listed within these hours.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
-def vacuum(lake: str, retention: int, dry_run: bool) -> None:
+def vacuum(lake: str, storage_options: str | None, retention: int, dry_run: bool) -> None:
     """Remove files of a lake that no reader needs any more.
 
     These are files that compact has joined, and those that a killed pipeline has left. The pipeline may go on
@@ -70,10 +82,12 @@ def vacuum(lake: str, retention: int, dry_run: bool) -> None:
       binlog-kaitai lake vacuum /mnt/lake --dry-run
       binlog-kaitai lake vacuum s3://bucket/lake
     """
+    from binlog_kaitai.lake.storage import read_options
     from binlog_kaitai.lake.upkeep import vacuum as vacuum_lake
 
     verb, files = "would be removed" if dry_run else "removed", 0
-    for one in vacuum_lake(lake, hours=retention, dry_run=dry_run):
+    credentials = None if storage_options is None else read_options(storage_options)
+    for one in vacuum_lake(lake, hours=retention, dry_run=dry_run, storage_options=credentials):
         say(f"{one.table}: {one.files:,} files {verb}")
         files += one.files
     say(f"{files:,} files {verb}" if files else "nothing to remove")

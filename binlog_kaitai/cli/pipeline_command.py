@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -38,7 +38,7 @@ _FAIR = "spark.scheduler.mode=FAIR"
 _PATIENCE = 10.0
 
 #: Parameters that name files to read.
-_INPUTS = ("servers", "dump", "mask_key_file")
+_INPUTS = ("servers", "dump", "mask_key_file", "storage_options")
 
 #: Parameters that a source of `--servers` can have.
 _OF_SOURCES = (
@@ -51,6 +51,7 @@ _OF_SOURCES = (
 @click.command()
 @click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--to", "target", required=True, metavar="LAKE", help="Directory or URL of the lake.")
+@options.storage_options
 @click.option(
     "--servers",
     metavar="FILE",
@@ -255,16 +256,17 @@ def pipeline(
 
 def _jobs(context: click.Context) -> list[Job]:
     """The jobs of the command line, one for each source of `--servers`."""
-    from binlog_kaitai.lake.storage import Storage
+    from binlog_kaitai.lake.storage import Storage, read_options
 
     params = context.params
-    path, target = params["servers"], Storage(params["target"])
+    credentials = {} if params["storage_options"] is None else read_options(params["storage_options"])
+    path, target = params["servers"], Storage(params["target"], credentials)
     if path is None:
         if context.get_parameter_source("into") is ParameterSource.COMMANDLINE:
             raise UsageError("--into requires --servers")
         if not params["sources"]:
             raise click.MissingParameter(ctx=context, param_type="argument", param_hint="SOURCE")
-        return [_job(**params)]
+        return [_job(credentials, **params)]
     from binlog_kaitai.cli.fleet_file import in_source, read_fleet
 
     if params["sources"]:
@@ -278,11 +280,12 @@ def _jobs(context: click.Context) -> list[Job]:
     for source, own in read_fleet(path, context, _OF_SOURCES):
         with in_source(path, source):
             own["target"] = target.url if is_shared else target.url_of(source)
-            jobs.append(_job(source, is_shared, **own))
+            jobs.append(_job(credentials, source, is_shared, **own))
     return jobs
 
 
 def _job(
+    credentials: Mapping[str, str],
     source: str = "",
     is_shared: bool = False,
     *,
@@ -366,6 +369,7 @@ def _job(
         not no_dates,
         source,
         is_shared,
+        credentials,
     )
 
 

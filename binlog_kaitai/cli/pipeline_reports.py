@@ -109,7 +109,7 @@ def show_preview(job: Job) -> None:
     following = job.following
     if following.server is not None:
         raise UsageError("--dry-run reads logs, not a running server; fetch its logs and name them")
-    lake = Lake(job.lake, job.format, job.source_in_lake)
+    lake = Lake(job.lake, job.format, job.source_in_lake, storage_options=job.storage_options)
     lake.check()
     ddl = following.ddl or (None if lake.plan is None else lake.plan.ddl)
     follower = Follower(

@@ -224,6 +224,13 @@ def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | N
 
 
 #: The command gets the text of the file.
+storage_options = click.option(
+    "--storage-options",
+    type=click.Path(exists=True, dir_okay=False),
+    metavar="FILE",
+    help="Credentials for a LAKE in S3, in this TOML file; default: those of the environment.",
+)
+
 ddl = click.option(
     "--ddl",
     type=click.File("rb"),

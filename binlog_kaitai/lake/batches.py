@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -108,6 +108,8 @@ class Lake:
         The format of its tables.
     source
         In a lake of several sources: the one to write or read, by its name.
+    storage_options
+        See `Storage`.
 
     Attributes
     ----------
@@ -122,8 +124,16 @@ class Lake:
         A package is not installed.
     """
 
-    def __init__(self, url: str, kind: str = "delta", source: str = "", shared: Shared | None = None) -> None:
-        self.storage = Storage(url)
+    def __init__(
+        self,
+        url: str,
+        kind: str = "delta",
+        source: str = "",
+        shared: Shared | None = None,
+        *,
+        storage_options: Mapping[str, str] | None = None,
+    ) -> None:
+        self.storage = Storage(url, storage_options)
         self.source = source
         self.shared = shared or Shared()
         self.plan: Plan | None = None

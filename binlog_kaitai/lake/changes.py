@@ -179,7 +179,14 @@ def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def changes(lake: str, table: str, *, kind: str = "delta", source: str = "") -> pa.RecordBatchReader:
+def changes(
+    lake: str,
+    table: str,
+    *,
+    kind: str = "delta",
+    source: str = "",
+    storage_options: Mapping[str, str] | None = None,
+) -> pa.RecordBatchReader:
     """The changes that make up a table of a lake; see :meth:`TableChanges.changes`.
 
     Parameters
@@ -190,8 +197,10 @@ def changes(lake: str, table: str, *, kind: str = "delta", source: str = "") -> 
         ``schema.table``, by its name on the server.
     source
         In a lake of several sources: the name of one.
+    storage_options
+        Credentials for the lake's store, such as `read_options` of `lake.storage` reads from a file.
     """
-    opened = Lake(lake, kind, source)
+    opened = Lake(lake, kind, source, storage_options=storage_options)
     opened.check()
     schema, _, name = table.partition(".")
     return TableChanges(opened).changes((schema, name))

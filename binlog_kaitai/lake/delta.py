@@ -55,7 +55,7 @@ class DeltaTables:
             table = DeltaTable(self._storage, name, handle, self._application)
             table.refresh()
             return table
-        with _errors(self._storage, name):
+        with delta_errors(self._storage, name):
             try:
                 handle = self._handles[url] = Handle(url, storage_options=options)
             except TableNotFoundError:
@@ -83,7 +83,7 @@ class DeltaTables:
             return 0
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
-        with _errors(self._storage, name):
+        with delta_errors(self._storage, name):
             write_deltalake(
                 self._storage.delta_url(name),
                 found.reader(),
@@ -106,7 +106,7 @@ class DeltaTables:
         schema = columns.append(pa.field(DATE, pa.date32())) if has_dates else columns
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
-        with _errors(self._storage, name):
+        with delta_errors(self._storage, name):
             create_table_with_add_actions(
                 self._storage.delta_url(name),
                 Schema.from_arrow(schema),
@@ -142,7 +142,7 @@ class DeltaTable:
         return -1 if found is None else found
 
     def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
-        with _errors(self._storage, self._name):
+        with delta_errors(self._storage, self._name):
             self._add_columns(columns)
             self._handle.create_write_transaction(
                 list(map(_action, files)),
@@ -185,7 +185,7 @@ class DeltaTable:
         conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
         if source:
             conditions.insert(0, f"target.{_is_of(source)}")
-        with _errors(self._storage, self._name):
+        with delta_errors(self._storage, self._name):
             self._add_columns(columns)
             merge = self._handle.merge(
                 rows,
@@ -209,7 +209,7 @@ class DeltaTable:
 
     def refresh(self) -> None:
         """Read new commits."""
-        with _errors(self._storage, self._name):
+        with delta_errors(self._storage, self._name):
             self._handle.update_incremental()
 
     def batches(
@@ -325,11 +325,11 @@ class _CountedRows:
 
 
 @contextmanager
-def _errors(storage: Storage, name: str) -> Iterator[None]:
+def delta_errors(storage: Storage, name: str) -> Iterator[None]:
     """Raise deltalake's errors as those of this package."""
     from deltalake.exceptions import DeltaError
 
     try:
         yield
     except (DeltaError, OSError) as error:
-        raise SourceError(f"Delta: {error}", file=f"{storage.name}/{name}") from error
+        raise SourceError(f"Delta: {storage.text_of(error)}", file=f"{storage.name}/{name}") from error

@@ -39,6 +39,15 @@ _SETTINGS = {
     "write.metadata.delete-after-commit.enabled": "true",
 }
 
+#: Storage options, and PyIceberg's names for them.
+_CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "s3.access-key-id",
+    "AWS_SECRET_ACCESS_KEY": "s3.secret-access-key",
+    "AWS_SESSION_TOKEN": "s3.session-token",
+    "AWS_REGION": "s3.region",
+    "AWS_ENDPOINT_URL": "s3.endpoint",
+}
+
 
 class IcebergTables:
     """The Iceberg tables of a lake.
@@ -136,6 +145,8 @@ class IcebergTables:
         own: dict[str, Any] = {"type": "sql", "uri": f"sqlite:///{self._storage.url}/catalog.db"}
         if (endpoint := os.environ.get("AWS_ENDPOINT_URL")) is not None:
             own |= {"s3.endpoint": endpoint}
+        options = self._storage.delta_options() or {}
+        own |= {theirs: options[ours] for ours, theirs in _CREDENTIALS.items() if ours in options}
         return load_catalog(CATALOG, **(own | dict(configured or {})))
 
 
@@ -213,7 +224,7 @@ def _errors(storage: Storage, name: str) -> Iterator[None]:
     except BinlogError:
         raise
     except Exception as error:
-        raise SourceError(f"Iceberg: {error}", file=f"{storage.name}/{name}") from error
+        raise SourceError(f"Iceberg: {storage.text_of(error)}", file=f"{storage.name}/{name}") from error
 
 
 def identifier(name: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import PLACE, SOURCES
-from binlog_kaitai.lake.delta import batches_of, make_durable, needed_deltalake
+from binlog_kaitai.lake.delta import batches_of, delta_errors, make_durable, needed_deltalake
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
 
@@ -100,6 +100,8 @@ class Place:
         ------
         UsageError
             The folder has something else in it.
+        SourceError
+            The store fails.
         """
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
@@ -115,13 +117,14 @@ class Place:
                 reason = "is a lake of several sources (--into one)"
             raise UsageError(f"{self._storage.name} {reason}")
         url, options = self._storage.delta_url(self._name), self._storage.delta_options()
-        try:
-            self._handle = DeltaTable(url, storage_options=options)
-        except TableNotFoundError:
-            if not self._source and names - {PLACE}:
-                reason = "is not empty and is not a pipeline's lake"
-                raise UsageError(f"{self._storage.name} {reason}") from None
-            return None
+        with delta_errors(self._storage, self._name):
+            try:
+                self._handle = DeltaTable(url, storage_options=options)
+            except TableNotFoundError:
+                if not self._source and names - {PLACE}:
+                    reason = "is not empty and is not a pipeline's lake"
+                    raise UsageError(f"{self._storage.name} {reason}") from None
+                return None
         found = batches_of(self._storage, self._name, self._handle)
         (row,) = (row for batch in found for row in batch.to_pylist())
         return Plan.of_json(row["plan"])
@@ -147,7 +150,8 @@ class Place:
             else:
                 write_deltalake(self._handle, row, mode="overwrite")
         except (DeltaError, OSError) as error:
-            reason = f"another pipeline is writing to this lake, or its storage fails ({error})"
+            failure = self._storage.text_of(error)
+            reason = f"another pipeline is writing to this lake, or its storage fails ({failure})"
             raise SourceError(reason, file=self._storage.name) from error
         make_durable(self._storage, self._name, self._handle.version())
 

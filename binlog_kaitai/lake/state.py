@@ -68,7 +68,7 @@ class Update:
         In a lake of several sources, the one whose rows these are.
     """
 
-    lake: str
+    storage: Storage
     application: str
     name: str
     keys: tuple[str, ...]
@@ -79,7 +79,7 @@ class Update:
     source: str = ""
 
     def __call__(self) -> Updated:
-        tables = DeltaTables(Storage(self.lake), self.application)
+        tables = DeltaTables(self.storage, self.application)
         try:
             return Updated(self.name, self._run(tables))
         except UsageError as error:
@@ -188,9 +188,8 @@ class State:
                     since |= (place >= first.as_sequence()) & (place <= last.as_sequence())
         keys = tuple(lineage.keys.get(table, ()))
         self._ends[name] = end
-        url = self._lake.storage.url
-        source = self._lake.source
-        return Update(url, plan.application, name, keys, parts, since, plan.batch, end, source)
+        storage, source = self._lake.storage, self._lake.source
+        return Update(storage, plan.application, name, keys, parts, since, plan.batch, end, source)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")

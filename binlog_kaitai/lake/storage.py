@@ -1,31 +1,84 @@
 """The folder of a lake: a local path, or a URL of an object store.
 
-PyArrow writes the files, and deltalake the commits; both take their credentials from the environment. Options
-after the URL are PyArrow's (``s3://bucket/lake?region=eu-central-1``).
+PyArrow writes the files, and deltalake the commits; both take their credentials from the environment, unless
+they are storage options. Options after the URL are PyArrow's (``s3://bucket/lake?region=eu-central-1``).
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, unquote
 
-from binlog_kaitai.errors import SourceError
+from binlog_kaitai.errors import SourceError, UsageError, reading
 from binlog_kaitai.sources import remote
 from binlog_kaitai.views.parquet_folder import folder_name
+
+if TYPE_CHECKING:
+    from pyarrow.fs import S3FileSystem
 
 #: Characters that need no encoding in any URL or path.
 _UNFIT = re.compile(r"[^\w.$@~+-]")
 
+#: PyArrow's and Hadoop's schemes for S3.
+_S3 = re.compile(r"s3[an]?://")
+
 #: Options of a URL, and deltalake's names for them.
 _OPTIONS = {"region": "AWS_REGION", "endpoint_override": "AWS_ENDPOINT_URL"}
+
+#: Storage options by deltalake's names, which are those of the environment, and PyArrow's names for them.
+_CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "access_key",
+    "AWS_SECRET_ACCESS_KEY": "secret_key",
+    "AWS_SESSION_TOKEN": "session_token",
+    "AWS_REGION": "region",
+    "AWS_ENDPOINT_URL": "endpoint_override",
+}
+
+#: Those that are required, and those that no message may have.
+_NEEDED = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
+_SECRET = (*_NEEDED, "AWS_SESSION_TOKEN")
+
+
+def read_options(path: str) -> dict[str, str]:
+    """The storage options in a TOML file.
+
+    Raises
+    ------
+    UsageError
+        It is not TOML, or a key or value is invalid; no message has a value.
+    """
+    with reading(path):
+        text = Path(path).read_bytes()
+    try:
+        options = tomllib.loads(text.decode())
+    except ValueError:
+        raise UsageError("not a valid TOML file", file=path) from None
+    for key, value in options.items():
+        if key not in _CREDENTIALS:
+            raise UsageError(f"unknown key {key}; use {', '.join(_CREDENTIALS)}", file=path)
+        if not isinstance(value, str) or not value:
+            raise UsageError(f"{key} must be a text", file=path)
+    if missing := [key for key in _NEEDED if key not in options]:
+        raise UsageError(f"{' and '.join(missing)} required", file=path)
+    if "://" not in options.get("AWS_ENDPOINT_URL", "://"):
+        raise UsageError("AWS_ENDPOINT_URL must be a URL, such as https://minio:9000", file=path)
+    return options
 
 
 class Storage:
     """The folder of a lake.
+
+    Parameters
+    ----------
+    options
+        Credentials of a store, see :func:`read_options`; without them, those of the environment or the URL.
 
     Attributes
     ----------
@@ -33,12 +86,21 @@ class Storage:
         Its absolute path, or its URL with options.
     name : str
         Its path or URL for messages, without credentials.
+
+    Raises
+    ------
+    UsageError
+        There are options, but not for this URL.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
         self.is_local = not remote.is_url(url)
         self.url = os.path.abspath(url) if self.is_local else url
         self.name = self.url if self.is_local else remote.without_options(url)
+        self._options = dict(options or {})
+        if self._options and (self.url != self.name or not _S3.match(url)):
+            rule = "storage options are for a lake in S3, whose URL has neither credentials nor options"
+            raise UsageError(f"{self.name}: {rule}")
 
     @contextmanager
     def opened(self, name: str = "") -> Iterator[tuple[Any, str]]:
@@ -54,11 +116,20 @@ class Storage:
                 from pyarrow import fs
 
                 yield fs.LocalFileSystem(), os.path.join(self.url, name) if name else self.url
+            elif self._options:
+                yield _s3(tuple(self._options.items())), _S3.sub("", self.url_of(name)).rstrip("/")
             else:
                 with remote.changing(self.url_of(name)) as place:
                     yield place
         except OSError as error:
-            raise SourceError(f"cannot be used: {error}", file=f"{self.name}/{name}") from error
+            raise SourceError(f"cannot be used: {self.text_of(error)}", file=f"{self.name}/{name}") from error
+
+    def text_of(self, error: Exception) -> str:
+        """The message of an error; a store may have repeated credentials in it."""
+        text = str(error)
+        for secret in (self._options[key] for key in _SECRET if key in self._options):
+            text = text.replace(secret, "***")
+        return text
 
     def url_of(self, name: str) -> str:
         """The path or URL of a table."""
@@ -69,7 +140,7 @@ class Storage:
     def delta_url(self, name: str) -> str:
         """The URL of a table for deltalake, which takes options separately."""
         url = self.url_of(name)
-        return url if self.is_local else re.sub(r"^s3[an]://", "s3://", remote.without_options(url))
+        return url if self.is_local else _S3.sub("s3://", remote.without_options(url))
 
     def delta_options(self) -> dict[str, str] | None:
         """What deltalake must know besides the environment."""
@@ -77,7 +148,7 @@ class Storage:
             return None
         _, _, query = self.url.partition("?") if "=" in self.url.rpartition("?")[2] else ("", "", "")
         given = dict(parse_qsl(query))
-        found = {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
+        found = self._options | {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
         endpoint = found.get("AWS_ENDPOINT_URL", "")
         if endpoint and "://" not in endpoint:
             endpoint = found["AWS_ENDPOINT_URL"] = f"{given.get('scheme', 'https')}://{endpoint}"
@@ -96,6 +167,13 @@ class Storage:
         with self.opened(folder) as (system, path):
             infos = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
         return sorted(info.base_name for info in infos)
+
+
+@lru_cache
+def _s3(options: tuple[tuple[str, str], ...]) -> S3FileSystem:
+    from pyarrow import fs
+
+    return fs.S3FileSystem(**{_CREDENTIALS[key]: value for key, value in options})
 
 
 def table_name(key: tuple[str, str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -12,6 +12,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.delta import delta_errors
 from binlog_kaitai.lake.place import private_name
 from binlog_kaitai.lake.storage import Storage
 
@@ -36,7 +37,12 @@ class Upkeep:
 
 
 def compact(
-    url: str, *, target_size: int, before: date | None = None, dry_run: bool = False
+    url: str,
+    *,
+    target_size: int,
+    before: date | None = None,
+    dry_run: bool = False,
+    storage_options: Mapping[str, str] | None = None,
 ) -> Iterator[Upkeep]:
     """Join small files, table by table; the rows stay the same, and a pipeline may go on meanwhile.
 
@@ -51,7 +57,8 @@ def compact(
     dry_run
         Change nothing; each partition would then have one new file for every `target_size` bytes.
     """
-    for name, handle in _tables(url):
+    storage = Storage(url, storage_options)
+    for name, handle in _tables(url, storage_options):
         if before is not None and DATE not in handle.metadata().partition_columns:
             continue
         filters = None if before is None else [(DATE, "<", str(before))]
@@ -61,13 +68,15 @@ def compact(
             try:
                 done = handle.optimize.compact(partition_filters=filters, target_size=target_size)
             except Exception as error:  # deltalake raises its own, and those of its store
-                raise SourceError(f"Delta: {error}", file=name) from error
+                raise SourceError(f"Delta: {storage.text_of(error)}", file=name) from error
             found = done["numFilesRemoved"], done["numFilesAdded"]
         if found[0]:
             yield Upkeep(name, *found)
 
 
-def vacuum(url: str, *, hours: int, dry_run: bool = False) -> Iterator[Upkeep]:
+def vacuum(
+    url: str, *, hours: int, dry_run: bool = False, storage_options: Mapping[str, str] | None = None
+) -> Iterator[Upkeep]:
     """Remove files that are in no version of the last hours: joined ones, and those of failed attempts.
 
     Raises
@@ -75,22 +84,25 @@ def vacuum(url: str, *, hours: int, dry_run: bool = False) -> Iterator[Upkeep]:
     SourceError
         Fewer hours than Delta's default of a week: a reader, or the batch of a pipeline, may need the files.
     """
-    for name, handle in _tables(url, with_state=True):
+    storage = Storage(url, storage_options)
+    for name, handle in _tables(url, storage_options, with_state=True):
         try:
             removed = handle.vacuum(hours, dry_run, full=True)
         except Exception as error:
-            raise SourceError(f"Delta: {error}", file=name) from error
+            raise SourceError(f"Delta: {storage.text_of(error)}", file=name) from error
         if removed:
             yield Upkeep(name, len(removed))
 
 
-def _tables(url: str, *, with_state: bool = False) -> Iterator[tuple[str, Any]]:
+def _tables(
+    url: str, storage_options: Mapping[str, str] | None, *, with_state: bool = False
+) -> Iterator[tuple[str, Any]]:
     """The Delta tables of a lake, by their folders."""
     from deltalake import DeltaTable
     from deltalake.exceptions import TableNotFoundError
 
-    sources = Storage(url).names(SOURCES) or [""]
-    lake = Lake(url, source=sources[0])
+    sources = Storage(url, storage_options).names(SOURCES) or [""]
+    lake = Lake(url, source=sources[0], storage_options=storage_options)
     lake.check()
     if lake.plan is None:
         raise UsageError(f"{lake.storage.name} is not a lake")
@@ -98,10 +110,14 @@ def _tables(url: str, *, with_state: bool = False) -> Iterator[tuple[str, Any]]:
     tables = [f"{folder}/{name}" for folder in folders for name in lake.storage.names(folder)]
     private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
     for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
-        try:
-            yield name, DeltaTable(lake.storage.delta_url(name), storage_options=lake.storage.delta_options())
-        except TableNotFoundError:
-            continue
+        with delta_errors(lake.storage, name):
+            try:
+                handle = DeltaTable(
+                    lake.storage.delta_url(name), storage_options=lake.storage.delta_options()
+                )
+            except TableNotFoundError:
+                continue
+        yield name, handle
 
 
 def _small_files(handle: Any, target_size: int, before: date | None) -> tuple[int, int]:

@@ -79,6 +79,8 @@ class Job:
         With several sources: the name of this one.
     is_shared : bool
         Other sources have the lake, too; rows have the name of theirs in the column `_source`.
+    storage_options : dict of str to str
+        Credentials for the lake's store, see `lake.storage.read_options`.
     """
 
     following: Following
@@ -95,6 +97,7 @@ class Job:
     has_dates: bool = True
     source: str = ""
     is_shared: bool = False
+    storage_options: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def source_in_lake(self) -> str:
@@ -185,7 +188,10 @@ class Pipeline:
     _state: State | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.lake = Lake(self.job.lake, self.job.format, self.job.source_in_lake, self.shared)
+        job = self.job
+        self.lake = Lake(
+            job.lake, job.format, job.source_in_lake, self.shared, storage_options=job.storage_options
+        )
 
     def run(self, tasks: Tasks, *, interval: float | None = None) -> None:
         """Load what is new, and complete the batch that an earlier run has left.
@@ -361,7 +367,7 @@ class StepWriter:
         step: Step = pickle.loads(zlib.decompress(packed))
         piece = Piece(step.source.name, step.start, step.end, step.span.era)
         job = self._job
-        storage, source = Storage(job.lake), job.source_in_lake
+        storage, source = Storage(job.lake, job.storage_options), job.source_in_lake
         files = TableFiles(storage, job.format, columns=self._columns, has_dates=job.has_dates, source=source)
         write = self._write if job.following.mode == "FAILFAST" else self._write_around
         with warnings.catch_warnings(record=True) as caught:

@@ -117,6 +117,21 @@ def test_each_source_has_its_folders(tmp_path: Path) -> None:
         assert [one.is_shared for one in jobs] == [into == "one"] * 2
 
 
+def test_all_lakes_have_the_credentials_of_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "s3.toml"
+    file.write_text('AWS_ACCESS_KEY_ID = "key"\nAWS_SECRET_ACCESS_KEY = "hidden"\n')
+    options = "--to", "s3://logs/lake", "--storage-options", str(file)
+    found = context(tmp_path, f"[a]\n{LOGS}[b]\n{LOGS}", *options)
+    with found, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("binlog_kaitai.lake.storage.Storage.names", lambda _: [])
+        jobs = _jobs(found)
+    expected = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "hidden"}
+    assert [(job.lake, job.storage_options) for job in jobs] == [
+        (f"s3://logs/lake/{name}", expected) for name in "ab"
+    ]
+    assert "hidden" not in repr(jobs)
+
+
 def test_partitions_are_one_choice_for_all_sources(tmp_path: Path) -> None:
     found = context(tmp_path, f"[a]\n{LOGS}[b]\n{LOGS}", "--no-dates")
     with found:

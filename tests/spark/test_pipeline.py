@@ -11,10 +11,11 @@ import pyarrow.compute as pc
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
-from binlog_kaitai.spark.progress import Progress
+from binlog_kaitai.spark.progress import Progress, ProgressFiles
 from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, grow
@@ -128,3 +129,23 @@ def test_a_lake_in_an_object_store(spark: SparkSession) -> None:
         Pipeline(job, on_progress=batches.append).run(SparkTasks(spark))
         assert len(batches) > 2
         assert rows(table(opened(url), "events")) == rows(bk.read_events(source).read_all())
+
+
+def test_credentials_reach_tasks_and_nothing_else(
+    spark: SparkSession, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    source, url = CORPUS / "mysql-5.6" / "rotate", "s3://logs/guarded-by-spark"
+    secrets = {"AWS_ACCESS_KEY_ID": "key-of-the-lake", "AWS_SECRET_ACCESS_KEY": "secret-of-the-lake"}
+    with serving() as (_, port):
+        options = {**secrets, "AWS_REGION": "us-east-1", "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}"}
+        job = Job(Following((str(source),)), url, keeps_state=True, storage_options=options)
+        files = tmp_path / "progress.json", tmp_path / "metrics.prom"
+        reports = Reports(job, ProgressFiles(*files))
+        pipeline = Pipeline(job, reports.take, reports.take_snapshot, reports.take_state)
+        pipeline.run(SparkTasks(spark))
+        assert rows(table(opened(url), "events")) == rows(bk.read_events(source).read_all())
+    printed = capfd.readouterr()
+    assert "batch 0: " in printed.out
+    texts = [printed.out, printed.err, repr(job), repr(pipeline), *(file.read_text() for file in files)]
+    assert all(texts[4:])
+    assert not [text for text in texts for secret in secrets.values() if secret in text]
