@@ -15,7 +15,7 @@ from binlog_kaitai.log.decoders import length_prefix
 from binlog_kaitai.log.line_arrays import put_hex
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.image_walk import NULL
-from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.rows.text.float_texts import NO_ROOM
 from binlog_kaitai.rows.text.listed_values import (
     BYTES,
     CODED,
@@ -384,7 +384,7 @@ def put_row_lines(
                         need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
                         state[IS_DOCUMENT] = 1
                         break
-                    if end == LEFT:
+                    if end < 0:
                         is_left = True
                         break
                     position = end
