@@ -360,3 +360,32 @@ def test_rows_with_fractions_that_the_log_does_not_declare_cannot_be_inverted(tm
     path = case("mariadb-10.11", "types_old_temporal").logs[0]
     _, error = printed(path, tmp_path, flashback=True)
     assert "the rows do not match their table map; TIME, DATETIME or TIMESTAMP may have fractional" in error
+
+
+@pytest.mark.parametrize("is_quick", [True, False], ids=["by blocks", "event by event"])
+@pytest.mark.parametrize("kind", ["WRITE_ROWS_EVENT_V1", "UPDATE_ROWS_EVENT_V1", "DELETE_ROWS_EVENT_V1"])
+def test_rows_without_columns_end(
+    kind: str, is_quick: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have no bytes, so any number of them would fit; `mariadb-binlog` prints one INSERT."""
+    source = case("mariadb-10.2", "xa").logs[0]
+    layout, groups = events_of(source)
+    rows = next(event for event in bk.open(source) if event.type == "WRITE_ROWS_EVENT_V1")
+    number_of_columns = rows.raw.index(b"\x02\xff", 19)
+    raw = _with_type(rows.raw, EventType[kind.lower()])
+    images = 2 if kind.startswith("UPDATE") else 1
+    raw = raw[: number_of_columns + 1] + b"\xfc" * images + raw[number_of_columns + 1 + images :]
+    log = LogMaker(layout)
+    log.add(groups[0][0])
+    for event in next(group for group in groups if rows.raw in group):
+        log.add(raw if event == rows.raw else event)
+    path = log.write(tmp_path / "binlog.000001")
+    (make_quick if is_quick else make_slow)(monkeypatch)
+    text, error = printed(path, tmp_path)
+    assert not error
+    assert b"# Number of rows" not in text
+    text, error = printed(path, tmp_path, verbose=1)
+    if kind.startswith("WRITE"):
+        assert b"### INSERT INTO `t`.`a` VALUES ()\n# Number of rows: 1\n" in text
+    else:
+        assert f"{kind}, field `t`.`a`: the rows do not match their table map" in error

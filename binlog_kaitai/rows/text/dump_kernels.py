@@ -133,6 +133,9 @@ def put_rows(
             if not (which >> side) & 1:
                 side = 1 - side
                 continue
+            if limits[program, 0] == limits[program, 2]:
+                state[4] = MISMATCH  # rows without columns have no bytes
+                break
             first = limits[program, side]
             count = limits[program, side + 1] - first
             length = clauses[program, side + 1] - clauses[program, side]
@@ -435,6 +438,8 @@ def count_images(
     """Number of rows that the client counts; it stops after a value that it cannot measure or read."""
     number = 0
     which = images[program, 0]
+    if limits[program, 0] == limits[program, 2]:
+        return 0  # such rows have no bytes
     while offset < end:
         number += 1
         for side in range(2):
