@@ -8,8 +8,10 @@ LOST = ("crash", "incident")
 #: Tables whose content cannot be computed, with a part of the error's message.
 REFUSED = {
     "types_minimal/t.ints": "changed the key",
-    "types_minimal/t.ukey": "no primary key",
-    "types_noblob/t.ukey": "no primary key",
+    **dict.fromkeys(
+        (f"types_{images}/t.ukey" for images in ("minimal", "noblob", "full_nodup")), "no primary key"
+    ),
+    **dict.fromkeys((f"types_{images}/t.nokey" for images in ("minimal", "noblob")), "no primary key"),
     "json_partial/t.jminimal": "JSON documents",
     "system_versions/t.b": "SYSTEM VERSIONING",
     "ddl/t.p": "partitions",

@@ -20,6 +20,7 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.files import TableFiles, by_date, rows_by_table
+from binlog_kaitai.lake.lineage import KEYED, Entry
 from binlog_kaitai.lake.place import Place
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.storage import Storage, table_name
@@ -45,6 +46,13 @@ def contents(lake: Lake) -> dict[str, Counter[str]]:
     """All tables of a lake, with the times when logs were found in use left out."""
     names = [f"changes/{name}" for name in lake.storage.names("changes")]
     return {name: rows(table(lake, name)) for name in ("events", "transactions", "statements", *names)}
+
+
+def statements_and_keys(lake: Lake) -> tuple[list[Entry], dict[tuple[str, str], tuple[str, ...]]]:
+    """The lineage: what statements did to tables, and the last key of each table."""
+    entries = lake.lineage()
+    keys = {(one.schema_name, one.table_name): one.key for one in entries if one.kind == KEYED}
+    return [one for one in entries if one.kind != KEYED], keys
 
 
 @pytest.mark.parametrize("case", sample(CASES, 2))
@@ -96,7 +104,8 @@ def test_killed_around_any_commit(
     fill(tmp_path / "lake", DDL, 9000)
     again, whole = opened(tmp_path / "lake"), opened(tmp_path / "whole")
     assert contents(again) == contents(whole)
-    assert again.lineage() == whole.lineage()
+    # An entry of a key has the position of its task, and a repeated batch may be divided differently.
+    assert statements_and_keys(again) == statements_and_keys(whole)
     assert again.plan is not None
     assert whole.plan is not None
     assert again.plan.batch == whole.plan.batch
@@ -187,6 +196,7 @@ def test_a_lake_of_the_old_kind(tmp_path: Path) -> None:
         Lake(str(tmp_path)).open(NO_RULES)
 
 
+@pytest.mark.iceberg
 def test_a_lake_goes_on_as_what_it_is(tmp_path: Path) -> None:
     fill(tmp_path, DDL)
     with pytest.raises(UsageError, match="is a lake in delta format; keep that format"):

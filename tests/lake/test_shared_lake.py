@@ -131,8 +131,13 @@ def test_a_lake_has_one_source_or_several(tmp_path: Path) -> None:
         fill(tmp_path / "one", WORKLOAD)
     with pytest.raises(UsageError, match="is not empty and is not a pipeline's lake of several sources"):
         add(tmp_path / "own", "first", WORKLOAD, 1 << 20)
+
+
+@pytest.mark.iceberg
+def test_a_lake_of_several_sources_keeps_its_format(tmp_path: Path) -> None:
+    add(tmp_path, "first", WORKLOAD[:1], 1 << 20)
     with pytest.raises(UsageError, match="is a lake in delta format; keep that format"):
-        Lake(str(tmp_path / "one"), "iceberg", "second").check()
+        Lake(str(tmp_path), "iceberg", "second").check()
 
 
 @pytest.mark.parametrize("kind", KINDS)
