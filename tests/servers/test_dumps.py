@@ -86,7 +86,7 @@ def test_values_are_those_of_a_snapshot(name: str, start_server: StartServer, tm
             warnings.simplefilter("ignore")
             found = snapshot_of_dump(path, tmp_path / str(number), tables=every)
         assert (found.log, found.position) == (taken.log, taken.position)
-        assert found.keys == taken.keys
+        assert sorted(found.keys) == sorted(taken.keys)
         got = tables_in(tmp_path / str(number))
         assert got.keys() == expected.keys()
         for table, rows in expected.items():
