@@ -372,7 +372,7 @@ def test_rows_without_columns_end(
     layout, groups = events_of(source)
     rows = next(event for event in bk.open(source) if event.type == "WRITE_ROWS_EVENT_V1")
     number_of_columns = rows.raw.index(b"\x02\xff", 19)
-    raw = _with_type(rows.raw, EventType[kind.lower()])
+    raw = _with_type(rows.raw, getattr(EventType, kind.lower()))
     images = 2 if kind.startswith("UPDATE") else 1
     raw = raw[: number_of_columns + 1] + b"\xfc" * images + raw[number_of_columns + 1 + images :]
     log = LogMaker(layout)
