@@ -100,8 +100,7 @@ def put_json_decimal(data: Bytes, start: int, end: int, out: Bytes, offset: int)
     precision, scale, size = json_decimal(data, start)
     if number + size > end:
         return LEFT
-    offset = put_decimal(data, number, precision, scale, out, offset)
-    return offset if offset >= 0 else LEFT
+    return put_decimal(data, number, precision, scale, out, offset)
 
 
 @kernel

@@ -499,8 +499,7 @@ def put_sql(
         end = put_moment(data, offset, kind, detail, out, put_marks(quotes, out, end))
         return put_marks(quotes, out, end) if end >= 0 else LEFT
     if kind == DECIMAL:
-        end = put_decimal(data, offset, detail >> 8, detail & 255, out, end)
-        return end if end >= 0 else LEFT
+        return put_decimal(data, offset, detail >> 8, detail & 255, out, end)
     if kind == DOUBLE:
         return bare(put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, end), out, end)
     if kind in (FLOAT, EXACT_FLOAT):

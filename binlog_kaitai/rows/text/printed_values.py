@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import (
     date,
     datetime,
@@ -29,7 +29,7 @@ from binlog_kaitai.log.decoders import (
     timestamp,
 )
 from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
-from binlog_kaitai.rows.text.float_texts import put_general
+from binlog_kaitai.rows.text.float_texts import LEFT, put_general
 from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_micros, put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
@@ -226,9 +226,9 @@ def put_point(has_digits: bool, out: Bytes, offset: int) -> int:
 
 @kernel
 def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes, end: int) -> int:
-    """Write a DECIMAL; -1 if it is invalid."""
+    """Write a DECIMAL; LEFT if it is invalid."""
     if precision == 0 or scale > precision:
-        return -1
+        return LEFT
     is_negative = decimal_sign(data, start, 1)
     if is_negative:
         out[end] = 45
@@ -242,7 +242,7 @@ def put_decimal(data: Bytes, start: int, precision: int, scale: int, out: Bytes,
         count, size, offset = digit_group(group, precision, scale)
         number = digits_value(data, start, group, offset, size, is_negative)
         if number >= UNITS[count]:
-            return -1
+            return LEFT
         if has_digits:
             end = put_padded(number, count, out, end)
         elif number > 0:
@@ -290,9 +290,20 @@ def put_fraction(microsecond: int, digits: int, out: Bytes, offset: int) -> Any:
 
 
 @kernel
-def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
-    """Write a DATETIME in the format since 5.6.4."""
-    _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
+@inlined
+def put_quoted_datetime(
+    year: int,
+    month: int,
+    day: int,
+    hour: int,
+    minute: int,
+    second: int,
+    microsecond: int,
+    digits: int,
+    out: Bytes,
+    offset: int,
+) -> int:
+    """Write a date with time in quotes."""
     out[offset] = 39
     offset = put_calendar(year, month, day, 45, out, offset + 1)
     out[offset] = 32
@@ -300,6 +311,13 @@ def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) 
     offset = put_fraction(microsecond, digits, out, offset)
     out[offset] = 39
     return offset + 1
+
+
+@kernel
+def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
+    """Write a DATETIME in the format since 5.6.4."""
+    _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
+    return put_quoted_datetime(year, month, day, hour, minute, second, microsecond, digits, out, offset)
 
 
 @kernel
@@ -308,18 +326,22 @@ def put_old_datetime(data: Bytes, start: int, out: Bytes, offset: int) -> int:
     year, month, day, hour, minute, second = old_datetime(data, start)
     if year < 0:
         return -1
-    out[offset] = 39
-    offset = put_calendar(year, month, day, 45, out, offset + 1)
-    out[offset] = 32
-    offset = put_hours(hour, minute, second, out, offset + 1)
-    out[offset] = 39
-    return offset + 1
+    return put_quoted_datetime(year, month, day, hour, minute, second, 0, 0, out, offset)
 
 
 @kernel
-def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
-    """Write a TIME in the format since 5.6.4."""
-    _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
+@inlined
+def put_quoted_time(
+    is_negative: bool,
+    hour: int,
+    minute: int,
+    second: int,
+    microsecond: int,
+    digits: int,
+    out: Bytes,
+    offset: int,
+) -> int:
+    """Write a time in quotes."""
     out[offset] = 39
     offset += 1
     if is_negative:
@@ -332,17 +354,17 @@ def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> i
 
 
 @kernel
+def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
+    """Write a TIME in the format since 5.6.4."""
+    _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
+    return put_quoted_time(is_negative, hour, minute, second, microsecond, digits, out, offset)
+
+
+@kernel
 def put_old_time(data: Bytes, start: int, out: Bytes, offset: int) -> int:
     """Write a TIME in the format before 5.6.4."""
     is_negative, hour, minute, second = old_time(data, start)
-    out[offset] = 39
-    offset += 1
-    if is_negative:
-        out[offset] = 45
-        offset += 1
-    offset = put_hours(hour, minute, second, out, offset)
-    out[offset] = 39
-    return offset + 1
+    return put_quoted_time(is_negative, hour, minute, second, 0, 0, out, offset)
 
 
 @kernel
