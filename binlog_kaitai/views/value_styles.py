@@ -22,7 +22,7 @@ from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
 #: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
-SET_SIZES, MOST_MEMBERS = (1, 2, 3, 4, 8), 64
+_SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
 
 #: More than the length of any string.
 NO_LIMIT = 1 << 40
@@ -160,8 +160,12 @@ def _choice(column: Column, size: int, style: ValueStyle) -> tuple[int, Sequence
         return kinds.UNSIGNED, ()
     if column.kind == Kind.ENUM:
         return kinds.MEMBER, _words(["", *column.members], style)
-    is_usual = size in SET_SIZES and len(column.members) <= MOST_MEMBERS
-    return kinds.MEMBERS, _words(column.members, style) if is_usual else None
+    return kinds.MEMBERS, _words(column.members, style) if is_usual_set(column.members, size) else None
+
+
+def is_usual_set(members: Sequence[str], size: int) -> bool:
+    """Whether a SET of these members and this size in bytes is one that servers create."""
+    return size in _SET_SIZES and len(members) <= _MOST_MEMBERS
 
 
 def _words(texts: Sequence[str], style: ValueStyle) -> list[bytes] | None:

@@ -33,11 +33,10 @@ from binlog_kaitai.values.sql_text import (
 )
 from binlog_kaitai.values.strings import has_own_text
 from binlog_kaitai.views.value_styles import (
-    MOST_MEMBERS,
     NO_LIMIT,
-    SET_SIZES,
     Cell,
     ValueStyle,
+    is_usual_set,
     kind_of,
     width_of,
 )
@@ -108,7 +107,7 @@ class SqlStyle(ValueStyle):
             return kinds.OTHER, None
         if column.kind == Kind.ENUM:
             return kinds.MEMBER, [choice_sql(member, column, self.server) for member in ("", *members)]
-        is_usual = size in SET_SIZES and len(members) <= MOST_MEMBERS and all(map(is_plain, members))
+        is_usual = is_usual_set(members, size) and all(map(is_plain, members))
         return kinds.MEMBERS, [member.replace("'", "''") for member in members] if is_usual else None
 
     def text(self, value: Value, column: Column, kind: int = kinds.OTHER) -> bytes:
