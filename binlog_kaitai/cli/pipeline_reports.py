@@ -17,7 +17,7 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.lake.preview import PlannedTable, Preview, preview
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.lake.state import Updated
+from binlog_kaitai.lake.state_tables import Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.fleet import PAUSE

@@ -1,21 +1,21 @@
 """A lake: the logs as Delta or Iceberg tables, to which each batch is added exactly once.
 
 =========  ==================================================================
-storage    the folder of a lake: a path or a URL
-types      column types and names that the readers of a lake support
-files      tasks write Parquet files straight into the folders of tables
-write      the files of part of a log
-tables     the interface of a table format
-delta      Delta tables, by deltalake
-iceberg    Iceberg tables, by PyIceberg
-place      the plan of the current batch: where the pipeline continues
-batches    commits batches, table by table
-changes    the changes that make up a table, as Arrow
-state      the contents of tables, kept up to date
-lineage    which changes make up a table, across TRUNCATE, DROP and RENAME
-rules      what is left out, masked and renamed
-preview    what a pipeline would load
-upkeep     joins small files, and removes what no reader needs
+storage       the folder of a lake: a path or a URL
+types         column types and names that the readers of a lake support
+files         tasks write Parquet files straight into the folders of tables
+write         the files of part of a log
+tables        the interface of a table format
+delta         Delta tables, by deltalake
+iceberg       Iceberg tables, by PyIceberg
+place         the plan of the current batch: where the pipeline continues
+batches       commits batches, table by table
+changes       the changes that make up a table, as Arrow
+state_tables  the contents of tables, kept up to date
+lineage       which changes make up a table, across TRUNCATE, DROP and RENAME
+rules         what is left out, masked and renamed
+preview       what a pipeline would load
+upkeep        joins small files, and removes what no reader needs
 =========  ==================================================================
 
 ::

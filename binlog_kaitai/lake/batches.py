@@ -17,7 +17,7 @@ from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.delta import DeltaTables
 from binlog_kaitai.lake.files import DataFile, TableFiles, with_new_names
 from binlog_kaitai.lake.lineage import KEYED, Entry, Key, entries_as_batch, entries_of
-from binlog_kaitai.lake.place import Place, Plan, private_name
+from binlog_kaitai.lake.place import Plan, PlanTable, private_name
 from binlog_kaitai.lake.rules import Rules, check_rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.tables import Format
@@ -139,7 +139,7 @@ class Lake:
         self.plan: Plan | None = None
         self.columns: dict[str, dict[str, pa.DataType]] = {}
         self._kind = kind
-        self._place = Place(self.storage, source)
+        self._place = PlanTable(self.storage, source)
         if kind == "iceberg":
             from binlog_kaitai.lake.iceberg import needed_pyiceberg
 
@@ -148,8 +148,8 @@ class Lake:
         self._private: DeltaTables | None = None
         self._keys: dict[Key, tuple[str, ...]] | None = None
 
-    def check(self) -> None:
-        """Look at the lake without changing it.
+    def check(self) -> Plan | None:
+        """Look at the lake without changing it; returns its plan, or that of another of its sources.
 
         Raises
         ------
@@ -162,11 +162,12 @@ class Lake:
             raise UsageError(f"{self.storage.name} is a lake in {known.format} format; keep that format")
         if self.plan is not None:
             self._use(self.plan)
+        return known
 
     def _plan_of_another(self) -> Plan | None:
         """The plan of any other source of the lake."""
         others = self.storage.names(SOURCES) if self.source else []
-        return next(filter(None, (Place(self.storage, other).load() for other in others)), None)
+        return next(filter(None, (PlanTable(self.storage, other).load() for other in others)), None)
 
     def open(self, rules: Rules, *, has_dates: bool = True) -> Plan:
         """Begin to write; returns the plan of the last batch.
@@ -176,8 +177,7 @@ class Lake:
         UsageError
             As :meth:`check`; or the lake has other rules, or other partitions.
         """
-        self.check()
-        known = self.plan or self._plan_of_another()
+        known = self.check()
         if known is not None and known.has_dates != has_dates:
             how, remedy = ("with", "omit") if known.has_dates else ("without", "add")
             raise UsageError(f"{self.storage.name} was begun {how} partitions by date; {remedy} --no-dates")

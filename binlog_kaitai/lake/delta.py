@@ -123,40 +123,45 @@ class DeltaTables:
 
 
 class DeltaTable:
-    """A Delta table."""
+    """A Delta table.
+
+    Attributes
+    ----------
+    handle : deltalake.DeltaTable
+    """
 
     def __init__(self, storage: Storage, name: str, handle: Any, application: str) -> None:
         self._storage = storage
         self._name = name
-        self._handle = handle
+        self.handle = handle
         self._application = application
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
-        fields = pa.schema(self._handle.schema().to_arrow())
+        fields = pa.schema(self.handle.schema().to_arrow())
         return {one.name: stored_type(one.type) for one in fields if one.name != DATE}
 
     @property
     def batch(self) -> int:
-        found: int | None = self._handle.transaction_version(self._application)
+        found: int | None = self.handle.transaction_version(self._application)
         return -1 if found is None else found
 
     def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
         with delta_errors(self._storage, self._name):
             self._add_columns(columns)
-            self._handle.create_write_transaction(
+            self.handle.create_write_transaction(
                 list(map(_action, files)),
                 "append",
-                self._handle.schema(),
-                partition_by=self._handle.metadata().partition_columns,
+                self.handle.schema(),
+                partition_by=self.handle.metadata().partition_columns,
                 commit_properties=_numbered(self._application, batch),
             )
         self.refresh()
-        make_durable(self._storage, self._name, self._handle.version())
+        make_durable(self._storage, self._name, self.handle.version())
 
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""
-        found: int | None = self._handle.transaction_version(f"{self._application}/{name}")
+        found: int | None = self.handle.transaction_version(f"{self._application}/{name}")
         assert found is not None
         return found
 
@@ -187,7 +192,7 @@ class DeltaTable:
             conditions.insert(0, f"target.{_is_of(source)}")
         with delta_errors(self._storage, self._name):
             self._add_columns(columns)
-            merge = self._handle.merge(
+            merge = self.handle.merge(
                 rows,
                 " AND ".join(conditions),
                 source_alias="source",
@@ -204,18 +209,18 @@ class DeltaTable:
 
         known = self.columns
         if new := [one for one in columns if one.name not in known]:
-            self._handle.alter.add_columns(list(Schema.from_arrow(pa.schema(new)).fields))
-            self._handle.update_incremental()
+            self.handle.alter.add_columns(list(Schema.from_arrow(pa.schema(new)).fields))
+            self.handle.update_incremental()
 
     def refresh(self) -> None:
         """Read new commits."""
         with delta_errors(self._storage, self._name):
-            self._handle.update_incremental()
+            self.handle.update_incremental()
 
     def batches(
         self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        return batches_of(self._storage, self._name, self._handle, where, columns)
+        return batches_of(self._storage, self._name, self.handle, where, columns)
 
 
 def needed_deltalake() -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.lake.types import name_in_lake
+from binlog_kaitai.rows.sequences import beginning
 
 #: The kind of an entry with the primary key of a table.
 KEYED = "keyed"
@@ -27,8 +28,8 @@ class Place(NamedTuple):
     position: int
 
     def as_sequence(self) -> str:
-        """The text that `_sequence` of all changes at this place begins with, see `rows.sequences`."""
-        return "".join(map(_counted, self))
+        """The text that `_sequence` of all changes at this place begins with."""
+        return beginning(self)
 
 
 @dataclass(frozen=True)
@@ -223,8 +224,3 @@ def naming(own: Iterable[str], renames: Iterable[Rename]) -> dict[str, str]:
                     found[name] += "_"
         names = found
     return names
-
-
-def _counted(number: int) -> str:
-    digits = str(max(number, 0))
-    return f"{'0123456789ABCDEFGHIJ'[len(digits)]}{digits}."

@@ -77,7 +77,7 @@ class Plan:
         return cls(**found | {"rules": Rules.of_dict(found["rules"])})
 
 
-class Place:
+class PlanTable:
     """The table `_pipeline` of a lake, or of one of its sources.
 
     Raises

@@ -12,7 +12,6 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.delta import delta_errors
 from binlog_kaitai.lake.place import private_name
 from binlog_kaitai.lake.storage import Storage
 
@@ -98,9 +97,6 @@ def _tables(
     url: str, storage_options: Mapping[str, str] | None, *, with_state: bool = False
 ) -> Iterator[tuple[str, Any]]:
     """The Delta tables of a lake, by their folders."""
-    from deltalake import DeltaTable
-    from deltalake.exceptions import TableNotFoundError
-
     sources = Storage(url, storage_options).names(SOURCES) or [""]
     lake = Lake(url, source=sources[0], storage_options=storage_options)
     lake.check()
@@ -110,14 +106,8 @@ def _tables(
     tables = [f"{folder}/{name}" for folder in folders for name in lake.storage.names(folder)]
     private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
     for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
-        with delta_errors(lake.storage, name):
-            try:
-                handle = DeltaTable(
-                    lake.storage.delta_url(name), storage_options=lake.storage.delta_options()
-                )
-            except TableNotFoundError:
-                continue
-        yield name, handle
+        if (table := lake.private.open(name)) is not None:
+            yield name, table.handle
 
 
 def _small_files(handle: Any, target_size: int, before: date | None) -> tuple[int, int]:

@@ -60,6 +60,14 @@ def sequences(
     return pa.Array.from_buffers(pa.string(), len(numbers), buffers, 0)
 
 
+def beginning(numbers: Iterable[int]) -> str:
+    """The text for the first of the five numbers: what all texts with these numbers begin with."""
+    out, end = np.empty(5 * _ROOM + _AFTER, dtype=np.uint8), 0
+    for number in numbers:
+        end = _put_counted(max(number, 0), out, end)
+    return out[:end].tobytes().decode()
+
+
 @kernel
 def put_sequences(
     eras: Ints,

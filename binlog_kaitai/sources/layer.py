@@ -115,7 +115,7 @@ class Layer(_Above):
 
 
 class Borrowed(io.RawIOBase):
-    """A caller's stream, which whoever reads this one must not close."""
+    """A stream that belongs to the caller and stays open when this one is closed."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream

@@ -31,7 +31,7 @@ from binlog_kaitai.lake.batches import Lake, Piece, Shared
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.lake.state import State, Update, Updated
+from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.source import Source, with_state
 from binlog_kaitai.spark.followed_logs import FollowedLogs
@@ -290,9 +290,8 @@ class Pipeline:
         updates, results = self._state.updates(plan, pieces)
         if updates:
             packed = [zlib.compress(pickle.dumps(update), 1) for update in updates]
-            with self.shared.lock(
-                self.lake.storage.delta_url(STATE)
-            ):  # of sources that share tables, one merges
+            # Of sources that share tables, one merges at a time.
+            with self.shared.lock(self.lake.storage.delta_url(STATE)):
                 results += tasks.run(_run_update, packed)
         for one in results:
             self._state.done(one)

@@ -1,4 +1,4 @@
-"""Options that several functions share: known to `help`, to type checkers, and to whoever misspells one."""
+"""Options that several functions share: in `help`, for type checkers, and in the error for a misspelt one."""
 
 import inspect
 import typing

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import signal
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 
-from binlog_kaitai.lake import SOURCE
+from binlog_kaitai.lake import SOURCE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
@@ -27,6 +32,29 @@ class OneByOne:
 
     def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
         return list(map(task, inputs))
+
+
+class KilledError(Exception):
+    """Stands for the end of the process."""
+
+
+def dying(left: int, when: str = "after") -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes functions end the process before or after their call of a number, counted over all of them."""
+    counter = itertools.count()
+
+    def dies(commit: Callable[..., Any]) -> Callable[..., Any]:
+        def commit_or_die(*arguments: Any, **options: Any) -> Any:
+            number = next(counter)
+            if number > left or (number == left and when == "before"):
+                raise KilledError
+            found = commit(*arguments, **options)
+            if number == left:
+                raise KilledError
+            return found
+
+        return commit_or_die
+
+    return dies
 
 
 def fill(
@@ -78,3 +106,20 @@ def fold(tables: TableChanges, key: tuple[str, str]) -> list[dict[str, Any]]:
         else:
             same.append(own)
     return [row for same in found.values() for row in same]
+
+
+def complete(lake: Path) -> int:
+    """The number of the last complete batch; -1 before the first."""
+    found = opened(lake)
+    if found.plan is None or (statements := found.tables.open(STATEMENTS)) is None:
+        return -1
+    return statements.batch
+
+
+def kill(process: subprocess.Popen[Any]) -> None:
+    """End a process and all that it has started, which are in its session."""
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):
+            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
+                os.kill(int(path.parent.name), signal.SIGKILL)
+    process.wait()

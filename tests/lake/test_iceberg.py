@@ -18,8 +18,8 @@ from binlog_kaitai.lake.iceberg import CATALOG, IcebergTables, identifier
 from binlog_kaitai.lake.storage import table_name
 from tests.corpus_files import CORPUS
 from tests.extent import sample
-from tests.lake.lakes import fill, opened, rows, table
-from tests.lake.test_lake import CASES, DDL, KilledError
+from tests.lake.lakes import KilledError, fill, opened, rows, table
+from tests.lake.test_lake import CASES, DDL
 
 pytestmark = pytest.mark.iceberg
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
 from collections import Counter
@@ -21,7 +20,7 @@ from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.files import TableFiles, by_date, rows_by_table
 from binlog_kaitai.lake.lineage import KEYED, Entry
-from binlog_kaitai.lake.place import Place
+from binlog_kaitai.lake.place import PlanTable
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.types import schema_in_lake
@@ -31,15 +30,11 @@ from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import plan
 from tests.corpus_files import CORPUS
 from tests.extent import sample
-from tests.lake.lakes import OneByOne, fill, opened, rows, table
+from tests.lake.lakes import KilledError, OneByOne, dying, fill, opened, rows, table
 
 CASES = ["mysql-9.7/mixed", "mysql-9.7/payloads", "mysql-9.7/ddl", "mysql-5.6/rotate", "mariadb-11.8/ddl"]
 
 DDL = [CORPUS / "mysql-9.7" / "ddl" / "binlog.000001"]
-
-
-class KilledError(Exception):
-    """Stands for the end of the process."""
 
 
 def contents(lake: Lake) -> dict[str, Counter[str]]:
@@ -81,24 +76,11 @@ def test_killed_around_any_commit(
     left: int, when: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fill(tmp_path / "whole", DDL, 9000)
-    counter = itertools.count()
-
-    def dying(commit: Any) -> Any:
-        def commit_or_die(*arguments: Any, **options: Any) -> Any:
-            number = next(counter)
-            if number > left or (number == left and when == "before"):
-                raise KilledError
-            found = commit(*arguments, **options)
-            if number == left:
-                raise KilledError
-            return found
-
-        return commit_or_die
-
+    dies = dying(left, when)
     with monkeypatch.context() as patch:
-        patch.setattr(delta.DeltaTables, "create", dying(delta.DeltaTables.create))
-        patch.setattr(delta.DeltaTable, "append", dying(delta.DeltaTable.append))
-        patch.setattr(Place, "store", dying(Place.store))
+        patch.setattr(delta.DeltaTables, "create", dies(delta.DeltaTables.create))
+        patch.setattr(delta.DeltaTable, "append", dies(delta.DeltaTable.append))
+        patch.setattr(PlanTable, "store", dies(PlanTable.store))
         with pytest.raises(KilledError):
             fill(tmp_path / "lake", DDL, 9000)
     fill(tmp_path / "lake", DDL, 9000)

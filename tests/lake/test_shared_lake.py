@@ -15,8 +15,8 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges, changes
 from binlog_kaitai.lake.upkeep import compact, vacuum
 from tests.corpus_files import CORPUS
-from tests.lake.lakes import fill, opened, rows, table
-from tests.lake.test_lake import DDL, KilledError
+from tests.lake.lakes import KilledError, fill, opened, rows, table
+from tests.lake.test_lake import DDL
 
 KINDS = ["delta", pytest.param("iceberg", marks=pytest.mark.iceberg)]
 

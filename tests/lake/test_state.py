@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -11,15 +10,14 @@ import pytest
 
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.state import Updated
+from binlog_kaitai.lake.state_tables import Updated
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.spark.pipeline import Job, Pipeline
 from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS, Case, cases
 from tests.extent import sample
-from tests.lake.lakes import OneByOne, fill, opened, rows, table
+from tests.lake.lakes import KilledError, OneByOne, dying, fill, opened, rows, table
 from tests.lake.reported import LOST, REFUSED, WRONG
-from tests.lake.test_lake import KilledError
 from tests.lake.test_truth import _as_5_7_shows
 from tests.rows.truth import OracleTable
 from tests.spark.oracle import server_text
@@ -94,23 +92,10 @@ def test_state_that_is_asked_for_later(tmp_path: Path) -> None:
 @pytest.mark.parametrize("left", sample([5, 0, 1, 2, 3, 8, 13], 2))
 def test_killed_around_any_update(left: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run(tmp_path / "whole", WORKLOAD, 9_000)
-    counter = itertools.count()
-
-    def dying(commit: Any) -> Any:
-        def commit_or_die(*arguments: Any) -> Any:
-            number = next(counter)
-            if number > left:
-                raise KilledError
-            found = commit(*arguments)
-            if number == left:
-                raise KilledError
-            return found
-
-        return commit_or_die
-
+    dies = dying(left)
     with monkeypatch.context() as patch:
-        patch.setattr(delta.DeltaTable, "merge", dying(delta.DeltaTable.merge))
-        patch.setattr(delta.DeltaTables, "replace", dying(delta.DeltaTables.replace))
+        patch.setattr(delta.DeltaTable, "merge", dies(delta.DeltaTable.merge))
+        patch.setattr(delta.DeltaTables, "replace", dies(delta.DeltaTables.replace))
         with pytest.raises(KilledError):
             run(tmp_path / "lake", WORKLOAD, 9_000)
     run(tmp_path / "lake", WORKLOAD, 9_000)

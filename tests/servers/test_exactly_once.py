@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import os
 import random
-import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.lake import STATEMENTS
-from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
-from binlog_kaitai.lake.place import Place
+from binlog_kaitai.lake.place import PlanTable
 from binlog_kaitai.lake.storage import Storage
 from tests.extent import rounds
-from tests.lake.lakes import fold, opened, table
+from tests.lake.lakes import complete, fold, kill, opened, table
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, prepare, url
 from tools.servers import Server
@@ -104,15 +101,6 @@ def words(folder: Path) -> Path:
     return folder.with_suffix(".stderr")
 
 
-def kill(process: subprocess.Popen[str]) -> None:
-    """End a process and all that it has started, which are in its session."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError):
-            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
-                os.kill(int(path.parent.name), signal.SIGKILL)
-    process.wait()
-
-
 @pytest.mark.parametrize(("is_live", "kills"), [(False, KILLS), (True, LIVE_KILLS)])
 def test_each_row_once_over_many_kills(
     is_live: bool, kills: int, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -169,17 +157,8 @@ def pipelines(source: str, lake: Path, kills: int) -> Iterator[subprocess.Popen[
 
 def planned(lake: Path) -> int:
     """The last batch that was planned."""
-    plan = Place(Storage(str(lake))).load()
+    plan = PlanTable(Storage(str(lake))).load()
     return -1 if plan is None else plan.batch
-
-
-def complete(lake: Path) -> int:
-    """The last batch that is complete."""
-    found = Lake(str(lake))
-    found.check()
-    if found.plan is None or (statements := found.tables.open(STATEMENTS)) is None:
-        return -1
-    return statements.batch
 
 
 def wait_for_a_batch(process: subprocess.Popen[str], lake: Path, number: int) -> None:

@@ -17,10 +17,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.lake.changes import TableChanges
 from tests.extent import rounds, sample
-from tests.lake.lakes import fold, opened, table
+from tests.lake.lakes import fold, kill, opened, table
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import environment, prepare, url
-from tests.servers.test_exactly_once import TABLES, kill, rows, transaction, writing
+from tests.servers.test_exactly_once import TABLES, rows, transaction, writing
 from tools.servers import Server
 
 pytestmark = [pytest.mark.server, pytest.mark.spark]

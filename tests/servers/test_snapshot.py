@@ -28,7 +28,7 @@ from binlog_kaitai.snapshot.snapshot_values import quoted
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_schemas import META_FIELDS
 from binlog_kaitai.views.row_masks import Masks
-from tests.lake.lakes import fold, opened
+from tests.lake.lakes import complete, fold, kill, opened
 from tests.lake.test_rules import texts_of
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for
@@ -38,8 +38,6 @@ from tests.servers.replay import NAMES
 from tests.servers.test_exactly_once import (
     TABLES,
     check_tables,
-    complete,
-    kill,
     run_to_end,
     start,
     words,

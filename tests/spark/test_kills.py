@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import random
-import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from binlog_kaitai.lake import STATEMENTS
-from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
 from tests.corpus_files import CORPUS
 from tests.extent import rounds
-from tests.lake.lakes import fill, opened, rows, table
+from tests.lake.lakes import complete, fill, kill, opened, rows, table
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 
@@ -28,30 +24,12 @@ LOGS = CORPUS / "mysql-9.7" / "workload"
 KILLS, LEAST = rounds(10, 3), 2
 
 
-def complete(lake: Path) -> int:
-    """The last complete batch."""
-    found = Lake(str(lake))
-    found.check()
-    if found.plan is None or (statements := found.tables.open(STATEMENTS)) is None:
-        return -1
-    return statements.batch
-
-
 def start(lake: Path) -> subprocess.Popen[bytes]:
     options = ["--batch-size", "2000", "--split-size", "1000", "--master", "local[2]", "--state"]
     command = [sys.executable, "-m", "binlog_kaitai", "pipeline", *options, "--to", str(lake), str(LOGS)]
     return subprocess.Popen(
         command, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
     )
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it has started, which are in its session."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError):
-            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
-                os.kill(int(path.parent.name), signal.SIGKILL)
-    process.wait()
 
 
 def test_each_row_once_over_many_kills(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
-from binlog_kaitai.lake.delta import DeltaTables
+from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
 from binlog_kaitai.lake.lineage import Key, Place
 from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.storage import Storage, table_name
@@ -90,10 +90,10 @@ class Update:
         own = pa.schema([one for one in whole if one.name not in META])
         if unknown := [key for key in self.keys if key not in own.names]:
             raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
-        if self.since is not None and tables.open(f"{STATE}/{self.name}") is not None:
+        if self.since is not None and (table := tables.open(f"{STATE}/{self.name}")) is not None:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows):
-                return self._merge(tables, own, rows) if rows.num_rows else 0
+                return self._merge(tables, table, own, rows) if rows.num_rows else 0
         if ABSENT_FIELD.name in whole.names:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole), whole)
             if _lacks_columns(rows):
@@ -112,10 +112,8 @@ class Update:
         batches = read_parts(tables, self.parts, pa.schema([*own, *_PLACE]))
         return (batch.filter(pc.is_in(batch.column(SEQUENCE), there)).select(own.names) for batch in batches)
 
-    def _merge(self, tables: DeltaTables, own: pa.Schema, rows: pa.Table) -> int:
+    def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> int:
         """Bring the table up to date by its new changes."""
-        table = tables.open(f"{STATE}/{self.name}")
-        assert table is not None
         if self.keys:
             last = _last_images(rows.to_batches(), rows.schema, self.keys)
             images = last.select(own.names).append_column(_IS_THERE, _adds(last))
@@ -267,7 +265,7 @@ def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.R
         A column has a type whose values cannot be compared.
     """
     if lists := [one.name for one in own if pa.types.is_list(one.type)]:
-        raise UsageError(f"it has no primary key, and rows cannot be told apart by {', '.join(lists)}")
+        raise UsageError(f"it has no primary key, and lists cannot be compared: {', '.join(lists)}")
     counts = own.append(pa.field(_COPIES, pa.int64())).empty_table()
     for batch in batches:
         signs = np.where(pc.is_in(batch.column(CHANGE_TYPE), _AFTER).to_numpy(zero_copy_only=False), 1, -1)
