@@ -1,6 +1,6 @@
 """A lake: the logs as Delta or Iceberg tables, to which each batch is added exactly once.
 
-=========  ==================================================================
+============  ==================================================================
 storage       the folder of a lake: a path or a URL
 types         column types and names that the readers of a lake support
 files         tasks write Parquet files straight into the folders of tables
@@ -16,7 +16,7 @@ lineage       which changes make up a table, across TRUNCATE, DROP and RENAME
 rules         what is left out, masked and renamed
 preview       what a pipeline would load
 upkeep        joins small files, and removes what no reader needs
-=========  ==================================================================
+============  ==================================================================
 
 ::
 
