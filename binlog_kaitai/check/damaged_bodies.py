@@ -88,13 +88,14 @@ class Bodies:
             self.count += len(block)  # these have been decoded
             return
         for kind, count in block.counts.items():
-            if kind == EventType.transaction_payload_event:
-                self.count += count
-                continue
             wanted = self._wanted(block, kind, is_whole)
+            if kind == EventType.transaction_payload_event:
+                wanted[:] = True
+            self.count += int(np.count_nonzero(wanted))
+            if kind == EventType.transaction_payload_event:
+                wanted &= _is_nested(block, kind)  # the others have been opened
             if not wanted.any():
                 continue
-            self.count += int(np.count_nonzero(wanted))
             before = self._validator.reads
             if read is not None:
                 wanted &= block.rows_of(kind) != read
@@ -122,6 +123,10 @@ class Bodies:
         wanted = np.zeros(len(rows), dtype=np.bool_) if is_whole is True else ~np.asarray(is_whole)[rows]
         wanted[: min(_IN_BLOCK, max(self._left, 0))] = True
         return wanted
+
+
+def _is_nested(block: Block, kind: int) -> Bools | bool:
+    return False if block.holders is None else block.holders[block.rows_of(kind)] >= 0
 
 
 #: Rows decoded at a time, few enough for their values to fit into the processor's cache.

@@ -90,6 +90,24 @@ def test_errors_inside_a_payload_are_at_the_event_that_holds_them(tmp_path: Path
     assert disagreement(log) is None
 
 
+def test_verify_parses_a_payload_inside_a_payload(tmp_path: Path) -> None:
+    sample = Sample(case("mysql-9.7", "payloads").logs[0])
+    number, data = next(iter(sample.payloads.items()))
+    layout = sample.layout.without_checksums()
+    header = sample.events[number][: layout.header_length]
+    damaged = placed(header + bytes.fromhex("01 04 02"), 0, layout)  # the field has fewer bytes than it says
+    maker = LogMaker(sample.layout)
+    maker.add(sample.head, as_is=True)
+    maker.add_all(sample.events[:number])
+    position = len(maker.data)
+    maker.add(sample.with_payload(sample.events[number], data + damaged))
+    log = maker.write(tmp_path / "binlog.000001")
+    (damage,) = scan(Source.of_path(str(log)), is_thorough=True).damages
+    assert (damage.position, damage.event_type) == (position, "TRANSACTION_PAYLOAD_EVENT")
+    with pytest.raises(bk.BinlogError, match=damage.reason):
+        [event.body for event in bk.open(log)]
+
+
 def test_every_byte_of_a_tagged_gtid(tmp_path: Path) -> None:
     sample = Sample(case("mysql-9.7", "gtid_tags").logs[0])
     number = sample.kinds.index(EventType.gtid_tagged_log_event)
