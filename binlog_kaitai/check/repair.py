@@ -343,14 +343,19 @@ class _Rebuild:
         self._close("its end is missing")
 
     def _take_usable(self, block: Block) -> None:
-        """Write a block; if partial transactions are kept, without rows whose table map is lost."""
-        if not self._keep_partial:
+        """Write a block, without rows whose table map is lost.
+
+        They belong to a transaction that lost its beginning, whatever precedes them.
+        """
+        if not (self._keep_partial or self._done.lost):
             self._take(block)
             return
         is_lost = rows_without_tables(block, self._tables)
         limits = [0, *(np.flatnonzero(np.diff(is_lost)) + 1).tolist(), len(block)]
         for begin, end in pairwise(limits):
             if is_lost[begin]:
+                if not self._keep_partial:
+                    self._close(_NO_TABLE)
                 size = int(block.end_positions[end - 1] - block.positions[begin])
                 self._drop(int(block.positions[begin]), size, end - begin, None, _NO_TABLE)
             else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.sources.source import Source
 from tests.check.damage import random_damage, transactions_of
-from tests.columns.log_maker import LogMaker, events_of, log_of_statements
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements, statement
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, Case, LogFile, case, logs, special_cases
 from tests.extent import sample
@@ -200,6 +201,25 @@ def test_partial_transactions_on_request(tmp_path: Path) -> None:
         kept.result.events == without.result.events + sum(one.events for one in without.dropped) - rows.events
     )
     assert not scan(Source.of_path(kept.target), is_thorough=True).damage_count
+
+
+def test_rows_whose_table_map_is_lost_do_not_belong_to_the_statement_before_them(tmp_path: Path) -> None:
+    events = list(bk.open(case("mysql-5.6", "types_v1_rows").logs[0]))
+    table_map, rows = next(pair for pair in pairwise(events) if pair[1].type == "WRITE_ROWS_EVENT_V1")
+    log = LogMaker(rows.layout)
+    log.add(events[0].raw)
+    position = len(log.data)
+    log.add(table_map.raw + b"\1\xff")  # metadata that ends early
+    log.add(statement(b"CREATE DATABASE t", rows.layout))
+    log.add(rows.raw)
+    log.add(statement(None, rows.layout))
+    log.add_all([statement(b"BEGIN", rows.layout), statement(None, rows.layout)])
+    done = _repair(bytes(log.data), tmp_path)
+    assert [one.start for one in done.lost] == [position]
+    reasons = ["the table map of these rows is lost", "its beginning may be lost"]
+    assert [one.reason for one in done.dropped] == reasons
+    kept = [event.type for event in bk.open(tmp_path / "repaired")]
+    assert kept == ["FORMAT_DESCRIPTION_EVENT", "QUERY_EVENT", "QUERY_EVENT", "XID_EVENT"]
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
