@@ -38,6 +38,7 @@ _COMMANDS = {
     "explain": "Show every byte of an event: offset, hex, field, value, meaning.",
     "export": "Export logs to Parquet files.",
     "fetch": "Archive a running server's binary logs, byte for byte.",
+    "find": "Find the log and position of a time or a GTID.",
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
     "lake": "Maintain the Delta tables of a pipeline's lake.",
     "pipeline": "Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.",

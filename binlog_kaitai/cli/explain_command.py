@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 @options.sources
 @click.option("--at", "position", type=options.number, metavar="POS", help="Only the event at this position.")
 @options.formats("text", "json")
+@options.zone
 @click.option("--wide", is_flag=True, help="Do not wrap lines to the terminal width.")
 @click.option("--full", "in_full", is_flag=True, help="Show fields longer than 4 KiB in full.")
 def explain(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:

@@ -120,7 +120,7 @@ def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
     from binlog_kaitai.log.gtid_runs import logged_gtids
 
     ends: list[End] = []
-    literals = [_literal(text) for text in texts]
+    literals = [literal(text) for text in texts]
     operands = []
     with progress_over_all() as progress:
         for text, gtids in zip(texts, literals, strict=True):
@@ -151,8 +151,8 @@ def _combined(operation: str, sets: list[GtidSet]) -> GtidSet:
     return reduce(_OPERATIONS[operation], sets)
 
 
-def _literal(text: str) -> GtidSet | None:
-    """A literal set; None for logs."""
+def literal(text: str) -> GtidSet | None:
+    """A literal set; None for other text."""
     from binlog_kaitai.core.gtids import GtidSet
 
     # In batch mode the client prints line ends as \n.

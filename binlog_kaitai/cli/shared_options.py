@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial, reduce, wraps
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
 import click
 
 from binlog_kaitai.cli.console import progress_over_all, say
-from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, Filters, whole_number
+from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, moment_of, whole_number
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources import disk as outputs
@@ -274,17 +275,43 @@ def filters(command: Command) -> Command:
 
     @wraps(command)
     def call(start_datetime: str | None, stop_datetime: str | None, **others: object) -> object:
-        _refuse_empty_span(start_datetime, stop_datetime)
-        return command(start_datetime=start_datetime, stop_datetime=stop_datetime, **others)
+        # Relative times are those of now, also for what is read later (`--follow`).
+        start, stop = (text and moment_of(text) for text in (start_datetime, stop_datetime))
+        if start and stop and int(start.timestamp()) >= int(stop.timestamp()):
+            raise UsageError(
+                f"--start-datetime {start_datetime} must be before --stop-datetime {stop_datetime}"
+            )
+        return command(start_datetime=start, stop_datetime=stop, **others)
 
-    return _with_all(_FILTERS, cast(Command, call))
+    return _with_all([*_FILTERS, zone], cast(Command, call))
 
 
-def _refuse_empty_span(start: str | None, stop: str | None) -> None:
-    chosen = Filters.of(start_datetime=start, stop_datetime=stop)
-    first, last = chosen.start_timestamp, chosen.stop_timestamp
-    if first is not None and last is not None and first >= last:
-        raise UsageError(f"--start-datetime {start} must be before --stop-datetime {stop}")
+def _use_zone(context: click.Context, option: click.Parameter, is_utc: bool | None) -> None:
+    """Make UTC the local time of this process, for filters and output alike."""
+    if not is_utc:
+        return
+    before = os.environ.get("TZ")
+
+    def use(name: str | None) -> None:
+        if name is None:
+            os.environ.pop("TZ", None)
+        else:
+            os.environ["TZ"] = name
+        time.tzset()
+
+    use("UTC")
+    context.call_on_close(lambda: use(before))
+
+
+zone = click.option(
+    "--utc/--local",
+    default=None,
+    envvar="BINLOG_KAITAI_UTC",
+    callback=_use_zone,
+    expose_value=False,
+    is_eager=True,
+    help="Zone of times, in filters and in output; default: local.",
+)
 
 
 def refuse_position(source: Source, position: int | None) -> None:
@@ -306,7 +333,9 @@ _FILTERS = [
     click.option("--start-position", type=number, metavar="N", help="Start here in the first file."),
     click.option("--stop-position", type=number, metavar="N", help="Stop here in the last file."),
     click.option(
-        "--start-datetime", metavar="TIME", help="Skip events before this time (local, or with a zone)."
+        "--start-datetime",
+        metavar="TIME",
+        help="Skip events before this time: 2026-11-20 03:00:00, -2h, yesterday 03:00.",
     ),
     click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after this time."),
     click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set."),

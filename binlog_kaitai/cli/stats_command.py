@@ -54,7 +54,7 @@ def stats(
 ) -> None:
     """Summarize what happened, when, and to which tables.
 
-    Counts row changes, transactions, statements, DDL and servers. Times are UTC. --format json prints one
+    Counts row changes, transactions, statements, DDL and servers. --format json prints one
     object with `totals` and a list of objects for each part. CSV prints one part, by default `tables`.
 
     --html writes a self-contained page with a zoomable timeline, sortable tables, and the most notable
@@ -130,12 +130,17 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
 
 
 def _write_csv(part: StatsTable) -> None:
-    from binlog_kaitai.render.output_text import csv_line
+    from binlog_kaitai.render.output_text import csv_line, iso_time
+    from binlog_kaitai.statistics.stats_model import StatsKind
 
+    def field(value: object, kind: StatsKind) -> object:
+        if kind is StatsKind.TIME and isinstance(value, int):
+            return iso_time(value)
+        return ",".join(map(str, value)) if isinstance(value, list) else value
+
+    kinds = [column.kind for column in part.columns]
     lines = [csv_line(column.name for column in part.columns)]
-    for row in part.rows:
-        values = (",".join(map(str, value)) if isinstance(value, list) else value for value in row)
-        lines.append(csv_line(values))
+    lines += [csv_line(map(field, row, kinds)) for row in part.rows]
     stdout = text_output()
     stdout.write(b"".join(lines))
     stdout.flush()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
 from numbers import Integral
 from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
@@ -115,6 +115,10 @@ _ZONED = re.compile(
     r"(.*:[0-9]{2}(?:[.,][0-9]+)?) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)", re.ASCII | re.IGNORECASE
 )
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+#: A time before now, such as ``-2h`` or ``1d12h ago``; a time of today or yesterday.
+_AGO = re.compile(r"(-)?((?:[0-9]{1,9}[smhdw])+)(?(1)| +ago)", re.ASCII)
+_DAY = re.compile(r"(today|yesterday)(?: +(.+))?", re.ASCII)
+_AGO_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
 class FiltersWithoutTable(TypedDict, total=False):
@@ -128,7 +132,10 @@ class FiltersWithoutTable(TypedDict, total=False):
     ]
     start_datetime: Annotated[
         datetime | str | None,
-        Option("Skip events before this time; text is local time unless it has a zone, as in '... +02:00'."),
+        Option(
+            "Skip events before this time; text is local time unless it has a zone, as in '... +02:00', or"
+            " relative to now: '-2h', 'yesterday 03:00'."
+        ),
     ]
     stop_datetime: Annotated[datetime | str | None, Option("Stop at the first event at or after this time.")]
     include_gtids: Annotated[GtidSet | str | None, Option("Only events of these transactions.")]
@@ -363,13 +370,22 @@ def moment_of(time: datetime | str) -> datetime:
 
 
 def _parsed(text: str) -> datetime:
-    zoned = _ZONED.fullmatch(text)
-    plain = text if zoned is None else zoned[1] + ("Z" if zoned[2].upper() == "UTC" else zoned[2])
     try:
+        if ago := _AGO.fullmatch(text):
+            counts = re.findall(r"([0-9]+)(.)", ago[2])
+            return datetime.now(UTC) - sum(
+                (timedelta(seconds=int(count) * _AGO_UNITS[unit]) for count, unit in counts), timedelta()
+            )
+        if day := _DAY.fullmatch(text):
+            text = f"{date.today() - timedelta(days=day[1] == 'yesterday')} {day[2] or '00:00'}"
+        zoned = _ZONED.fullmatch(text)
+        plain = text if zoned is None else zoned[1] + ("Z" if zoned[2].upper() == "UTC" else zoned[2])
         return datetime.fromisoformat(plain if plain.isascii() else "")
-    except ValueError:
-        reason = f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, with a zone unless local"
-        raise UsageError(reason) from None
+    except (ValueError, OverflowError):
+        raise UsageError(
+            f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, with a zone unless local, or -2h,"
+            " today, yesterday 03:00"
+        ) from None
 
 
 def _local_timestamp(local: datetime) -> float:

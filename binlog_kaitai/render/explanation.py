@@ -16,13 +16,12 @@ from typing import Any, NamedTuple
 
 from kaitaistruct import KaitaiStruct
 
-from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.core.grammar import bit_fields, meanings, read_encryption_header, read_event
 from binlog_kaitai.core.info import plain
 from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.render.output_text import printable, to_json
+from binlog_kaitai.render.output_text import printable, shown_time, to_json, zone_name
 
 #: Types that are one number in parts: the meaning of the number is more useful than that of its parts.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))
@@ -379,7 +378,7 @@ def _headline(event: ParsedEvent, header_size: int) -> Iterator[str]:
     yield event.type
     yield f"{len(event.raw)} bytes"
     if event.fixed_header.timestamp:
-        yield f"{utc(event.fixed_header.timestamp):%Y-%m-%d %H:%M:%S} UTC"
+        yield f"{shown_time(event.fixed_header.timestamp)} {zone_name()}"
     yield f"checksum {event.checksum_status}"
     if event.gtid:
         yield f"of {event.gtid}"
@@ -397,9 +396,9 @@ def shown_value(leaf: Leaf) -> str:
     elif isinstance(value, str):
         shown = repr(value if len(value) <= _LONG else value[:_LONG])
     elif leaf.path.endswith("commit_timestamp") and value:
-        shown = f"{value} = {utc(value // 1_000_000):%Y-%m-%d %H:%M:%S}.{value % 1_000_000:06}"
+        shown = f"{value} = {shown_time(value // 1_000_000)}.{value % 1_000_000:06}"
     elif leaf.path.endswith("timestamp") and value:
-        shown = f"{value} = {utc(value):%Y-%m-%d %H:%M:%S}"
+        shown = f"{value} = {shown_time(value)}"
     elif leaf.path == "checksum" or (leaf.path.endswith("flags") and leaf.size):
         shown = f"0x{value:0{2 * leaf.size}x}"
     else:

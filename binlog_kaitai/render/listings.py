@@ -7,16 +7,18 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, BinaryIO
 
-from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.render.output_text import (
     ENCODING_ERRORS,
     csv_line,
+    iso_time,
     printable,
     shown_bytes,
     shown_seconds,
+    shown_time,
     to_json,
+    zone_name,
 )
 
 #: A line of JSON.
@@ -28,7 +30,7 @@ _GTID_TYPES = frozenset(type_name(kind) for kind in GTID_TYPES)
 _EVENT_COLUMNS = {
     "file": 20,
     "position": 10,
-    "time (UTC)": 19,
+    "time": 19,
     "type": 26,
     "server": 8,
     "size": 9,
@@ -38,16 +40,19 @@ _EVENT_COLUMNS = {
 _TRANSACTION_COLUMNS = {
     "file": 20,
     "position": 10,
-    "time (UTC)": 19,
+    "time": 19,
     "gtid": 41,
     "kind": 10,
-    "took": 9,
+    "duration": 9,
     "size": 9,
     "events": 7,
     "rows": 8,
     "thread": 7,
     "tables": 0,
 }
+#: Times, which CSV has in ISO 8601.
+_TIMES = frozenset(("timestamp", "start", "original_commit_timestamp", "immediate_commit_timestamp"))
+
 _CHANGES = ("rows_inserted", "rows_updated", "rows_deleted")
 
 #: Longer texts are truncated in a table.
@@ -75,6 +80,7 @@ def _writer(
     if output == "json":
         return stream.write
     has_headings = False
+    headings = [f"time ({zone_name()})" if name == "time" else name for name in columns]
 
     def line(values: Iterable[str]) -> bytes:
         padded = "  ".join(f"{text:<{width}}" for text, width in zip(values, columns.values(), strict=True))
@@ -86,15 +92,21 @@ def _writer(
         objects = [json.loads(text, parse_float=parse_float) for text in bytes(lines).split(b"\n") if text]
         for fields in objects:
             if not has_headings:
-                stream.write(csv_line(fields) if output == "csv" else line(columns))
+                stream.write(csv_line(fields) if output == "csv" else line(headings))
                 has_headings = True
-            stream.write(csv_line(fields.values()) if output == "csv" else line(cells(fields)))
+            stream.write(csv_line(_csv_values(fields)) if output == "csv" else line(cells(fields)))
 
     return write
 
 
+def _csv_values(fields: _Object) -> Iterable[object]:
+    for name, value in fields.items():
+        seconds, _, micros = str(value).partition(".")
+        yield iso_time(int(seconds), int(micros or 0)) if name in _TIMES and value else value
+
+
 def _event_cells(event: _Object) -> list[str]:
-    time = f"{utc(event['timestamp']):%Y-%m-%d %H:%M:%S}" if event["timestamp"] else ""
+    time = shown_time(event["timestamp"]) if event["timestamp"] else ""
     values = event["position"], time, event["type"], event["server_id"], event["size"], event["checksum"]
     fields = dict(event["info"] or {})
     if event["type"] in _GTID_TYPES:
@@ -112,7 +124,7 @@ def _transaction_cells(transaction: _Object) -> list[str]:
     return [
         os.path.basename(transaction["file"]),
         str(transaction["position"]),
-        f"{utc(int(float(committed))):%Y-%m-%d %H:%M:%S}" if committed is not None else "",
+        shown_time(int(float(committed))) if committed is not None else "",
         transaction["gtid"] or "",
         transaction["kind"],
         "" if transaction["duration"] is None else shown_seconds(transaction["duration"]),

@@ -10,7 +10,9 @@ from __future__ import annotations
 import codecs
 import json
 import re
+import time
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import BinaryIO
 
 #: Invalid UTF-8 is decoded to lone surrogates, which UTF-8 cannot represent: they are written as escapes.
@@ -79,6 +81,21 @@ class TerminalWriter:
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
     return _SHORT.get(match[0]) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def zone_name() -> str:
+    """The name of the local zone, in which times are printed: ``UTC``, ``CET/CEST``."""
+    return "/".join(dict.fromkeys(time.tzname[: 1 + bool(time.daylight)]))
+
+
+def shown_time(seconds: int) -> str:
+    """``YYYY-MM-DD hh:mm:ss`` in local time, like the times that filters take."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(seconds))
+
+
+def iso_time(seconds: int, micros: int = 0) -> str:
+    """``YYYY-MM-DDThh:mm:ss[.ffffff]+hh:mm`` in local time."""
+    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=micros).astimezone().isoformat()
 
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.core.adapter import utc
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn
 from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.render.output_text import csv_line, printable, to_json
+from binlog_kaitai.render.output_text import csv_line, iso_time, printable, shown_time, to_json, zone_name
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.text.moment_texts import clock_texts, number_texts
+from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
 from binlog_kaitai.views.row_programs import Line, LinePlan
@@ -24,7 +23,7 @@ from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
     "position": 10,
-    "time (UTC)": 19,
+    "time": 19,
     "gtid": 41,
     "thread": 7,
     "table": 24,
@@ -53,7 +52,8 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
         csv_form = _Csv(shown)
         return csv_form, csv_line(csv_form.keys)
     table = _Table(shown)
-    return table, _line(table.names, table.names, "row").encode()
+    headings = [f"time ({zone_name()})" if name == "time" else name for name in table.names]
+    return table, _line(table.names, headings, "row").encode()
 
 
 class _Number(str):
@@ -82,7 +82,7 @@ class _Csv:
         gtids = TextColumn(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
         begin = LineProgram(pool).text(_csv_fields([events.file]) + b",")
         begin.column(pool.numbers(events.positions)).text(",")
-        end = LineProgram(pool).text(",").column(pool.numbers(events.timestamps)).text(",")
+        end = LineProgram(pool).text(",").column(_times(events, iso_time, pool)).text(",")
         end.column(gtids).text(",").column(pool.numbers(events.server_ids))
         for name in self._origins:
             end.text(",").column(
@@ -106,6 +106,7 @@ class _Csv:
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
         for row in _objects(lines):
+            row["timestamp"] = iso_time(int(row["timestamp"]))
             values = (row.get(key) for key in self.keys)
             yield csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
 
@@ -121,6 +122,12 @@ def _converted(
     texts = column_texts(events.data, pool, column, len(events.positions))
     converted = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
     return pool.verbatim([converted[text] for text in texts])
+
+
+def _times(events: OfEvents, text_of: Callable[[int], str], pool: Pool) -> TextColumn:
+    """The timestamps of events as text, each distinct one converted once."""
+    distinct, codes = np.unique(events.timestamps, return_inverse=True)
+    return pool.choice(codes.reshape(-1), [text_of(one).encode() for one in distinct.tolist()])
 
 
 def text_column(data: Bytes, offsets: Ints, pool: Pool) -> TextColumn:
@@ -151,7 +158,7 @@ class _Table:
         positions = number_texts(events.positions)
         program = LineProgram(pool).column(text_column(*positions, pool))
         program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
-        program.column(text_column(*clock_texts(events.timestamps), pool)).text("  ")
+        program.column(_times(events, shown_time, pool)).text("  ")
         columns: dict[str, TextColumn] = {"gtid": events.gtids, **events.origins}
         for name in self.names:
             if name in columns and name != "statement":
@@ -187,7 +194,7 @@ class _Table:
         for row in _objects(lines):
             cells = {
                 "position": row["position"],
-                "time (UTC)": f"{utc(int(row['timestamp'])):%Y-%m-%d %H:%M:%S}",
+                "time": shown_time(int(row["timestamp"])),
                 "table": f"{row['schema']}.{row['table']}",
                 "change": row["change"],
                 **{name: row[name] for name in self._shown},

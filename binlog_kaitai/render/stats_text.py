@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from binlog_kaitai.core.adapter import utc
-from binlog_kaitai.render.output_text import printable, shown_bytes, shown_seconds
+from binlog_kaitai.render.output_text import printable, shown_bytes, shown_seconds, shown_time, zone_name
 from binlog_kaitai.statistics.stats_model import Stats, StatsKind, StatsTable
 
 _BARS = " ▁▂▃▄▅▆▇█"
@@ -48,7 +47,7 @@ def shown(value: Any, kind: StatsKind) -> str:
         case StatsKind.BYTES:
             return shown_bytes(value)
         case StatsKind.TIME:
-            return f"{utc(value):%Y-%m-%d %H:%M:%S}"
+            return shown_time(value)
         case StatsKind.SECONDS:
             return shown_seconds(value)
         case StatsKind.LIST:
@@ -90,7 +89,7 @@ def _totals(stats: Stats) -> list[str]:
     if totals["first_time"]:
         span = totals["last_time"] - totals["first_time"]
         times = [shown(totals[name], StatsKind.TIME) for name in ("first_time", "last_time")]
-        lines.append(f"time: {times[0]} to {times[1]} UTC, {shown_seconds(span)}")
+        lines.append(f"time: {times[0]} to {times[1]} {zone_name()}, {shown_seconds(span)}")
     if totals["packed_bytes"]:
         packed, unpacked = shown_bytes(totals["packed_bytes"]), shown_bytes(totals["unpacked_bytes"])
         lines.append(f"compressed: {unpacked} as {packed}, ratio {totals['compression_ratio']}")

@@ -262,7 +262,7 @@ def test_damage_exits_1_and_names_file_and_position(run: Run, tmp_path: Path) ->
         ("events", "/no/such/file"),
         ("nonsense",),
         ("events", "--event-type", "nonsense", ROTATE.logs[0]),
-        ("events", "--start-datetime", "yesterday", ROTATE.logs[0]),
+        ("events", "--start-datetime", "yesterday noon", ROTATE.logs[0]),
         ("verify", "--no-such-option"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.render.output_text import TerminalWriter
+from binlog_kaitai.render.output_text import TerminalWriter, iso_time
 from binlog_kaitai.statistics.stats_model import PART_NAMES
 from tests.cli.conftest import Run
 from tests.cli.test_terminal import on_terminal
@@ -66,6 +66,8 @@ def test_every_part_of_stats_has_every_format(part: str, run: Run) -> None:
     assert len(rows) == len(objects)
     for row, one in zip(rows, objects, strict=True):
         values = [",".join(map(str, value)) if isinstance(value, list) else value for value in one.values()]
+        for place in {*one} & {"time", "start"}:
+            values[list(one).index(place)] = iso_time(one[place])
         assert row == ["" if value is None else str(value) for value in values]
 
 

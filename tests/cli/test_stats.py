@@ -42,7 +42,7 @@ def test_csv_is_one_table(run: Run) -> None:
     }
     by_day = run("stats", "--format", "csv", "--part", "timeline", "--by", "day", MIXED).stdout
     (day,) = csv.DictReader(io.StringIO(by_day))
-    assert int(day["start"]) % 86400 == 0
+    assert "T00:00:00" in day["start"]
     assert day["transactions"] == "49"
     assert run("stats", "--format", "csv", "--part", "tables", "--part", "gaps", MIXED).returncode == 2
 

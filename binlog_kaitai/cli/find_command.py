@@ -1,0 +1,104 @@
+"""`binlog-kaitai find`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from binlog_kaitai.cli import shared_options as options
+from binlog_kaitai.cli.console import text_output, warn
+from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.errors import UsageError, reading
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.gtids import GtidSet
+    from binlog_kaitai.core.spans import LogHeader
+    from binlog_kaitai.sources.source import Source
+
+
+@click.command()
+@click.argument("target", metavar="TIME|GTID")
+@options.sources
+@options.formats("table", "json", "csv")
+@options.zone
+def find(target: str, sources: tuple[str, ...], output: str) -> None:
+    """Find the log and position of a time or a GTID.
+
+    Prints the first transaction that starts at or after the time, or that has the GTID (or one of a set), in
+    the format of the command transactions. Only the headers of the other logs are read. The logs must be of
+    one server, in order. Exits 2 if there is no such transaction.
+
+    TIME is as in --start-datetime: '2026-11-20 03:00:00', with a zone unless local, 'yesterday 03:00',
+    '2h ago'.
+
+    \b
+    Examples:
+      binlog-kaitai find '2026-11-20 03:00:00' /var/lib/mysql/binlog.index
+      binlog-kaitai find '2h ago' binlog.*
+      binlog-kaitai find a40b4242-e518-11f1-9090-02fc00000001:77 binlog.*
+    """
+    from binlog_kaitai.render.listings import transaction_writer
+    from binlog_kaitai.sources.source import resolve
+    from binlog_kaitai.views.transaction_lines import write_transactions
+
+    logs = resolve(sources)
+    filters, gtids = _target(target)
+    logs = _from_time(logs, filters.start_timestamp or 0) if gtids is None else _with_gtids(logs, gtids)
+    stdout = text_output()
+    write, count = transaction_writer(output, stdout), 0
+    for lines in write_transactions(logs, filters, limit=1) if logs else ():
+        write(lines)
+        count += 1
+    stdout.flush()
+    if not count:
+        raise UsageError(f"no transaction {'at or after' if gtids is None else 'of'} {target} in these logs")
+
+
+def _target(text: str) -> tuple[Filters, GtidSet | None]:
+    """The filter of a time, or of GTIDs, and these."""
+    from binlog_kaitai.cli.gtids_command import literal
+
+    try:  # first as a time: 2026-11-20 could be a GTID of MariaDB, too
+        return Filters.of(start_datetime=text), None
+    except UsageError:
+        if (gtids := literal(text)) is None:
+            raise
+        return Filters(include_gtids=gtids), gtids
+
+
+def _header(log: Source) -> LogHeader:
+    from binlog_kaitai.core.spans import read_log_header
+
+    with reading(log.name), log.open() as stream:
+        return read_log_header(stream, log.name)
+
+
+def _is_stream(logs: list[Source]) -> bool:
+    """Whether the logs can be opened only once."""
+    return any(log.path is None for log in logs)
+
+
+def _from_time(logs: list[Source], timestamp: int) -> list[Source]:
+    """The last log that was begun before the time, and those after it."""
+    if _is_stream(logs):
+        return logs
+    begun = [_header(log).begun for log in logs]
+    if begun[0] > timestamp:
+        warn(f"warning: the first log, {logs[0].name}, begins after this time")
+    return logs[max((number for number, time in enumerate(begun) if 0 < time < timestamp), default=0) :]
+
+
+def _with_gtids(logs: list[Source], gtids: GtidSet) -> list[Source]:
+    """The logs that may have some of these GTIDs, judging by the sets at their beginnings."""
+    if _is_stream(logs):
+        return logs
+    # After the last log, and before a log that does not state it, anything may have been executed.
+    earlier = [_header(log).previous for log in logs]
+    if earlier[0] and gtids & earlier[0]:
+        warn(f"warning: transactions of this GTID are in logs before the first one, {logs[0].name}")
+    return [
+        log
+        for log, before, after in zip(logs, earlier, [*earlier[1:], None], strict=True)
+        if (gtids if after is None else gtids & after).without(before or type(gtids)())
+    ]

@@ -1,0 +1,141 @@
+"""Times: one zone for filters and output, relative times, and where a time or a GTID is."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from binlog_kaitai.core.filters import moment_of
+from tests.cli.conftest import Run
+from tests.corpus_files import case
+
+ROTATE = case("mysql-9.7", "rotate").logs
+
+#: The time of the first event in UTC.
+FIRST = "2026-11-20 19:29:23"
+
+
+@pytest.fixture
+def in_berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize("command", ["events", "rows", "transactions"])
+@pytest.mark.parametrize(
+    ("options", "zone", "hour"), [([], "CET/CEST", 20), (["--utc"], "UTC", 19), (["--local"], "CET/CEST", 20)]
+)
+def test_the_heading_names_the_zone_of_times(
+    command: str, options: list[str], zone: str, hour: int, run: Run
+) -> None:
+    heading, first, *_ = run(command, *options, ROTATE[0]).stdout.splitlines()
+    assert f"  time ({zone})  " in heading
+    assert f"  2026-11-20 {hour}:29:23  " in first
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize("options", [[], ["--utc"]])
+def test_a_printed_time_is_one_that_filters_take(options: list[str], run: Run) -> None:
+    lines = run("rows", *options, *ROTATE).stdout.splitlines()
+    heading, *_, last = lines
+    begin = heading.index("time (")
+    printed = last[begin : begin + 19]
+    assert run("rows", *options, "--start-datetime", printed, *ROTATE).stdout.splitlines()[1:] == [last]
+    assert printed.endswith(":29:25")
+
+
+@pytest.mark.usefixtures("in_berlin")
+def test_the_environment_chooses_the_zone_and_options_override_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BINLOG_KAITAI_UTC", "1")
+    assert "time (UTC)" in run("events", ROTATE[0]).stdout
+    assert "time (CET/CEST)" in run("events", "--local", ROTATE[0]).stdout
+    assert time.tzname == ("CET", "CEST")
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize("command", ["stats", "explain"])
+def test_other_reports_name_their_zone(command: str, run: Run) -> None:
+    assert "2026-11-20 20:29:23 CET/CEST" in run(command, ROTATE[0]).stdout
+    assert f"{FIRST} UTC" in run(command, "--utc", ROTATE[0]).stdout
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize(
+    ("command", "column"),
+    [("events", "timestamp"), ("rows", "timestamp"), ("transactions", "start"), ("stats", "time")],
+)
+def test_csv_has_times_in_iso_8601(command: str, column: str, run: Run) -> None:
+    options = ["--part", "biggest"] if command == "stats" else []
+    text = run(command, *options, "--format", "csv", ROTATE[0]).stdout
+    for row in csv.DictReader(io.StringIO(text)):
+        assert row[column] == "2026-11-20T20:29:23+01:00"
+
+
+@pytest.mark.parametrize(
+    ("text", "ago"),
+    [("-2h", timedelta(hours=2)), ("-1d12h", timedelta(hours=36)), ("90s ago", timedelta(seconds=90))],
+)
+def test_times_relative_to_now(text: str, ago: timedelta) -> None:
+    assert abs(datetime.now(UTC) - ago - moment_of(text)) < timedelta(minutes=1)
+
+
+def test_times_of_today_and_yesterday() -> None:
+    today = datetime.now().date()
+    assert moment_of("yesterday 03:00") == moment_of(f"{today - timedelta(days=1)} 03:00")
+    assert moment_of("today") == moment_of(str(today))
+
+
+def found(run: Run, target: str, *logs: object) -> tuple[str, int]:
+    done = run("find", "--format", "json", target, *logs)
+    assert done.returncode == 0, done.stderr
+    (line,) = done.stdout.splitlines()
+    transaction = json.loads(line)
+    return transaction["file"], transaction["position"]
+
+
+def test_find_gives_the_first_transaction_from_a_time_on(run: Run) -> None:
+    assert found(run, f"{FIRST}Z", *ROTATE) == (str(ROTATE[0]), 158)
+    assert found(run, "2026-11-20T19:29:24Z", *ROTATE) == (str(ROTATE[-1]), 198)
+
+
+def test_find_gives_the_transaction_of_each_gtid(run: Run) -> None:
+    lines = run("transactions", "--format", "json", *ROTATE).stdout.splitlines()
+    for transaction in map(json.loads, lines):
+        place = transaction["file"], transaction["position"]
+        assert found(run, transaction["gtid"], *ROTATE) == place
+
+
+def test_find_reads_no_other_log_than_the_one_with_the_gtid(run: Run, tmp_path: Path) -> None:
+    """The others are cut after their headers, which would be an error in reading them."""
+    gtid = json.loads(run("transactions", "--format", "json", ROTATE[1]).stdout.splitlines()[0])["gtid"]
+    logs = [tmp_path / log.name for log in ROTATE]
+    for log, copy in zip(ROTATE, logs, strict=True):
+        copy.write_bytes(log.read_bytes()[: None if log == ROTATE[1] else -10])
+    assert found(run, gtid, *logs)[0] == str(logs[1])
+
+
+@pytest.mark.parametrize(
+    ("target", "words"),
+    [
+        ("2030-01-01", "no transaction at or after 2030-01-01"),
+        ("a40b4242-e518-11f1-9090-02fc00000001:1", "are in logs before the first one"),
+        ("nonsense", "'nonsense' is not a time"),
+    ],
+)
+def test_find_says_what_is_not_there(target: str, words: str, run: Run) -> None:
+    done = run("find", target, *ROTATE[1:])
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
