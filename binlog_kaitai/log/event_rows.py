@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -33,7 +33,7 @@ class Change(Enum):
     DELETE = "delete"
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(slots=True, repr=False)
 class Row:
     """One changed row.
 
@@ -54,7 +54,7 @@ class Row:
     schema: Schema
     before: dict[str, Value] | None
     after: dict[str, Value] | None
-    diffs: dict[str, JsonDiff] = field(default_factory=dict)
+    diffs: dict[str, JsonDiff]
 
     def __repr__(self) -> str:
         images = (("before", self.before), ("after", self.after), ("diffs", self.diffs or None))

@@ -1,8 +1,8 @@
 """The rows of whole logs as Python objects, each with its position, transaction and statement.
 
-Values are decoded into Arrow arrays, as in `read_changes`, and converted to those of `Event.rows`. The few
-that Arrow does not distinguish (an impossible date from NULL, bytes from text that looks like them) are
-decoded by the event reader.
+Values are decoded into Arrow arrays, as in `read_changes`, and converted to those of `Event.rows` column by
+column. The few that Arrow does not distinguish (an impossible date from NULL, bytes from text that looks like
+them) are decoded by the event reader. Rows of the same event share one :class:`Origin`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, NamedTuple, Unpack
+from functools import lru_cache, partial
+from itertools import chain, repeat
+from typing import NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +22,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
-from binlog_kaitai.log.line_arrays import LineProgram, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, TextColumn, write_lines
 from binlog_kaitai.log.read_options import Reading, ReadOptions
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
@@ -30,13 +32,28 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
-from binlog_kaitai.values.json_documents import JsonDiff, JsonText
+from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.row_texts import Failure, in_order, made_of_table
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Origin(NamedTuple):
+    """What the rows of an event have in common; see :class:`LoggedRow`.
+
+    `statement`: as JSON, because few readers ask for it.
+    """
+
+    file: str
+    position: int
+    timestamp: datetime
+    server_id: int
+    gtid: str | None
+    thread_id: int | None
+    statement: bytes
+
+
+@dataclass(slots=True, repr=False)
 class LoggedRow(Row):
     """A changed row, and where the log contains it.
 
@@ -61,17 +78,45 @@ class LoggedRow(Row):
         `binlog_annotate_row_events`); invalid UTF-8 is decoded with ``surrogateescape``.
     """
 
-    file: str
-    position: int
-    timestamp: datetime
-    server_id: int
-    gtid: str | None
-    thread_id: int | None
-    statement: str | None
+    _origin: Origin
+
+    @property
+    def file(self) -> str:
+        return self._origin.file
+
+    @property
+    def position(self) -> int:
+        return self._origin.position
+
+    @property
+    def timestamp(self) -> datetime:
+        return self._origin.timestamp
+
+    @property
+    def server_id(self) -> int:
+        return self._origin.server_id
+
+    @property
+    def gtid(self) -> str | None:
+        return self._origin.gtid
+
+    @property
+    def thread_id(self) -> int | None:
+        return self._origin.thread_id
+
+    @property
+    def statement(self) -> str | None:
+        return _statement_of(self._origin.statement)
 
     def _location(self) -> str:
         gtid = f", GTID {self.gtid}" if self.gtid else ""
         return f" at {self.position} of {self.file}{gtid}"
+
+
+@lru_cache(maxsize=4)  # rows of a statement follow each other
+def _statement_of(text: bytes) -> str | None:
+    statement: str | None = json.loads(text)
+    return statement
 
 
 @takes(ReadOptions)
@@ -103,143 +148,155 @@ def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
     """The rows of pages that have all of :data:`ORIGINS`."""
     for page in pages:
         with page.block.held():
-            origins = _origins(page)
-            for rows in in_order(page, _of_table, _Rows.joined):
-                yield from _logged(page, rows, origins)
-
-
-#: What the log says of an event besides its rows, by the names of :data:`ORIGINS`, as parsed from JSON.
-Origin = dict[str, Any]
+            for rows in in_order(page, partial(_of_table, _origins(page)), _Rows.joined):
+                yield from rows.rows
 
 
 def _origins(page: RowsPage) -> dict[int, Origin]:
-    """Metadata of each event of the page, by its number in `images`."""
-    rows = page.images.rows[page.chosen]
-    origins: dict[int, Origin] = {event: {} for event in page.chosen.tolist()}
-    for name, column in page.origins.items():
-        program = LineProgram(page.pool).column(column)
-        which = np.zeros(len(rows), dtype=np.int64)
-        data, ends = write_lines(page.block.data, page.pool, [program], rows, which, rows)
-        text, begin = bytes(data), 0
-        for values, end in zip(origins.values(), ends.tolist(), strict=True):
-            values[name] = json.loads(text[begin:end])
-            begin = end
-    return origins
+    """The origin of each event of the page, by its number in `images`."""
+    chosen, rows = page.chosen, page.images.rows[page.chosen]
+    seconds, servers = (page.headers.numbers(name)[chosen].tolist() for name in ("timestamp", "server_id"))
+    times = {second: datetime.fromtimestamp(second, UTC) for second in set(seconds)}
+    columns = (
+        repeat(page.block.file),
+        page.block.positions[rows].tolist(),
+        map(times.__getitem__, seconds),
+        servers,
+        [None if text == b"null" else text[1:-1].decode() for text in _json_values(page, page.gtids, rows)],
+        [None if text == b"null" else int(text) for text in _json_values(page, page.origins[THREAD], rows)],
+        _json_values(page, page.origins[STATEMENT], rows),
+    )
+    return dict(zip(chosen.tolist(), map(Origin, *columns), strict=True))
 
 
-class _Image(NamedTuple):
-    """The content of a row, without its position."""
-
-    table: Table
-    change: Change
-    before: dict[str, Value] | None
-    after: dict[str, Value] | None
-    diffs: dict[str, JsonDiff]
+def _json_values(page: RowsPage, column: TextColumn, rows: Ints) -> list[bytes]:
+    """The values of some events of the page, given a column by event."""
+    program = LineProgram(page.pool).column(column).text(b"\n")
+    which = np.zeros(len(rows), dtype=np.int64)
+    data, _ = write_lines(page.block.data, page.pool, [program], rows, which, rows)
+    return bytes(data).split(b"\n")[:-1]
 
 
 class _Rows(NamedTuple):
-    """Changed rows: the event of each, its number within the event (int64 arrays), and its images."""
+    """Changed rows.
+
+    `events`, `numbers`: int64 arrays, the event of each row, and its number within the event of the log.
+    `rows`: can be iterated over once. Objects that are made when they are asked for, and dropped soon after,
+    cost the garbage collector nothing.
+    """
 
     events: NDArray[np.int64]
     numbers: NDArray[np.int64]
-    images: list[_Image]
+    rows: Iterator[LoggedRow]
 
     def select(self, rows: NDArray[np.int64]) -> _Rows:
         """The given rows (row numbers)."""
-        return _Rows(self.events[rows], self.numbers[rows], [self.images[row] for row in rows.tolist()])
+        every = list(self.rows)
+        return _Rows(self.events[rows], self.numbers[rows], (every[row] for row in rows.tolist()))
 
     @classmethod
     def joined(cls, parts: list[_Rows]) -> _Rows:
         """Concatenate several."""
         events, numbers = (np.concatenate([part[at] for part in parts]) for at in range(2))
-        return cls(events, numbers, [image for part in parts for image in part.images])
+        return cls(events, numbers, chain.from_iterable(part.rows for part in parts))
 
 
-def _logged(page: RowsPage, rows: _Rows, origins: dict[int, Origin]) -> Iterator[LoggedRow]:
-    event, location = -1, Origin()
-    numbers = page.numbered(rows.events, rows.numbers)
-    for of_event, number, image in zip(rows.events.tolist(), numbers.tolist(), rows.images, strict=True):
-        if of_event != event:
-            event, row = of_event, int(page.images.rows[of_event])
-            header, origin = page.block.fixed_header(row), origins[event]
-            location = {
-                "file": page.block.file,
-                "position": int(page.block.positions[row]),
-                "timestamp": datetime.fromtimestamp(header.timestamp, UTC),
-                "server_id": header.server_id,
-                "gtid": page.gtid(row),
-                "thread_id": origin[THREAD],
-                "statement": origin[STATEMENT],
-            }
-        table, change, before, after, diffs = image
-        yield LoggedRow(number, change, table.schema, before, after, diffs, **location)
+def _of_table(
+    origins: dict[int, Origin], page: RowsPage, table: Table, events: Ints, failures: list[Failure]
+) -> Iterator[_Rows]:
+    def by_kernels(located: LocatedRows) -> _Rows:
+        first = np.flatnonzero(located.changes != AFTER)
+        events, changes = located.events[first], located.changes[first]
+        numbers = page.numbered(events, located.numbers[first])
+        places = zip(numbers.tolist(), changes.tolist(), events.tolist(), strict=True)
+        return _Rows(events, numbers, logged(places, _images(table, located)))
 
+    def logged(
+        places: Iterable[tuple[int, int, int]], images: Iterator[dict[str, Value]]
+    ) -> Iterator[LoggedRow]:
+        schema = table.schema
+        for number, kind, event in places:
+            before = None if kind == INSERT else next(images)
+            after = None if kind == DELETE else next(images)
+            yield LoggedRow(number, _CHANGES[kind], schema, before, after, {}, origins[event])
 
-def _of_table(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[_Rows]:
     def by_reader(index: int) -> Iterator[_Rows]:
         rows = list(rows_of(page.event(index), table.schema))
         if rows:
-            images = [_Image(table, row.change, row.before, row.after, row.diffs) for row in rows]
-            numbers = np.array([row.index for row in rows], dtype=np.int64)
-            yield _Rows(np.full(len(rows), index, dtype=np.int64), numbers, images)
+            events = np.full(len(rows), index, dtype=np.int64)
+            numbers = page.numbered(events, np.array([row.index for row in rows], dtype=np.int64))
+            objects = (
+                LoggedRow(number, row.change, row.schema, row.before, row.after, row.diffs, origins[index])
+                for number, row in zip(numbers.tolist(), rows, strict=True)
+            )
+            yield _Rows(events, numbers, objects)
 
-    return made_of_table(page, table, events, failures, lambda found: _made(table, found), by_reader)
-
-
-def _made(table: Table, located: LocatedRows) -> _Rows:
-    images = _images(table, located)
-    first = np.flatnonzero(located.changes != AFTER)
-    rows = []
-    for at, change in zip(first.tolist(), located.changes[first].tolist(), strict=True):
-        before = None if change == INSERT else images[at]
-        after = None if change == DELETE else images[at + (change == BEFORE)]
-        rows.append(_Image(table, _CHANGES[change], before, after, {}))
-    return _Rows(located.events[first], located.numbers[first], rows)
+    return made_of_table(page, table, events, failures, by_kernels, by_reader)
 
 
 _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 
 
-def _images(table: Table, located: LocatedRows) -> list[dict[str, Value]]:
+def _images(table: Table, located: LocatedRows) -> Iterator[dict[str, Value]]:
     """The values of each image by column name, without columns that the image does not contain."""
-    columns = [
-        column for column in table.schema.columns if not (located.starts[column.index] == ABSENT).all()
-    ]
+    is_absent = located.starts == ABSENT
+    columns = [column for column in table.schema.columns if not is_absent[column.index].all()]
     names = [column.name for column in columns]
     cells = [Cells.of(table, column, located) for column in columns]
     values = [_values(one, array) for one, array in zip(cells, build_all(cells), strict=True)]
-    rows = zip(*values, strict=True) if values else (() for _ in range(len(located.events)))
-    if not any((one.starts == ABSENT).any() for one in cells):
-        return [dict(zip(names, row, strict=True)) for row in rows]
-    absent = [(one.starts == ABSENT).tolist() for one in cells]
-    return [
-        {name: value for name, value, is_absent in zip(names, row, missing, strict=True) if not is_absent}
-        for row, missing in zip(rows, zip(*absent, strict=True), strict=True)
-    ]
+    rows = zip(*values, strict=True) if values else repeat((), len(located.events))
+    absent = is_absent[[column.index for column in columns]]
+    if not absent.any():
+        return map(dict, map(zip, repeat(names), rows))
+    return (
+        {name: value for name, value, is_missing in zip(names, row, missing, strict=True) if not is_missing}
+        for row, missing in zip(rows, absent.T.tolist(), strict=True)
+    )
 
 
 def _values(cells: Cells, array: pa.Array) -> list[Value]:
     """The values of a column in the form of `Event.rows`."""
-    found = _converted(array, cells.column)
-    is_unclear = cells.valid & np.asarray(array.is_null())
-    if pa.types.is_string(array.type):
-        is_unclear |= np.asarray(pc.fill_null(pc.match_substring(array, "\\x"), False))
+    values = _converted(array, cells.column)
+    is_unclear = np.zeros(len(values), dtype=np.bool_)
+    if array.null_count:
+        is_unclear |= cells.valid & np.asarray(array.is_null())
+    if pa.types.is_string(array.type) and _may_be_escaped(array):
+        is_unclear |= np.asarray(pc.fill_null(pc.match_substring(array, _ESCAPE), False))
     rows = np.flatnonzero(is_unclear)
     for row, value in zip(rows.tolist(), cells.by_reader(rows), strict=True):
-        found[row] = value
-    return found
+        values[row] = value
+    return values
+
+
+#: How bytes that are part of no character begin in Arrow's strings.
+_ESCAPE = "\\x"
+
+
+def _may_be_escaped(array: pa.StringArray) -> bool:
+    data = array.buffers()[2]
+    return data is not None and _ESCAPE.encode() in data.to_pybytes()
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _converted(array: pa.Array, column: Column) -> list[Value]:
+    """Like `array.to_pylist()`, which is slow for most types, with the types of `Event.rows`."""
+    if pa.types.is_decimal(array.type) and column.kind != Kind.DECIMAL:
+        array = array.cast(pa.uint64())  # BIGINT UNSIGNED
     kind = array.type
+    if pa.types.is_null(kind) or pa.types.is_nested(kind):
+        return list(array.to_pylist())
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        numbers: list[Value] = array.fill_null(0).to_numpy().tolist()
+        for row in np.flatnonzero(array.is_null()).tolist() if array.null_count else ():
+            numbers[row] = None
+        return numbers
+    objects = array.to_numpy(zero_copy_only=False)
     if pa.types.is_timestamp(kind) and kind.tz:
-        times = array.view(pa.timestamp("us")).to_pylist()
-        return [None if one is None else one.replace(tzinfo=UTC) for one in times]
-    if not array.null_count and (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
-        return list(array.to_numpy().tolist())
-    values = array.to_pylist()
+        since = objects.view("timedelta64[us]").tolist()
+        return [None if one is None else _EPOCH + one for one in since]
+    values: list[Value] = objects.tolist()
     if column.kind in DOCUMENTS:
         return [None if one is None else JsonText(one) for one in values]
-    if pa.types.is_decimal(kind) and column.kind != Kind.DECIMAL:
-        return [None if one is None else int(one) for one in values]
-    return list(values)
+    return values
