@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +20,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from binlog_kaitai.render.output_text import ENCODING_ERRORS, TerminalWriter, printable
+from binlog_kaitai.render.output_text import ENCODING_ERRORS, TableWriter, TerminalWriter, printable
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -43,6 +44,19 @@ def text_output() -> BinaryIO:
     """Where to write text of a log: stdout, with control characters escaped if it is a terminal."""
     stream = sys.stdout.buffer
     return cast(BinaryIO, TerminalWriter(stream)) if sys.stdout.isatty() else stream
+
+
+def has_colors() -> bool:
+    """Whether stdout is a terminal that shows colors."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def table_output() -> BinaryIO:
+    """Like `text_output`, for lines of a table, which a terminal gets folded and colored."""
+    if not sys.stdout.isatty():
+        return sys.stdout.buffer
+    width = shutil.get_terminal_size().columns
+    return cast(BinaryIO, TableWriter(sys.stdout.buffer, width, has_colors=has_colors()))
 
 
 def print_json(text: str) -> None:

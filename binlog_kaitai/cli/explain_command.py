@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import print_json, say
+from binlog_kaitai.cli.console import has_colors, print_json
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,5 +87,5 @@ def _print(explained: Explained, output: str, width: int | None, *, in_full: boo
     if output == "json":
         print_json(explained.json())
         return
-    for line in explained.lines(width, in_full=in_full):
-        say(line)
+    for line in explained.lines(width, in_full=in_full, has_colors=has_colors()):
+        click.echo(line)

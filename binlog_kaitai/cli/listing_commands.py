@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import handling, text_output
+from binlog_kaitai.cli.console import handling, table_output, text_output
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import FilterOptions, Filters
     from binlog_kaitai.sources.source import Source
+    from binlog_kaitai.views.row_forms import Form
 
 #: Optional columns of `rows`.
 _SHOWN = ("gtid", "thread", "statement")
@@ -110,7 +111,7 @@ def events(
     from binlog_kaitai.views.event_lines import write_json
 
     _check_follow(follow, from_now)
-    stdout = text_output()
+    stdout = table_output() if output == "table" else text_output()
     write = event_writer(output, stdout)
     if follow:
 
@@ -133,6 +134,9 @@ def events(
     metavar="NAMES",
     help="Extra columns: a comma-separated list of gtid, thread, statement.",
 )
+@click.option("--vertical", "-G", is_flag=True, help="A line for each column, like \\G of the client.")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print only the first N rows.")
+@click.option("--tail", "last", type=click.IntRange(min=1), metavar="N", help="Print only the last N rows.")
 @options.changes
 @options.ddl
 @options.jobs
@@ -141,6 +145,9 @@ def rows(
     sources: tuple[str, ...],
     output: str,
     show: tuple[str, ...],
+    vertical: bool,
+    limit: int | None,
+    last: int | None,
     operation: tuple[str, ...],
     where: str | None,
     column: tuple[str, ...],
@@ -162,6 +169,9 @@ def rows(
 
     --where takes an SQL condition. A change matches if its row before or after the change does.
 
+    With --format csv and a single --table, each column of the table is a field, and an update is two records,
+    update_preimage and update_postimage; otherwise before and after are fields that hold JSON.
+
     Column names come from the log (binlog_row_metadata=FULL), else from DDL statements in the log, else
     from --ddl; otherwise columns are named c1, c2 …
 
@@ -177,7 +187,6 @@ def rows(
       binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
     """
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.row_listing import form_of
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.row_texts import page_lines, write_rows
 
@@ -187,8 +196,8 @@ def rows(
 
         choice = CriteriaChoice(Wanted.of(operation=operation, where=where, column=column))
     origins = [name for name in show if name != "gtid"]
-    form, heading = form_of(output, show)
-    stdout = text_output()
+    shape = _shape_of(output, show, vertical=vertical, tables=filters.get("table"), sources=sources)
+    heading, stdout = shape.heading, table_output() if output == "table" and not vertical else text_output()
 
     def write(lines: bytes | memoryview) -> None:
         nonlocal heading
@@ -196,6 +205,10 @@ def rows(
         heading = b""
         stdout.write(lines)
 
+    if limit and last:
+        raise UsageError("--limit and --tail cannot be used together")
+    if follow and (limit or last):
+        raise UsageError(f"--{'limit' if limit else 'tail'} cannot be used with --follow")
     _check_follow(follow, from_now)
     if follow:
         from binlog_kaitai.core.spans import Span
@@ -204,27 +217,65 @@ def rows(
         def write_span(source: Source, chosen: Filters) -> None:
             known = restore((source.span or Span()).definitions, ddl)
             for page in RowsPages(source, chosen, definitions=known, origins=origins):
-                for lines in page_lines(page, choice, form):
+                for lines in shape.convert(page_lines(page, choice, shape.form)):
                     write(lines)
 
         _write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
         return
-    options.print_lines(
-        partial(
-            write_rows,
+
+    def lines(**reading: Any) -> Iterator[bytes | memoryview]:
+        chosen = Filters.of(**filters)
+        texts = write_rows(
             sources,
-            Filters.of(**filters),
-            form=form,
+            chosen,
+            form=shape.form,
             ddl=ddl,
             origins=origins,
             choice=choice,
             threads=jobs,
-        ),
-        write,
-        stdout,
-    )
-    if choice is not None:
+            **reading,
+        )
+        if limit or last:
+            from binlog_kaitai.render.row_records import first_records, last_records
+
+            choose = first_records if limit else last_records
+            texts = choose(texts, limit or last or 0, is_csv=shape.is_csv)
+        yield from shape.convert(texts)
+
+    options.print_lines(lines, write, stdout)
+    if choice is not None and not limit:
         choice.check()
+
+
+class _Shape(NamedTuple):
+    """The format of rows: lines from the log, what they are converted to, and the first line."""
+
+    form: Form
+    heading: bytes
+    convert: Callable[[Iterable[bytes | memoryview]], Iterator[bytes | memoryview]] = iter
+    is_csv: bool = False
+
+
+def _shape_of(
+    output: str, show: tuple[str, ...], *, vertical: bool, tables: object, sources: tuple[str, ...]
+) -> _Shape:
+    from binlog_kaitai.core.filters import is_pattern
+    from binlog_kaitai.render.row_listing import form_of
+    from binlog_kaitai.sources.source import resolve
+
+    if vertical and output != "table":
+        raise UsageError(f"--vertical cannot be used with --format {output}")
+    if vertical:
+        from binlog_kaitai.render.row_records import Vertical
+
+        return _Shape(form_of("json")[0], b"", Vertical(show))
+    if output == "csv" and isinstance(tables, tuple) and len(tables) == 1 and not is_pattern(tables[0]):
+        from binlog_kaitai.render.row_records import Fields, NamedForm
+
+        return _Shape(NamedForm(), b"", Fields(show))
+    if output == "table" and len(resolve(sources)) > 1:
+        show = (*show, "file")
+    return _Shape(*form_of(output, show), is_csv=output == "csv")
 
 
 @click.command()
@@ -270,7 +321,7 @@ def transactions(
     from binlog_kaitai.render.listings import transaction_writer
     from binlog_kaitai.views.transaction_lines import write_transactions
 
-    stdout = text_output()
+    stdout = table_output() if output == "table" else text_output()
     lines = partial(write_transactions, sources, Filters.of(**filters), ddl=ddl, sort=sort, limit=limit)
     write = transaction_writer(output, stdout)
     options.print_lines(lines, write, stdout, beside_output=sort is None)

@@ -21,7 +21,7 @@ from binlog_kaitai.core.info import plain
 from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.render.output_text import printable, shown_time, to_json, zone_name
+from binlog_kaitai.render.output_text import printable, shown_time, styled, to_json, zone_name
 
 #: Types that are one number in parts: the meaning of the number is more useful than that of its parts.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))
@@ -268,19 +268,22 @@ class Explained(NamedTuple):
             ]
         )
 
-    def lines(self, width: int | None = None, *, in_full: bool = False) -> Iterator[str]:
-        """The lines as text; `width` is the terminal's, None for no limit.
+    def lines(
+        self, width: int | None = None, *, in_full: bool = False, has_colors: bool = False
+    ) -> Iterator[str]:
+        """The lines as printable text; `width` is the terminal's, None for no limit.
 
         Unless `in_full`, only the first bytes of fields longer than 4 KiB are shown, and the number of the
         rest.
         """
         raw, start, dissection = self.raw, self.start, self.dissection
-        text = "  ".join(self.headline)
-        yield from [text] if width is None else textwrap.wrap(text, max(width, _NARROWEST))
+        text = printable("  ".join(self.headline))
+        for line in [text] if width is None else textwrap.wrap(text, max(width, _NARROWEST)):
+            yield styled(line, "1") if has_colors else line
         leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
         columns = _Columns.fitted(
             width, start + len(raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
-        )
+        )._replace(has_colors=has_colors)
         for leaf in dissection.leaves:
             shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
             data, step = raw[leaf.offset : shown], columns.bytes_a_line
@@ -305,6 +308,7 @@ class _Columns(NamedTuple):
     bytes_a_line: int
     field: int
     rest: int | None  # value and meaning; None for no limit
+    has_colors: bool = False
 
     @classmethod
     def fitted(cls, width: int | None, last_offset: int, longest_path: int, most_bytes: int) -> _Columns:
@@ -321,8 +325,11 @@ class _Columns(NamedTuple):
 
     def line(self, offset: str, bytes_: str, field: str = "", rest: str = "") -> str:
         """One line, without spaces at its end."""
-        hexes = f"{bytes_:<{_hex_width(self.bytes_a_line)}}"
-        return f"{offset:>{self.offset}}  {hexes}  {field:<{self.field}}  {rest}".rstrip()
+        place = f"{offset:>{self.offset}}  {bytes_:<{_hex_width(self.bytes_a_line)}}"
+        field = printable(f"{field:<{self.field}}")
+        if self.has_colors:
+            place, field = styled(place, "2"), styled(field, "36")
+        return f"{place}  {field}  {printable(rest)}".rstrip()
 
     def lines(self, rows: list[tuple[str, str]], leaf: Leaf) -> Iterator[str]:
         """A leaf beside its bytes: `rows` has the offset and the bytes of each line."""

@@ -26,8 +26,9 @@ def to_json(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-#: Python's writer leaves control characters, among them carriage returns, without quotes.
-_IN_QUOTES = re.compile('[",\x00-\x1f\x7f-\x9f]')
+#: Python's writer leaves control characters, among them carriage returns, without quotes. An empty string is
+#: in quotes, because NULL is empty.
+_IN_QUOTES = re.compile('^$|[",\x00-\x1f\x7f-\x9f]')
 
 
 def csv_line(values: Iterable[object]) -> bytes:
@@ -76,6 +77,40 @@ class TerminalWriter:
 
     def _put(self, text: str) -> None:
         self._stream.write(_CONTROLS.sub(_escape, text).encode())
+
+
+#: The kinds of changes in a table, and their colors.
+_CHANGE = re.compile(r"(?<=\s)(insert|update|delete)(?=\s)")
+_COLORS = {"insert": "32", "update": "33", "delete": "31"}
+
+
+def styled(text: str, style: str) -> str:
+    """Text with a style of terminals, such as ``1`` for bold."""
+    return f"\x1b[{style}m{text}\x1b[0m" if text.strip() else text
+
+
+class TableWriter(TerminalWriter):
+    """Writes lines of a table, the first of which is its heading, folded between words to a width."""
+
+    def __init__(self, stream: BinaryIO, width: int, *, has_colors: bool) -> None:
+        super().__init__(stream)
+        self._width, self._has_colors = width, has_colors
+        self._rest, self._is_heading = "", True
+
+    def _put(self, text: str) -> None:
+        from textwrap import wrap
+
+        *lines, self._rest = (self._rest + text).split("\n")
+        for line in lines:
+            shown = _CONTROLS.sub(_escape, line)
+            if len(shown) > self._width:
+                shown = "\n".join(wrap(shown, self._width, subsequent_indent="    ", break_on_hyphens=False))
+            if self._has_colors and self._is_heading:
+                shown = "\n".join(styled(part, "1") for part in shown.split("\n"))
+            elif self._has_colors:
+                shown = _CHANGE.sub(lambda kind: styled(kind[0], _COLORS[kind[0]]), shown, count=1)
+            self._is_heading = False
+            self._stream.write(f"{shown}\n".encode())
 
 
 def _escape(match: re.Match[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
+    "file": 16,
     "position": 10,
     "time": 19,
     "gtid": 41,
@@ -32,7 +34,7 @@ _COLUMNS = {
 }
 
 #: Columns that are shown on request.
-_ON_REQUEST = ("gtid", *ORIGINS)
+_ON_REQUEST = ("file", "gtid", *ORIGINS)
 
 _OF_EVENT = ("file", "position", "row", "timestamp", "gtid", "server_id")
 _OF_ROW = ("schema", "table", "change", "before", "after", "diffs")
@@ -44,7 +46,8 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     Parameters
     ----------
     shown
-        Some of ``gtid``, ``thread`` and ``statement``. The pages must have the last two.
+        Some of ``file``, ``gtid``, ``thread`` and ``statement``. The pages must have the last two. JSON and
+        CSV always have the first two.
     """
     if output == "json":
         return JsonForm(), b""
@@ -56,13 +59,13 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     return table, _line(table.names, headings, "row").encode()
 
 
-class _Number(str):
+class Number(str):
     """A number in its original digits, none of which may be lost."""
 
 
-def _objects(lines: bytes) -> Iterator[dict[str, Any]]:
+def objects_of(lines: bytes) -> Iterator[dict[str, Any]]:
     for line in lines.split(b"\n")[:-1]:
-        yield json.loads(line, parse_float=_Number, parse_int=_Number)
+        yield json.loads(line, parse_float=Number, parse_int=Number)
 
 
 class _Csv:
@@ -105,7 +108,7 @@ class _Csv:
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
-        for row in _objects(lines):
+        for row in objects_of(lines):
             row["timestamp"] = iso_time(int(row["timestamp"]))
             values = (row.get(key) for key in self.keys)
             yield csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
@@ -120,7 +123,7 @@ def _converted(
 ) -> TextColumn:
     """JSON values of events in another format, each distinct one converted once."""
     texts = column_texts(events.data, pool, column, len(events.positions))
-    converted = {text: convert(json.loads(text, parse_int=_Number)) for text in set(texts)}
+    converted = {text: convert(json.loads(text, parse_int=Number)) for text in set(texts)}
     return pool.verbatim([converted[text] for text in texts])
 
 
@@ -156,7 +159,10 @@ class _Table:
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `Form`."""
         positions = number_texts(events.positions)
-        program = LineProgram(pool).column(text_column(*positions, pool))
+        program = LineProgram(pool)
+        if "file" in self._shown:
+            program.text(_cell("file", os.path.basename(events.file)) + "  ")
+        program.column(text_column(*positions, pool))
         program.column(_padding(positions[1], _COLUMNS["position"], pool)).text("  ")
         program.column(_times(events, shown_time, pool)).text("  ")
         columns: dict[str, TextColumn] = {"gtid": events.gtids, **events.origins}
@@ -191,13 +197,14 @@ class _Table:
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""
-        for row in _objects(lines):
+        for row in objects_of(lines):
             cells = {
                 "position": row["position"],
                 "time": shown_time(int(row["timestamp"])),
                 "table": f"{row['schema']}.{row['table']}",
                 "change": row["change"],
                 **{name: row[name] for name in self._shown},
+                "file": os.path.basename(row["file"]),
             }
             values = " ".join(_values(row["before"], row["after"]))
             yield _line(self.names, [cells[name] for name in self.names], values).encode()
@@ -216,25 +223,29 @@ def _line(names: Sequence[str], values: Sequence[str | None], rest: str) -> str:
 
 
 def _values(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[str]:
-    """All values of an insert or delete; of an update, unchanged values once and changed ones twice."""
+    for name, *values in changes_of(before, after):
+        yield f"{name}={'→'.join(_cut(value, MAX_LENGTH) for value in values)}"
+
+
+def changes_of(before: dict[str, Any] | None, after: dict[str, Any] | None) -> Iterator[tuple[str, ...]]:
+    """Name and value of each column of an insert or delete; of an update, changed ones have two values."""
     if before is None or after is None:
         for name, value in (before or after or {}).items():
-            yield f"{name}={_shown(value)}"
+            yield name, value_text(value)
         return
     for name in {**before, **after}:
         old, new = before.get(name), after.get(name)
         if name not in after or _json(old) == _json(new):
-            yield f"{name}={_shown(old)}"
+            yield name, value_text(old)
         else:
-            yield f"{name}={_shown(old) if name in before else ''}→{_shown(new)}"
+            yield name, value_text(old) if name in before else "", value_text(new)
 
 
-def _shown(value: object) -> str:
+def value_text(value: object) -> str:
+    """A value of a row's JSON object as text."""
     if isinstance(value, dict) and list(value) == ["json"]:  # the marker of a document, see `marked`
-        text = _json(value["json"])
-    else:
-        text = "NULL" if value is None else value if isinstance(value, str) else _json(value)
-    return _cut(text, MAX_LENGTH)
+        return _json(value["json"])
+    return "NULL" if value is None else value if isinstance(value, str) else _json(value)
 
 
 def _cut(text: str, length: int) -> str:
@@ -242,7 +253,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def _json(value: object) -> str:
-    if isinstance(value, _Number):
+    if isinstance(value, Number):
         return str(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{to_json(key)}: {_json(one)}" for key, one in value.items()) + "}"

@@ -174,7 +174,11 @@ class JsonForm:
         line = Line(plan, self.text_count).event(0).number().event(1)
         put_image(line.text(change + b'", "before": '), plan, before)
         put_image(line.text(b', "after": '), plan, after, is_second=before is not None)
-        return line.text(b"}\n").finish()
+        return line.text(self.end(plan)).finish()
+
+    def end(self, plan: LinePlan) -> bytes:
+        """The text after the images."""
+        return b"}\n"
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See :class:`Form`."""

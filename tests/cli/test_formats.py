@@ -116,7 +116,7 @@ def test_csv_has_control_characters_in_quotes(hostile: Path, run: Run) -> None:
     ),
 )
 def test_terminals_get_no_control_characters(command: str, hostile: Path) -> None:
-    written = on_terminal(*command.split(), hostile).replace(b"\r\n", b"\n").decode()
+    written = on_terminal(*command.split(), hostile, NO_COLOR="1").replace(b"\r\n", b"\n").decode()
     assert [one for one in written if not one.isprintable() and one not in "\n\t"] == []
 
 

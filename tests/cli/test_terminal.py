@@ -63,6 +63,21 @@ def test_colours_on_a_terminal_unless_no_color_is_set() -> None:
     assert not COLOUR.search(on_terminal("stats", MIXED, NO_COLOR="1"))
 
 
+@pytest.mark.parametrize("command", ["rows", "explain"])
+def test_listings_have_colours_too(command: str) -> None:
+    assert COLOUR.search(on_terminal(command, MIXED))
+    assert b"\x1b" not in on_terminal(command, MIXED, NO_COLOR="1")
+
+
+@pytest.mark.parametrize("command", ["rows", "events", "transactions"])
+def test_lines_fit_the_terminal_and_are_folded_between_words(command: str) -> None:
+    log = case("mysql-9.7", "orders").logs[0]
+    folded = on_terminal(command, log, COLUMNS="80", NO_COLOR="1").decode()
+    wide = on_terminal(command, log, COLUMNS="1000", NO_COLOR="1").decode()
+    assert folded.split() == wide.split()
+    assert max(map(len, folded.splitlines())) <= 80
+
+
 @pytest.mark.parametrize("command", sample(READING, 3))
 def test_a_reader_that_went_away_is_no_error(command: str) -> None:
     reading, writing = os.pipe()

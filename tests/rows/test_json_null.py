@@ -120,7 +120,7 @@ def test_listings_are_made_of_the_lines_of_json(log: Path, output: str) -> None:
 def test_a_change_from_null_to_the_document_is_shown(log: Path) -> None:
     event = next(event for event in bk.open(log) if event.type == "WRITE_ROWS_EVENT")
     null, document = (one["after"] for one in list(row_objects(event))[:2])
-    line = {"position": 4, "timestamp": 0, "schema": "s", "table": "t", "change": "update"}
+    line = {"file": "f", "position": 4, "timestamp": 0, "schema": "s", "table": "t", "change": "update"}
     form, _ = form_of("table")
     (out,) = form.from_json(to_json({**line, "before": null, "after": document}).encode() + b"\n")
     assert out.endswith(b"c1=NULL\xe2\x86\x92null\n")
