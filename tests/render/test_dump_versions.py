@@ -14,6 +14,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.dump import DumpOptions, dump
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.samples import Sample
 from tests.render.dump_mutations import difference
 from tests.render.old_gtids import AFTER_GTIDS, log_of
 
@@ -108,6 +109,20 @@ def test_unknown_types_end_the_text_or_are_named(server: str, kind: int, tmp_pat
     with pytest.raises(BinlogError, match=r"--force-read|not|pieces") as caught:
         _text(log)
     assert caught.value.position == position
+
+
+def test_the_client_of_mysql_does_not_know_compressed_rows(tmp_path: Path) -> None:
+    layout, groups = events_of(corpus_files.case("mysql-9.7", "crash").logs[0])
+    packed = Sample(corpus_files.case("mariadb-10.2", "types_compressed").logs[0])
+    rows = packed.kinds.index(EventType.write_rows_compressed_event_v1)
+    maker = LogMaker(layout)
+    maker.add_all([*groups[0], *packed.events[rows - 1 : rows + 1]])
+    log = maker.write(tmp_path / "binlog.000001")
+    for options in ({}, {"verbose": 1}):
+        with pytest.raises(BinlogError, match="--force-read"):
+            _text(log, **options)
+        assert b"\n# Unknown event\n" in _text(log, force_read=True, **options)
+        assert difference(log, tmp_path, {"force_read": True, **options}) is None
 
 
 def test_types_of_mysql_are_skipped_in_logs_of_mariadb(tmp_path: Path) -> None:

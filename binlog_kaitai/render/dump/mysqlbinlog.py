@@ -171,6 +171,9 @@ _NOT_ROWS = OLD_LOADS | {
 _TEMPORARY = (b"CREATE TEMPORARY", b"DROP TEMPORARY")
 _UTF8 = 33
 
+#: Rows events that the client knows; it does not know MariaDB's compressed ones.
+_ROWS_TYPES = frozenset(kind for kind in ROWS_TYPES if "compressed" not in kind.name)
+
 #: Text around the events of a transaction payload; the second is for compressed ones.
 _PAYLOAD_LINE = b"\tTransaction_Payload\t\tpayload_size=%(payload_size)d\tcompression_type=%(compression)s"
 _UNPACKED_SIZE = b"\tuncompressed_size=%(uncompressed_size)d"
@@ -248,7 +251,7 @@ class MysqlPrinter(Printer):
 
     def print_event(self, printed: PrintedEvent) -> bool:
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
-        if printed.kind in ROWS_TYPES:
+        if printed.kind in _ROWS_TYPES:
             return self.print_rows(printed)
         body = printed.event.body
         if printed.kind == EventType.query_event:
