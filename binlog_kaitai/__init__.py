@@ -50,7 +50,9 @@ if TYPE_CHECKING:
     from binlog_kaitai.sources.source import Source
     from binlog_kaitai.statistics.counting import stats
     from binlog_kaitai.statistics.stats_model import Stats
+    from binlog_kaitai.values.json_documents import JsonText
     from binlog_kaitai.values.schema import Column, Schema
+    from binlog_kaitai.values.temporal import ZeroDate
     from binlog_kaitai.views.changes_view import read_changes
     from binlog_kaitai.views.ddl_view import read_ddl
     from binlog_kaitai.views.events_view import read_events
@@ -79,6 +81,7 @@ __all__ = [
     "GrammarError",
     "GtidSet",
     "IncompleteScriptWarning",
+    "JsonText",
     "Keys",
     "LogReader",
     "LoggedRow",
@@ -93,6 +96,7 @@ __all__ = [
     "TornLogWarning",
     "TruncatedError",
     "UsageError",
+    "ZeroDate",
     "follow",
     "follow_rows",
     "open",
@@ -115,6 +119,8 @@ _MODULES = {
     "sources.keys": ("Keys",),
     "log.event_rows": ("Change", "Row"),
     "values.schema": ("Column", "Schema"),
+    "values.json_documents": ("JsonText",),
+    "values.temporal": ("ZeroDate",),
     "views.events_view": ("read_events",),
     "check.damage_scan": ("verify",),
     "check.verify_report": ("Report",),

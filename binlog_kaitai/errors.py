@@ -22,9 +22,14 @@ Promise: for any input, reading yields events or raises one ``BinlogError``, nev
 
 from __future__ import annotations
 
+import os
 import re
+import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+_PACKAGE = os.path.dirname(__file__) + os.sep
 
 #: Control characters, and the surrogates that stand for bytes of names that are not UTF-8.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -139,6 +144,18 @@ class DataLossWarning(UserWarning):
 
 class TornLogWarning(UserWarning):
     """A server's log ends within an event, and reading continues with the next log."""
+
+
+def warn(text: str, category: type[Warning]) -> None:
+    """Issue a warning at the line of the caller's program: the first outside this package.
+
+    In a thread of the package there is none, and the warning is at the line that issues it.
+    """
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    is_in_thread = frame.f_globals.get("__name__") in ("threading", "concurrent.futures.thread")
+    warnings.warn(text, category, stacklevel=2 if is_in_thread else level)
 
 
 class SourceError(BinlogError):

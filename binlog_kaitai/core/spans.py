@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, BinaryIO
 
 from binlog_kaitai.core.adapter import checksum_status, crc32_of, gtid_set, gtid_text
@@ -44,9 +44,9 @@ class Span:
     end: int | None = None
     is_exact: bool = True
     binlog_version: int = 4
-    formats: tuple[bytes, ...] = ()
+    formats: tuple[bytes, ...] = field(default=(), repr=False)
     gaps: tuple[tuple[int, int], ...] = ()
-    definitions: str = ""
+    definitions: str = field(default="", repr=False)
     include: str = ""
     exclude: str = ""
     era: int = 0

@@ -57,11 +57,16 @@ def _parameters(kind: Hashable) -> frozenset[str]:
 
 def describe(node: KaitaiStruct) -> str:
     """A generated object with its fields, without nested structures."""
+    fields = ", ".join(f"{name}={text}" for name, text in described_fields(node))
+    return f"<{type(node).__name__} {fields}>"
+
+
+def described_fields(node: KaitaiStruct) -> Iterator[tuple[str, str]]:
+    """The fields of a generated object, with their values in short."""
     parameters = _parameters(node.__class__)
-    fields = (
-        (name, value) for name, value in vars(node).items() if name[0] != "_" and name not in parameters
-    )
-    return f"<{type(node).__name__} {', '.join(f'{name}={_shown(value)}' for name, value in fields)}>"
+    for name, value in vars(node).items():
+        if name[0] != "_" and name not in parameters:
+            yield name, _shown(value)
 
 
 def _shown(value: object) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import time
-import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,7 +15,7 @@ from binlog_kaitai.core.spans import LogHeader, Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import restore
-from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
 from binlog_kaitai.following.walk import FAR, Division, Limit, Step, Walk
@@ -242,7 +241,7 @@ class Follower:
         if self._fails_on_loss:
             error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
             raise error
-        warnings.warn(str(error), DataLossWarning, stacklevel=2)
+        warn(str(error), DataLossWarning)
 
 
 def _with_gtids(step: Step, include: str) -> Step:

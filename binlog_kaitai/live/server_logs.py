@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import random
 import uuid
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -25,6 +24,7 @@ from binlog_kaitai.errors import (
     ServerError,
     TornLogWarning,
     UsageError,
+    warn,
 )
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
@@ -120,7 +120,7 @@ def _pass_torn_log(address: Address, name: str, following: str | None, stream: D
     with _open(address, name, None, lambda _: None) as log, open_log(address, following) as next_log:
         check_continues(log, next_log, following)
     facts = {"log": address.name + name, "position": stream.position, "next": following}
-    warnings.warn(PASSED.format(**facts), TornLogWarning, stacklevel=2)
+    warn(PASSED.format(**facts), TornLogWarning)
 
 
 class LogStream(io.RawIOBase):

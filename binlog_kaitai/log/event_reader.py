@@ -8,12 +8,14 @@ first access.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import count, islice, pairwise
 from types import TracebackType
 from typing import Any, BinaryIO, Self
+
+from kaitaistruct import KaitaiStruct
 
 from binlog_kaitai.core.adapter import checksum_status, gtid_text
 from binlog_kaitai.core.context import Context
@@ -29,10 +31,12 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     read_header,
 )
+from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.core.rows_events import RowNumbers
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
+from binlog_kaitai.core.tree import described_fields
 from binlog_kaitai.errors import (
     BAD_CHECKSUM,
     BinlogError,
@@ -169,6 +173,21 @@ class ParsedEvent:
 
     def __repr__(self) -> str:
         return f"<{self.type} at {self.position} of {self.file}, {len(self.raw)} bytes>"
+
+    def _repr_html_(self) -> str:
+        gtid = f", GTID {self.gtid}" if self.gtid else ""
+        caption = f"{self.type} at {self.position} of {self.file}{gtid}, checksum {self.checksum_status}"
+        try:
+            parts = {"header": self.header, "body": self.body}
+        except BinlogError as error:
+            return html_table(caption, ("error",), [(str(error),)])
+        fields = [(f"{part}.{name}", value) for part, node in parts.items() for name, value in _fields(node)]
+        return html_table(caption, ("field", "value"), fields)
+
+
+def _fields(node: object) -> Iterable[tuple[str, str]]:
+    """The fields of a header or body; a body of unknown type is bytes."""
+    return described_fields(node) if isinstance(node, KaitaiStruct) else [("bytes", repr(node))]
 
 
 def _step(transactions: GtidTracker, event: ParsedEvent) -> str | None:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
+from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -43,8 +44,9 @@ class Row:
         Number of the row in the event, from 0. In a transaction payload the numbering continues across
         events, which all have the payload's position: file, position and index identify one row of a log.
     before, after : dict or None
-        Values by column name; None if the change has no such image. Columns missing from the image
-        (`binlog_row_image`) are left out; in `after` of an update, these are unchanged.
+        Values by column name, of the types in `docs/library.md`; None if the change has no such image.
+        Columns missing from the image (`binlog_row_image`) are left out; in `after` of an update, these are
+        unchanged.
     diffs : dict
         JSON columns logged as partial updates. Their full text is in `after` if `before` has the column.
     """
@@ -52,15 +54,38 @@ class Row:
     index: int
     change: Change
     schema: Schema
-    before: dict[str, Value] | None
-    after: dict[str, Value] | None
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
     diffs: dict[str, JsonDiff]
+
+    def asdict(self) -> dict[str, Any]:
+        """The attributes as a dictionary, with the names of schema and table in place of `schema`."""
+        return {
+            "index": self.index,
+            "schema": self.schema.schema_name,
+            "table": self.schema.table_name,
+            "change": self.change.value,
+            "before": self.before,
+            "after": self.after,
+            "diffs": self.diffs,
+        }
 
     def __repr__(self) -> str:
         images = (("before", self.before), ("after", self.after), ("diffs", self.diffs or None))
         shown = "".join(f", {name}={value!r}" for name, value in images if value is not None)
-        what = f"{self.change.value} {self.schema.full_name}{self._location()}, row {self.index}"
-        return f"<{type(self).__name__} {what}{shown}>"
+        return f"<{type(self).__name__} {self._what()}{shown}>"
+
+    def _repr_html_(self) -> str:
+        images = {name: image for name in ("before", "after") if (image := getattr(self, name)) is not None}
+        names = dict.fromkeys(name for image in images.values() for name in image)
+        rows = (
+            (name, *(repr(image[name]) if name in image else "" for image in images.values()))
+            for name in names
+        )
+        return html_table(self._what(), ("column", *images), rows)
+
+    def _what(self) -> str:
+        return f"{self.change.value} {self.schema.full_name}{self._location()}, row {self.index}"
 
     def _location(self) -> str:
         return ""

@@ -18,6 +18,7 @@ from kaitaistruct import KaitaiStruct
 
 from binlog_kaitai.core.grammar import bit_fields, meanings, read_encryption_header, read_event
 from binlog_kaitai.core.info import plain
+from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -250,6 +251,14 @@ class Explained(NamedTuple):
     def error(self) -> GrammarError | None:
         """Why the bytes cannot be parsed in full; None if they can."""
         return self.dissection.error
+
+    def _repr_html_(self) -> str:
+        start, raw = self.start, self.raw
+        rows = (
+            (start + one.offset, raw[one.offset : one.end].hex(" "), one.path, shown_value(one), one.meaning)
+            for one in self.dissection.leaves
+        )
+        return html_table("  ".join(self.headline), ("offset", "bytes", "field", "value", "meaning"), rows)
 
     def json(self) -> str:
         """The leaves as one line of JSON, a list of ``{offset, size, path, value}``; offsets in the file.

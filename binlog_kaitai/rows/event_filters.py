@@ -6,7 +6,6 @@ matched, block by block, so valid filters cost nothing after that.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Any
@@ -18,7 +17,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.filters import Filters, matches
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
-from binlog_kaitai.errors import FilterWarning
+from binlog_kaitai.errors import FilterWarning, warn
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values, group_ranges
@@ -213,7 +212,7 @@ class Unmatched:
     def warn(self) -> None:
         """Warn about the filters that matched nothing in any of the logs."""
         for text in self._texts():
-            warnings.warn(plain(text), FilterWarning, stacklevel=2)
+            warn(plain(text), FilterWarning)
 
     def _texts(self) -> Iterator[str]:
         where = "in these logs before the stop" if self._is_stopped else "in these logs"

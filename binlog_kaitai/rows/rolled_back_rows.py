@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import warnings
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -21,7 +20,7 @@ from binlog_kaitai.core.bodies import XaPrepareEvent
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.errors import BinlogError, RolledBackWarning
+from binlog_kaitai.errors import BinlogError, RolledBackWarning, warn
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.line_arrays import plain
@@ -88,10 +87,10 @@ class LeftOut:
             names = ", ".join([*self._tables][:_MOST_NAMED]) + " …" * (len(self._tables) > _MOST_NAMED)
             more = f" (the first of {self._count} such events)" if self._count > 1 else ""
             reason = f"{self._first}: rows of {names} were rolled back and are left out{more}"
-            warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
+            warn(plain(reason), RolledBackWarning)
         for place in self._missed[:_MOST_NAMED]:
             reason = f"{place}: rolls back rows that were read before, since a stream cannot be read ahead"
-            warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
+            warn(plain(reason), RolledBackWarning)
 
 
 #: XA statements that end a prepared transaction, as servers write them.
@@ -184,11 +183,11 @@ class PreparedTransactions:
             reason = (
                 f"{known.position}: rows of XA transaction {xid}, which is rolled back at {position}{hint}"
             )
-            warnings.warn(plain(reason), RolledBackWarning, stacklevel=2)
+            warn(plain(reason), RolledBackWarning)
         more = len(self._rolled_back) - _MOST_XA_NAMED
         if more > 0:
             reason = f"rows of {more} more XA transactions that are rolled back later"
-            warnings.warn(reason, RolledBackWarning, stacklevel=2)
+            warn(reason, RolledBackWarning)
 
 
 def _position(block: Block, row: int) -> str:

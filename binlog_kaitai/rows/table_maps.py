@@ -6,7 +6,6 @@ once. Some events close all tables: after them, earlier table maps no longer app
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -24,7 +23,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.ddl.lexer import may_matter_bytes
-from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError
+from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import NONE
 from binlog_kaitai.kernels.compile import inlined, kernel
@@ -340,12 +339,12 @@ class Tables:
             table = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
             if isinstance(match, DefinitionMismatch) and table.schema.names_from is NameSource.NONE:
                 warning = replace(match, file=block.file, position=int(block.positions[row]))
-                warnings.warn(str(warning), DefinitionWarning, stacklevel=2)
+                warn(str(warning), DefinitionWarning)
             if unknown := unknown_signs(table.schema, table_map):
                 place = f"{block.file}, position {int(block.positions[row])}: table {table.schema.full_name}"
-                warnings.warn(f"{place}: {unknown}", DefinitionWarning, stacklevel=2)
+                warn(f"{place}: {unknown}", DefinitionWarning)
             if definition is not None and definition.columns[-1].name == IMPLICIT_KEY:
-                warnings.warn(f"table {table.schema.full_name}: {_ONE_MORE}", DefinitionWarning, stacklevel=2)
+                warn(f"table {table.schema.full_name}: {_ONE_MORE}", DefinitionWarning)
         except BinlogError as error:
             table = error
         if isinstance(earlier, Table) and isinstance(table, Table) and earlier.schema == table.schema:

@@ -7,7 +7,6 @@ decompression at the start of the file or, in a zstd file with a seek table, of 
 from __future__ import annotations
 
 import io
-import warnings
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable
@@ -19,7 +18,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import ZstdSeekTable, parse_structure, sizes
 from binlog_kaitai.core.zstd_frames import ZstdFrames
-from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError
+from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError, warn
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Borrowed, Layer
 
 if TYPE_CHECKING:
@@ -149,7 +148,7 @@ def unpacked(raw: BinaryIO) -> BinaryIO:
 def warn_undivided(path: str) -> None:
     """Warn that a large log becomes a single split."""
     reason = "has no seek table (or lies inside InnoDB) and is read as one split"
-    warnings.warn(f"{path} {reason}", PackedWarning, stacklevel=3)
+    warn(f"{path} {reason}", PackedWarning)
 
 
 class _SeekPoint(NamedTuple):

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import Enum
+from html import escape
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Ints
 
@@ -169,10 +172,30 @@ class StatsTable(NamedTuple):
     left_out: int = 0
     step: int = 0
 
+    def __repr__(self) -> str:
+        names = ", ".join(column.name for column in self.columns)
+        count = len(self.rows) + self.left_out
+        return f"<StatsTable {self.name}: {count:,} row{'s' * (count != 1)} of {names}>"
+
+    def _repr_html_(self) -> str:
+        kinds = [column.kind for column in self.columns]
+        rows = ([_shown(*cell) for cell in zip(row, kinds, strict=True)] for row in self.rows)
+        return html_table(self.title, [column.name for column in self.columns], rows)
+
     def objects(self) -> list[dict[str, Any]]:
         """The rows as JSON objects."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in self.rows]
+
+
+def _shown(value: Any, kind: StatsKind) -> str:
+    if value is None:
+        return ""
+    if kind is StatsKind.TIME:
+        return f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S}"
+    if kind in (StatsKind.NUMBER, StatsKind.BYTES):
+        return f"{value:,}"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 class TransactionPlace(NamedTuple):
@@ -184,7 +207,11 @@ class TransactionPlace(NamedTuple):
     events: int
 
 
-@dataclass
+#: The totals that a `repr` shows.
+_COUNTS = ("bytes", "events", "transactions", "rows_inserted", "rows_updated", "rows_deleted")
+
+
+@dataclass(repr=False)
 class Stats:
     """The result of :func:`stats`.
 
@@ -216,6 +243,16 @@ class Stats:
     formats: dict[str, list[int]] = field(default_factory=dict)
     ends: list[End] = field(default_factory=list)
     error: BinlogError | None = None
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{self.totals.get(name, 0):,} {name.replace('_', ' ')}" for name in _COUNTS)
+        files = f"{len(self.sources)} log{'s' * (len(self.sources) != 1)}"
+        error = f", then {self.error!r}" if self.error else ""
+        return f"<Stats of {files}: {counts}{error}>"
+
+    def _repr_html_(self) -> str:
+        tables = (part._repr_html_() for part in self.parts.values() if part.rows)
+        return "".join((f"<p>{escape(repr(self)[1:-1])}</p>", *tables))
 
     def to_object(self) -> dict[str, Any]:
         """The complete result in a form that JSON can represent."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache, partial
 from itertools import chain, repeat
-from typing import NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,6 +107,13 @@ class LoggedRow(Row):
     @property
     def statement(self) -> str | None:
         return _statement_of(self._origin.statement)
+
+    def asdict(self) -> dict[str, Any]:
+        return {
+            **self._origin._asdict(),
+            "statement": self.statement,
+            **Row.asdict(self),  # `super` fails in a class with slots
+        }
 
     def _location(self) -> str:
         gtid = f", GTID {self.gtid}" if self.gtid else ""

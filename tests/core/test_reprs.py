@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from html import unescape
+
+import pytest
+
 import binlog_kaitai as bk
+from binlog_kaitai.core.notebook import html_table
+from binlog_kaitai.core.spans import Span
+from binlog_kaitai.render.explanation import Explained
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "mixed").logs[0]
@@ -43,3 +52,58 @@ def test_readers_show_their_logs() -> None:
     assert repr(log) == f"<LogReader of {LOG}; 0 of 1 read to the end>"
     assert [*log]
     assert repr(log) == f"<LogReader of {LOG}; 1 of 1 read to the end>"
+
+
+def test_statistics_show_numbers() -> None:
+    stats = bk.stats(LOG)
+    assert repr(stats) == (
+        "<Stats of 1 log: 50,597 bytes, 210 events, 49 transactions, 714 rows inserted, 3 rows updated, "
+        "0 rows deleted>"
+    )
+    columns = "schema, table, operation, rows, events, bytes, transactions"
+    assert repr(stats.parts["tables"]) == f"<StatsTable tables: 4 rows of {columns}>"
+    assert "definitions" not in repr(Span(formats=(b"x",), definitions="{}"))
+
+
+def test_notebooks_show_tables() -> None:
+    row, event, stats = next(bk.read_rows(LOG)), first("QUERY_EVENT"), bk.stats(LOG)
+    assert cells(row._repr_html_())[:6] == ["column", "after", "id", "11", "v", "'0.8364498501983004'"]
+    assert "body.query" in cells(event._repr_html_())
+    assert "b'CREATE DATABASE `t` CHARACTER SET utf8mb4'" in cells(event._repr_html_())
+    assert cells(stats.parts["tables"]._repr_html_())[7:11] == ["t", "s", "insert", "704"]
+    assert stats.parts["tables"]._repr_html_() in stats._repr_html_()
+    assert "header.server_id" in cells(Explained.of(event)._repr_html_())
+
+
+def test_notebooks_show_hostile_text_and_damaged_events() -> None:
+    shown = html_table("<b>", ["\udcff"], [["<script>", "x" * 1000]])
+    shown.encode()
+    assert "<script>" not in shown
+    assert len(shown) < 600
+    event = first("QUERY_EVENT")
+    event.raw = event.raw[:25]
+    assert "error" in cells(event._repr_html_())
+
+
+def cells(table: str) -> list[str]:
+    return [unescape(cell) for cell in re.findall(r"<t[hd](?: [^>]*)?>(.*?)</t[hd]>", table)]
+
+
+def test_rows_as_dictionaries() -> None:
+    row = next(bk.read_rows(LOG))
+    assert row.asdict() == {
+        "file": str(LOG), "position": 2583, "timestamp": row.timestamp, "server_id": 97,
+        "gtid": "a40b4242-e518-11f1-9090-02fc00000001:7", "thread_id": 13, "statement": row.statement,
+        "index": 0, "schema": "t", "table": "s", "change": "insert", "before": None,
+        "after": {"id": 11, "v": "0.8364498501983004", "d": 0.40613597483014313}, "diffs": {},
+    }  # fmt: skip
+    inner = next(first("WRITE_ROWS_EVENT").rows()).asdict()
+    assert inner == {name: row.asdict()[name] for name in inner}
+    assert isinstance(row.statement, str)
+
+
+@pytest.mark.parametrize("read", [bk.stats, lambda *log, **table: list(bk.read_rows(*log, **table))])
+def test_warnings_are_at_the_line_of_the_caller(read: Callable[..., object]) -> None:
+    with pytest.warns(bk.FilterWarning) as caught:
+        read(LOG, table="no.such")
+    assert [warning.filename for warning in caught] == [__file__]

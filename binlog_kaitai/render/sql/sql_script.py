@@ -11,7 +11,6 @@ Strategy
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from typing import Literal, Unpack
@@ -22,7 +21,7 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.core.options import part_of, takes
-from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning
+from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning, warn
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
@@ -473,6 +472,6 @@ def sql_script(
         column=[column] if isinstance(column, str) else column,
         allow_unnamed=allow_unnamed,
     )
-    report = OmissionReport(lambda text: warnings.warn(text, IncompleteScriptWarning, stacklevel=2))
+    report = OmissionReport(lambda text: warn(text, IncompleteScriptWarning))
     filters, others = part_of(options, FilterOptions), part_of(options, WriteOptions)
     return map(bytes, write_sql(source, Filters.of(**filters), wanted, report, **others))
