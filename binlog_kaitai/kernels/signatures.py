@@ -145,7 +145,7 @@ _TABLE = {
     "binlog_kaitai.rows.text.row_line_kernel": {
         "put_printable": "u1[]* i8 i8 b1",
         "put_row_lines": (
-            "u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 i8 u1[]* "
+            "i8 u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 u1[]* "
             "i8[]* i8[]* i8[,]* u1[]* i8[]*"
         ),
     },

@@ -361,7 +361,7 @@ def _written(
     out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
     dialect = plan.style.dialect
     while not put_row_lines.run(
-        found.data, *starts, *wanted, *arrays, dialect, longest, scratch, stack, state, left, out, ends
+        dialect, found.data, *starts, *wanted, *arrays, longest, scratch, stack, state, left, out, ends
     ):
         offset, line = int(state[OFFSET]), int(state[LINE])
         more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)

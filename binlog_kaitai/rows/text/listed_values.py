@@ -1,10 +1,8 @@
 """Kernels that write single values in a dialect: as JSON, for the table and CSV formats, or as SQL.
 
 Each writes at the given offset of `out`, which must have room, and returns the end; LEFT for a value left to
-the event reader. `put_cell` writes a value of any kind. The dialect determines how: it is one of the numbers
-below, and up to CSV the number of quotation marks, which the functions for these dialects take as `quotes`.
-A kind whose text depends on the dialect in more than its quotation marks is written by a function of the
-dialect (`put_sql`), with texts that depend on the column as its words.
+the event reader. `put_cell` writes a value of any kind in the dialects up to CSV, whose numbers are those of
+quotation marks (`quotes`), and `put_sql` in SQL, with texts that depend on the column as its words.
 """
 
 from __future__ import annotations
@@ -487,6 +485,12 @@ def put_sql(
     end: int,
 ) -> Any:
     """Write a value as SQL, see `put_cell`; the words of a MEMBER are literals."""
+    if kind == SIGNED:
+        number, _ = integers(data, offset, length)
+        return put_signed(number, out, end)
+    if kind == UNSIGNED:
+        _, bits = integers(data, offset, length)
+        return put_unsigned(bits, out, end)
     if kind in (UTF8, CODED, DOCUMENT):
         introducer = words[limits[first] : limits[first + 1]]
         if kind == DOCUMENT:
@@ -537,8 +541,7 @@ def put_cell(
     limits: Ints,
     first: int,
     count: int,
-    dialect: int,
-    scratch: Bytes,
+    quotes: int,
     stack: Ints,
     out: Bytes,
     end: int,
@@ -547,29 +550,11 @@ def put_cell(
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, end)
-    if kind == UTF8 and dialect < SQL:
-        return put_utf8(data, offset, length, dialect, out, end)
+    if kind == UTF8:
+        return put_utf8(data, offset, length, quotes, out, end)
     if kind == UNSIGNED:
         _, bits = integers(data, offset, length)
         return put_unsigned(bits, out, end)
-    if dialect >= SQL:
-        return put_sql(
-            data,
-            offset,
-            length,
-            kind,
-            detail,
-            words,
-            limits,
-            first,
-            count,
-            dialect - SQL + 1,
-            scratch,
-            stack,
-            out,
-            end,
-        )
-    quotes = dialect
     if DATE <= kind <= OLD_TIME or kind == DECIMAL:
         end = put_quote(quotes, out, end)
         if kind == DECIMAL:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import length_prefix
 from binlog_kaitai.log.line_arrays import put_hex
 from binlog_kaitai.log.text_kernels import copy, put_number
@@ -28,6 +28,7 @@ from binlog_kaitai.rows.text.listed_values import (
     UTF8,
     WIDEST,
     put_cell,
+    put_sql,
     widest_text,
 )
 
@@ -198,7 +199,10 @@ def is_same_value(data: Bytes, first: int, second: int, size: int, prefix: int) 
 
 
 @kernel
-def put_row_lines(
+@inlined
+def put_lines(
+    is_sql: bool,
+    dialect: int,
     data: Bytes,
     starts: Ints,
     first_start: int,
@@ -215,7 +219,6 @@ def put_row_lines(
     text_limits: Ints,
     words: Bytes,
     word_limits: Ints,
-    dialect: int,
     longest: int,
     scratch: Bytes,
     stack: Ints,
@@ -224,10 +227,14 @@ def put_row_lines(
     out: Bytes,
     ends: Ints,
 ) -> bool:
-    """Write lines from the one in the state on; returns whether all are done, or False if `out` is full.
+    """See `put_row_lines`.
 
     Parameters
     ----------
+    is_sql
+        A constant: other dialects are slower in a loop that contains the code for SQL.
+    dialect
+        See `listed_values`.
     data, starts, first_start, step_start
         Bytes, and the offsets of values in them, see `walk_images`: the entry of column `c` and row `r` has
         the index `first_start + c * step_start + r`.
@@ -242,8 +249,6 @@ def put_row_lines(
         Texts of events, consecutive for each event, and the start of each.
     words, word_limits
         Words of columns, and the start of each: see `listed_values`.
-    dialect
-        See `listed_values`.
     longest
         Maximum length of a string that is not left out.
     scratch, stack
@@ -298,7 +303,7 @@ def put_row_lines(
                 continue
             cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
             lead, length = piece[LEAD], piece[LEAD_SIZE]
-            if ASSIGNED <= kind <= IF_CHANGED:
+            if is_sql and ASSIGNED <= kind <= IF_CHANGED:
                 if kind == ASSIGNED:
                     place = first_start + piece[FIRST] * step_start + rows[line]
                     first, second = starts[np.uint64(place)], starts[np.uint64(place + 1)]
@@ -317,7 +322,7 @@ def put_row_lines(
                 break
             copy(pool, lead, length, out, position)
             position += length
-            if kind == IF_CHANGED:
+            if is_sql and kind == IF_CHANGED:
                 continue
             first = position
             second = position
@@ -348,7 +353,7 @@ def put_row_lines(
                     if length > longest and UTF8 <= cell_kind <= BYTES and length >= piece[DETAIL]:
                         is_left = True
                         break
-                    if dialect >= SQL and UTF8 <= cell_kind <= GEOMETRY and cell_kind != DOCUMENT:
+                    if is_sql and UTF8 <= cell_kind <= GEOMETRY and cell_kind != DOCUMENT:
                         widest = (4 if dialect == QUOTED_SQL else 2) * max(length, piece[DETAIL])
                         widest += word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 64
                     elif cell_kind == UTF8:
@@ -364,22 +369,39 @@ def put_row_lines(
                     if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
-                    end = put_cell(
-                        data,
-                        offset,
-                        length,
-                        cell_kind,
-                        piece[DETAIL],
-                        words,
-                        word_limits,
-                        word,
-                        piece[WORDS],
-                        dialect,
-                        scratch,
-                        stack,
-                        out,
-                        position,
-                    )
+                    if is_sql:
+                        end = put_sql(
+                            data,
+                            offset,
+                            length,
+                            cell_kind,
+                            piece[DETAIL],
+                            words,
+                            word_limits,
+                            word,
+                            piece[WORDS],
+                            dialect - SQL + 1,
+                            scratch,
+                            stack,
+                            out,
+                            position,
+                        )
+                    else:
+                        end = put_cell(
+                            data,
+                            offset,
+                            length,
+                            cell_kind,
+                            piece[DETAIL],
+                            words,
+                            word_limits,
+                            word,
+                            piece[WORDS],
+                            dialect,
+                            stack,
+                            out,
+                            position,
+                        )
                     if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
                         need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
                         state[IS_DOCUMENT] = 1
@@ -439,3 +461,63 @@ def put_row_lines(
     state[LEFT_COUNT] = lefts
     state[NEED] = need
     return bool(need == 0)
+
+
+@kernel
+def put_row_lines(
+    dialect: int,
+    data: Bytes,
+    starts: Ints,
+    first_start: int,
+    step_start: int,
+    rows: Ints,
+    events: Ints,
+    numbers: Ints,
+    programs: Ints,
+    limits: Ints,
+    pieces: Ints,
+    pool: Bytes,
+    null: Bytes,
+    texts: Bytes,
+    text_limits: Ints,
+    words: Bytes,
+    word_limits: Ints,
+    longest: int,
+    scratch: Bytes,
+    stack: Ints,
+    state: Ints,
+    left: Ints,
+    out: Bytes,
+    ends: Ints,
+) -> bool:
+    """Write lines from the one in the state on; returns whether all are done, or False if `out` is full.
+
+    See `put_lines` for the parameters.
+    """
+    arguments = (
+        dialect,
+        data,
+        starts,
+        first_start,
+        step_start,
+        rows,
+        events,
+        numbers,
+        programs,
+        limits,
+        pieces,
+        pool,
+        null,
+        texts,
+        text_limits,
+        words,
+        word_limits,
+        longest,
+        scratch,
+        stack,
+        state,
+        left,
+        out,
+        ends,
+    )
+    return put_lines(True, *arguments) if dialect >= SQL else put_lines(False, *arguments)
