@@ -286,6 +286,13 @@ def _shape_of(
     help="Sort in descending order; default: log order.",
 )
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N transactions.")
+@options.operations("Only transactions with such row changes. *")
+@click.option(
+    "--min-size", type=options.size, default="0", metavar="SIZE", help="Only those of at least 64m."
+)
+@click.option(
+    "--min-rows", type=options.number, default="0", metavar="N", help="Only those with N rows or more."
+)
 @options.filters
 @options.formats("table", "json", "csv")
 @options.ddl
@@ -293,6 +300,9 @@ def transactions(
     sources: tuple[str, ...],
     sort: str | None,
     limit: int | None,
+    operation: tuple[str, ...],
+    min_size: int,
+    min_rows: int,
     output: str,
     ddl: str | None,
     **filters: Unpack[FilterOptions],
@@ -301,7 +311,8 @@ def transactions(
 
     Each line has file and position, commit time, GTID, how the transaction ended (commit, rollback,
     xa_prepare, ddl, implicit, or open if its end is not in the file), duration, size in the file, number of
-    events and changed rows, connection ID, and the tables it changed or its DDL statement.
+    events, of rows inserted, updated and deleted, connection ID, and the tables it changed or its DDL
+    statement.
 
     With --format json, each line is an object with the columns of the transactions view; times are seconds
     since 1970 UTC.
@@ -315,6 +326,7 @@ def transactions(
     Examples:
       binlog-kaitai transactions --sort size --limit 10 binlog.*
       binlog-kaitai transactions --sort duration --limit 10 -t shop.orders binlog.000024
+      binlog-kaitai transactions --operation delete --min-rows 1000 binlog.*
       binlog-kaitai transactions --format json binlog.000024 | jq 'select(.thread_id == 42) | .gtid'
     """
     from binlog_kaitai.core.filters import Filters
@@ -322,6 +334,16 @@ def transactions(
     from binlog_kaitai.views.transaction_lines import write_transactions
 
     stdout = table_output() if output == "table" else text_output()
-    lines = partial(write_transactions, sources, Filters.of(**filters), ddl=ddl, sort=sort, limit=limit)
+    lines = partial(
+        write_transactions,
+        sources,
+        Filters.of(**filters),
+        ddl=ddl,
+        operations=operation,
+        min_size=min_size,
+        min_rows=min_rows,
+        sort=sort,
+        limit=limit,
+    )
     write = transaction_writer(output, stdout)
     options.print_lines(lines, write, stdout, beside_output=sort is None)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import os
 import stat
 import time
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
 from binlog_kaitai.cli.console import progress_over_all, say
-from binlog_kaitai.core.filters import MAX_POSITION, ZERO_DATES, moment_of, whole_number
+from binlog_kaitai.core.filters import (
+    MAX_POSITION,
+    ZERO_DATES,
+    is_pattern,
+    moment_of,
+    parse_size,
+    whole_number,
+)
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources import disk as outputs
@@ -129,6 +137,14 @@ def number(text: str) -> int:
     return value
 
 
+def size(text: str) -> int:
+    """A number of bytes, possibly with a unit: 64m."""
+    try:
+        return parse_size("size", text)
+    except UsageError as error:
+        raise click.BadParameter(error.reason.removeprefix("option size: ")) from None
+
+
 _COPY = "write to a local disk, then copy the files"
 
 
@@ -171,13 +187,14 @@ def changes(command: Command) -> Command:
     return _with_all(_CHANGES, command)
 
 
+def operations(help_text: str) -> Callable[[Command], Command]:
+    """The option `--operation`."""
+    choice = click.Choice(("insert", "update", "delete"))
+    return click.option("--operation", type=choice, multiple=True, help=help_text)
+
+
 _CHANGES = [
-    click.option(
-        "--operation",
-        type=click.Choice(("insert", "update", "delete")),
-        multiple=True,
-        help="Only row changes of this kind. *",
-    ),
+    operations("Only row changes of this kind. *"),
     click.option("--where", metavar="CONDITION", help='Only row changes that match, such as "id = 42".'),
     click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
 ]
@@ -212,9 +229,10 @@ def formats(*names: str, default: str | None = "") -> Callable[[Command], Comman
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
-    from binlog_kaitai.core.event_types import TYPE_NAMES
+    from binlog_kaitai.core.event_types import CHANGE_TYPES, TYPE_NAMES
 
-    return [name for name in TYPE_NAMES if name.startswith(beginning.upper())]
+    names = (*CHANGE_TYPES, *TYPE_NAMES)
+    return [name for name in names if name.startswith((beginning.upper(), beginning.lower()))]
 
 
 def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | None) -> str | None:
@@ -281,9 +299,35 @@ def filters(command: Command) -> Command:
             raise UsageError(
                 f"--start-datetime {start_datetime} must be before --stop-datetime {stop_datetime}"
             )
-        return command(start_datetime=start, stop_datetime=stop, **others)
+        chosen = {"start_datetime": start, "stop_datetime": stop, **others}
+        chosen["table"] = _qualified(chosen)
+        return command(**chosen)
 
     return _with_all([*_FILTERS, zone], cast(Command, call))
+
+
+def _qualified(chosen: dict[str, Any]) -> tuple[str, ...]:
+    """The tables to filter, with the schema of those that are given without, which only one schema has."""
+    tables: tuple[str, ...] = chosen["table"]
+    plain = [name for name in tables if "." not in name and not is_pattern(name)]
+    if not plain or "-" in chosen["sources"]:  # stdin can be read only once
+        return tables
+    from binlog_kaitai.core.filters import FilterOptions
+    from binlog_kaitai.core.options import part_of
+    from binlog_kaitai.statistics.counting import stats
+
+    filters = {**part_of(chosen, FilterOptions), "table": None}
+    with progress_over_all("tables") as progress, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the command will give the same ones
+        counts = stats(chosen["sources"], top=0, progress=progress, **filters)
+    names = dict.fromkeys((schema, table) for schema, table, *_ in counts.parts["tables"].rows)
+    found = {name: [f"{schema}.{table}" for schema, table in names if table == name] for name in plain}
+    for name, qualified in found.items():
+        if len(qualified) != 1:
+            which = f"it is in several schemas: {', '.join(qualified)}" if qualified else "no schema has it"
+            raise UsageError(f"table {name}: {which}; use schema.table")
+        say(f"table {name}: {qualified[0]}", err=True)
+    return tuple(found[name][0] if name in found else name for name in tables)
 
 
 def _use_zone(context: click.Context, option: click.Parameter, is_utc: bool | None) -> None:
@@ -341,13 +385,13 @@ _FILTERS = [
     click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set."),
     click.option("--exclude-gtids", metavar="SET", help="Skip transactions in this GTID set."),
     click.option("--database", "-d", metavar="NAME", multiple=True, help="Only events of this schema. *"),
-    click.option("--table", "-t", metavar="SCHEMA.TABLE", multiple=True, help="Only events of this table. *"),
+    click.option("--table", "-t", metavar="TABLE", multiple=True, help="Only events of this schema.table. *"),
     click.option(
         "--event-type",
         metavar="TYPE",
         multiple=True,
         shell_complete=_complete_type,
-        help="Only this event type: QUERY_EVENT or query. *",
+        help="Only this event type: QUERY_EVENT, query; or insert, update, delete: such rows events. *",
     ),
     click.option(
         "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"

@@ -31,7 +31,12 @@ _CHART_STEPS = 72
 @click.option(
     "--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part of the report. *"
 )
-@click.option("--by", type=click.Choice(tuple(_STEPS)), help="Step of the timeline.")
+@options.several(
+    "--by",
+    ("table", *_STEPS),
+    metavar="STEP|table,STEP",
+    help="Step of the timeline: second, minute, hour, day; table,hour: a table of tables by hour.",
+)
 @click.option(
     "--top",
     type=click.IntRange(0, 10_000),
@@ -46,7 +51,7 @@ def stats(
     sources: tuple[str, ...],
     output: str | None,
     parts: tuple[str, ...],
-    by: str | None,
+    by: tuple[str, ...],
     top: int,
     html: Path | None,
     jobs: int | None,
@@ -65,6 +70,7 @@ def stats(
     \b
     Examples:
       binlog-kaitai stats binlog.000024
+      binlog-kaitai stats --by table,hour binlog.*
       binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
       binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
     """
@@ -72,17 +78,31 @@ def stats(
 
     if html is not None and (output or parts or by):
         raise UsageError("--html includes everything; remove --format, --part and --by")
-    if by and "timeline" not in parts and (parts or output == "csv"):
+    has_tables, steps = "table" in by, [_STEPS[name] for name in by if name != "table"]
+    if by and len(steps) != 1:
+        raise UsageError("--by takes one of second, minute, hour and day, alone or as table,hour")
+    if has_tables and parts:
+        raise UsageError("--by table,STEP is a table of its own; remove --part")
+    if has_tables:
+        parts = ("table_times",)
+    elif by and "timeline" not in parts and (parts or output == "csv"):
         raise UsageError("--by sets the step of the timeline; add --part timeline")
     if output == "csv" and len(parts) > 1:
         raise UsageError("CSV output holds one table; choose one --part")
     options.refuse_inputs(html, sources)
     with progress_over_all("stats") as progress:
-        stats = counting.stats(sources, top=top, progress=progress, threads=jobs, **filters)
+        stats = counting.stats(
+            sources,
+            top=top,
+            table_step=steps[0] if has_tables else 0,
+            progress=progress,
+            threads=jobs,
+            **filters,
+        )
     if html is not None:
         _write_page(stats, html)
     else:
-        _write(stats, output or "table", parts, _STEPS[by] if by else 0)
+        _write(stats, output or "table", parts, steps[0] if steps else 0)
         sys.stdout.flush()
     options.say_ends(stats.ends)
     if stats.error is not None:

@@ -122,6 +122,12 @@ QUERY_TYPES = (EventType.query_event, EventType.query_compressed_event)
 #: The server's names of all event types.
 TYPE_NAMES = tuple(kind.name.upper() for kind in EventType)
 
+#: The names of the types of row changes, by kind of change.
+CHANGE_TYPES = {
+    change: tuple(name for name in TYPE_NAMES if f"{word}_ROWS_" in name)
+    for change, word in (("insert", "WRITE"), ("update", "UPDATE"), ("delete", "DELETE"))
+}
+
 
 def type_name(code: int) -> str:
     """The server's name of an event type; ``"UNKNOWN_EVENT"`` for a number that is not in the grammar."""

@@ -145,7 +145,10 @@ class FiltersWithoutTable(TypedDict, total=False):
     ]
     event_type: Annotated[
         str | Iterable[str] | None,
-        Option("Only events of this type, or one of these, by the server's names: 'QUERY_EVENT'."),
+        Option(
+            "Only events of this type, or one of these, by the server's names: 'QUERY_EVENT'; 'insert',"
+            " 'update' and 'delete' are all types of such rows events."
+        ),
     ]
     server_id: Annotated[
         int | Iterable[int] | None, Option("Only events that this server, or one of these, wrote first.")
@@ -234,7 +237,7 @@ class Filters:
             _gtids(options["exclude_gtids"]),
             frozenset(_several(options["database"])),
             TableSet.of(_several(options["table"])),
-            frozenset(_type_name(name) for name in _several(options["event_type"])),
+            frozenset(full for name in _several(options["event_type"]) for full in _types_named(name)),
             frozenset(_numbers(options["server_id"])),
         )
 
@@ -334,10 +337,12 @@ def _numbers(value: Any) -> Iterable[Any]:
     return [value] if isinstance(value, Integral | str) else value or ()
 
 
-def _type_name(name: str) -> str:
+def _types_named(name: str) -> Iterable[str]:
     # Deferred import: the command line's `--help` does not load the grammar.
-    from binlog_kaitai.core.event_types import TYPE_NAMES
+    from binlog_kaitai.core.event_types import CHANGE_TYPES, TYPE_NAMES
 
+    if name.lower() in CHANGE_TYPES:
+        return CHANGE_TYPES[name.lower()]
     known = {spelling: full for full in TYPE_NAMES for spelling in _spellings(full)}
     wanted = name.upper().replace("-", "_")
     if wanted not in known:
@@ -346,7 +351,7 @@ def _type_name(name: str) -> str:
         near = get_close_matches(wanted, known, 3, 0.4)
         hint = f", like {' or '.join(near)}" if near else ": QUERY_EVENT, GTID_LOG_EVENT, XID_EVENT …"
         raise UsageError(f"{name!r} is not a valid event type; use the server's name{hint}")
-    return known[wanted]
+    return (known[wanted],)
 
 
 def _spellings(full: str) -> Iterable[str]:

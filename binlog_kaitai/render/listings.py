@@ -46,7 +46,9 @@ _TRANSACTION_COLUMNS = {
     "duration": 9,
     "size": 9,
     "events": 7,
-    "rows": 8,
+    "inserted": 8,
+    "updated": 8,
+    "deleted": 8,
     "thread": 7,
     "tables": 0,
 }
@@ -130,7 +132,7 @@ def _transaction_cells(transaction: _Object) -> list[str]:
         "" if transaction["duration"] is None else shown_seconds(transaction["duration"]),
         shown_bytes(transaction["bytes"]),
         str(transaction["events"]),
-        "" if None in counts else str(sum(counts)),
+        *("" if count is None else str(count) for count in counts),
         "" if transaction["thread_id"] is None else str(transaction["thread_id"]),
         _shown(transaction["statement"] if is_statement else ", ".join(transaction["tables"])),
     ]

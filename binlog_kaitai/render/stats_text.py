@@ -68,7 +68,7 @@ def print_stats(stats: Stats, parts: Sequence[str], timeline: StatsTable, consol
             continue
         console.print()
         title = Text(part.title, style="bold")
-        if name == "timeline":
+        if part.step:
             title.append(f", in steps of {shown_seconds(part.step)}", style="dim")
         console.print(title)
         if name == "timeline":
@@ -123,11 +123,12 @@ def _print_table(part: StatsTable, console: Console) -> None:
             no_wrap=not is_long,
             overflow="fold" if is_long else "ellipsis",
         )
-    for row in part.rows[:_MAX_ROWS]:
+    shown_rows = part.rows if part.step else part.rows[:_MAX_ROWS]
+    for row in shown_rows:
         cells = (shown(value, column.kind) for value, column in zip(row, part.columns, strict=True))
         table.add_row(*(Text(_one_line(cell)) for cell in cells))
     console.print(table)
-    more = part.left_out + max(0, len(part.rows) - _MAX_ROWS)
+    more = part.left_out + len(part.rows) - len(shown_rows)
     if more:
         console.print(Text(f"and {more:,} more", style="dim"))
 
@@ -158,8 +159,11 @@ def _print_chart(part: StatsTable, console: Console) -> None:
 
 def _filled(part: StatsTable, column: int) -> list[int]:
     """The values of a column, including those of empty steps."""
-    values = {row[0]: row[column] for row in part.rows}
-    return [values.get(start, 0) for start in range(part.rows[0][0], part.rows[-1][0] + 1, part.step)]
+    first, last = part.rows[0][0], part.rows[-1][0]
+    values = [0] * (round((last - first) / part.step) + 1)
+    for row in part.rows:
+        values[round((row[0] - first) / part.step)] += row[column]
+    return values
 
 
 def _chart(values: list[int], most: int) -> list[str]:

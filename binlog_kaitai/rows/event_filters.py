@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.core.adapter import utc
-from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.event_types import CHANGE_TYPES, type_name
 from binlog_kaitai.core.filters import Filters, matches
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
@@ -119,6 +119,11 @@ class Unmatched:
             "event type": set(filters.event_types),
             "server id": set(filters.server_ids),
         }
+        types = self._left["event type"]
+        for change, names in CHANGE_TYPES.items():
+            if types.issuperset(names):
+                types -= {*names}
+                types.add(change)
         self._known: dict[str, set[Any]] = {name: set() for name in self._left}
         single = (
             "start_position", "stop_position", "start_timestamp", "stop_timestamp", "include_gtids",
@@ -149,9 +154,11 @@ class Unmatched:
         self._look_at_offsets(block)
         header = block.header
         if self._left["event type"]:
-            self._found(
-                "event type", (type_name(kind) for kind in distinct_values(block.types[:limit]).tolist())
-            )
+            types = {type_name(kind) for kind in distinct_values(block.types[:limit]).tolist()}
+            self._found("event type", types)
+            self._left["event type"] -= {
+                change for change, names in CHANGE_TYPES.items() if types.intersection(names)
+            }
         if self._left["server id"]:
             self._found("server id", distinct_values(header.numbers("server_id")[:limit]).tolist())
         if self._left["table"] or self._left["database"]:

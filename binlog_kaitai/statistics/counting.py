@@ -20,7 +20,7 @@ from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.statistics.event_counts import TRANSACTIONS, EventCounts, chosen_events
 from binlog_kaitai.statistics.stats_model import Stats
-from binlog_kaitai.statistics.stats_tables import fill
+from binlog_kaitai.statistics.stats_tables import fill, table_times
 from binlog_kaitai.statistics.transaction_counts import Figures, TransactionCounts
 from binlog_kaitai.views.transaction_pages import (
     Finished,
@@ -41,6 +41,7 @@ def stats(
     source: SourceLike | Iterable[SourceLike],
     *,
     top: int = 10,
+    table_step: int = 0,
     **options: Unpack[EventOptions],
 ) -> Stats:
     """Count events and transactions of logs, as the command ``stats`` does: by table, time and statement.
@@ -53,6 +54,8 @@ def stats(
         What :func:`binlog_kaitai.open` takes.
     top
         Length of the rankings.
+    table_step
+        If it is not 0, there is a part `table_times`: the rows of each table in steps of this many seconds.
     **options
         See :class:`EventOptions`.
 
@@ -69,7 +72,7 @@ def stats(
     """
     reading = Reading.of(source, options)
     result, transactions = Stats(reading.sources), TransactionCounts(top)
-    pages = _CountingPages(result, reading.filters, **reading.pages)
+    pages = _CountingPages(result, reading.filters, table_step, **reading.pages)
     try:
         for figures in pages.figures():
             transactions.add(figures)
@@ -78,13 +81,17 @@ def stats(
         result.error = error
     pages.left_out.warn()
     fill(result, pages.events, transactions, pages.gtids)
+    if table_step:
+        result.parts["table_times"] = table_times(pages.events, table_step)
     return result
 
 
 class _CountingPages(TransactionPages):
     """Counts events as the transactions are read."""
 
-    def __init__(self, stats: Stats, filters: Filters, *, threads: int | None = None, **options: Any) -> None:
+    def __init__(
+        self, stats: Stats, filters: Filters, table_step: int, *, threads: int | None = None, **options: Any
+    ) -> None:
         # As rows of their view only if filters need to inspect them.
         has_filters = bool(filters) or any(source.repeated for source in stats.sources)
         super().__init__(
@@ -99,7 +106,7 @@ class _CountingPages(TransactionPages):
         )
         self._options["shares_blocks"] = True  # blocks are held back until their transactions have ended
         self.left_out = LeftOut()
-        self.events = EventCounts(self.left_out)
+        self.events = EventCounts(self.left_out, table_step)
         self.gtids = GtidSet()
         self._stats = stats
 

@@ -21,7 +21,7 @@ from binlog_kaitai.rows.event_metadata import CommitTimes, each_time
 from binlog_kaitai.rows.rolled_back_rows import LeftOut
 from binlog_kaitai.rows.row_counts import UNKNOWN
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.statistics.stats_model import Timeline
+from binlog_kaitai.statistics.stats_model import Timeline, local_steps
 from binlog_kaitai.views.transaction_pages import TransactionsPage
 
 #: Statements with the same first bytes are classified once; at most this many bytes otherwise.
@@ -181,10 +181,13 @@ class EventCounts:
     `inner`: number of events inside compressed transactions.
     `keyless`: schema and name of each table without a primary key; the others have one, or it is unknown.
     `uncounted`: rows events whose rows cannot be counted.
+    `table_times`: if `step` (in seconds) is not 0, by start of the step, schema and table: the numbers of
+    rows of each operation, and bytes.
     """
 
-    def __init__(self, left_out: LeftOut) -> None:
-        self._left_out = left_out
+    def __init__(self, left_out: LeftOut, step: int = 0) -> None:
+        self._left_out, self._step = left_out, step
+        self.table_times: dict[tuple[int, str, str], list[int]] = {}
         self.types = np.zeros((256, 2), dtype=np.int64)
         self.tables: dict[tuple[str, str, int], list[int]] = {}
         self.statements: Counter[str] = Counter()
@@ -224,7 +227,7 @@ class EventCounts:
             self.first = min(filter(None, (self.first, int(timed.min()))))
             self.last = max(self.last, int(timed.max()))
         sums = {EVENTS: counts, BYTES: np.bincount(time_of, weights=in_file, minlength=len(times))}
-        self.timeline.add(times, {**sums, **self._add_rows(page, wanted, time_of, len(times))})
+        self.timeline.add(times, {**sums, **self._add_rows(page, wanted, times, time_of)})
         if is_inner is not None:
             self.inner += int((is_inner & wanted).sum())
             self.unpacked += int(block.sizes[is_inner & wanted].sum())
@@ -250,9 +253,7 @@ class EventCounts:
         self._last_position = int(block.positions[-1])
         return is_inner if is_inner.any() else None
 
-    def _add_rows(
-        self, page: TransactionsPage, wanted: Bools, time_of: Ints, time_count: int
-    ) -> dict[int, Ints]:
+    def _add_rows(self, page: TransactionsPage, wanted: Bools, times: Ints, time_of: Ints) -> dict[int, Ints]:
         """Count the rows of tables; returns the rows of each operation by time, as timeline columns."""
         images = page.images
         chosen = self._left_out.without(images, np.flatnonzero(wanted[images.rows]))
@@ -279,12 +280,33 @@ class EventCounts:
             total = self.tables.setdefault(key, [0] * len(TABLE_SUMS))
             for number, value in enumerate((*(int(column[code]) for column in sums), transactions[code])):
                 total[number] += value
+        if self._step and len(rows):
+            starts = local_steps(times[time_of[rows]], self._step)
+            self._add_table_times(starts, codes, keys, counts, page.block.sizes[rows])
         return {
             ROWS + number: np.bincount(
-                time_of[rows], weights=counts * (operations == number), minlength=time_count
+                time_of[rows], weights=counts * (operations == number), minlength=len(times)
             )
             for number in range(len(OPERATIONS))
         }
+
+    def _add_table_times(
+        self, starts: Ints, codes: Ints, keys: list[tuple[str, str, int]], counts: Ints, sizes: Ints
+    ) -> None:
+        """Count rows and bytes of events, given the start of the step and the index of the key of each."""
+        steps, which = np.unique(starts, return_inverse=True)
+        cells = which.reshape(-1) * len(keys) + codes
+        found = distinct_values(cells)
+        places = np.searchsorted(found, cells)
+        sums = [np.bincount(places, weights=values).astype(np.int64).tolist() for values in (counts, sizes)]
+        for cell, rows, size in zip(found.tolist(), *sums, strict=True):
+            schema, table, operation = keys[cell % len(keys)]
+            key = int(steps[cell // len(keys)]), schema, table
+            if len(self.table_times) >= _MAX_TABLES and key not in self.table_times:
+                key = (key[0], "", "(others)")
+            total = self.table_times.setdefault(key, [0] * (len(OPERATIONS) + 1))
+            total[operation] += rows
+            total[-1] += size
 
     def _note_key(self, table: Table) -> None:
         """Note whether a table has a primary key, as far as the log or a definition shows."""

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from html import escape
 from threading import Lock
+from time import localtime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -80,10 +81,14 @@ class Timeline:
         self._merge(self.starts // width * width, self.sums)
 
     def wider(self, width: int) -> Timeline:
-        """A copy with a longer step."""
+        """A copy with a longer step: of local hours and days, unless the steps are too long for that."""
         copy = Timeline(self.sums.shape[1])
         copy.starts, copy.sums = self.starts, self.sums
-        copy.widen(max(width, self.width))
+        if width > self.width and 3600 % self.width == 0:
+            copy.width = width
+            copy._merge(local_steps(self.starts, width), self.sums)
+        else:
+            copy.widen(max(width, self.width))
         return copy
 
     def _merge(self, starts: Ints, sums: Ints) -> None:
@@ -92,6 +97,15 @@ class Timeline:
         firsts = np.flatnonzero(np.diff(starts, prepend=-1))
         self.starts = starts[firsts]
         self.sums = np.add.reduceat(sums, firsts, axis=0) if len(firsts) else sums
+
+
+def local_steps(times: Ints, step: int) -> Ints:
+    """For each time, the start of its step, which divides local days."""
+    # Offsets of zones change at quarters of an hour.
+    quarters, which = np.unique(times // 900, return_inverse=True)
+    offsets = np.array([localtime(900 * quarter).tm_gmtoff for quarter in quarters.tolist()], dtype=np.int64)
+    shifts = offsets[which.reshape(-1)]
+    return (times + shifts) // step * step - shifts
 
 
 def width_for(timeline: Timeline, most: int) -> int:

@@ -174,6 +174,19 @@ def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> StatsTa
     return StatsTable("timeline", "Over time", columns, [tuple(row) for row in values], step=timeline.width)
 
 
+def table_times(events: EventCounts, step: int) -> StatsTable:
+    """The rows of each table in each step, the largest table first."""
+    columns = (
+        StatsColumn("start", _TIME),
+        StatsColumn("table", _TEXT),
+        *(StatsColumn(f"rows_{name}", _NUMBER) for name in ("inserted", "updated", "deleted")),
+        StatsColumn("bytes", _BYTES),
+    )
+    order = sorted(events.table_times.items(), key=lambda item: (item[0][0], -item[1][-1], item[0]))
+    rows = [(start, f"{schema}.{table}".lstrip("."), *sums) for (start, schema, table), sums in order]
+    return StatsTable("table_times", "Tables over time", columns, rows, step=step)
+
+
 def _transaction(row: ViewRow) -> TableRow:
     return tuple(row[column.name] for column in _OF_TRANSACTION)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
 
 import numpy as np
 
@@ -16,10 +17,15 @@ from binlog_kaitai.rows.text.moment_texts import join_texts
 from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
-_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
+_ROWS_OF = {"insert": "rows_inserted", "update": "rows_updated", "delete": "rows_deleted"}
 
 #: Sort keys, and the columns whose sum each stands for.
-SORTS = {"size": ("bytes",), "duration": ("duration",), "rows": _ROWS, "events": ("events",)}
+SORTS = {
+    "size": ("bytes",),
+    "duration": ("duration",),
+    "rows": tuple(_ROWS_OF.values()),
+    "events": ("events",),
+}
 
 _SECOND = 1_000_000
 
@@ -37,6 +43,9 @@ def write_transactions(
     filters: Filters | None = None,
     *,
     ddl: str | None = None,
+    operations: Iterable[str] = (),
+    min_size: int = 0,
+    min_rows: int = 0,
     sort: str | None = None,
     limit: int | None = None,
     ends: list[End] | None = None,
@@ -46,6 +55,8 @@ def write_transactions(
 
     Times are seconds since 1970-01-01 UTC; commit times have six fractional digits.
 
+    `operations`: only transactions with rows that were inserted, updated or deleted: some of "insert" …
+    `min_size`, `min_rows`: only those of at least this size in bytes, and number of changed rows.
     `sort`: one of :data:`SORTS`: descending, with unknown values last.
     `limit`: maximum number of transactions; with `sort`, also the approximate number held in memory.
     Raises `BinlogError`: after the lines of all transactions before the damage; with `sort`, without any
@@ -54,11 +65,28 @@ def write_transactions(
     batches = transaction_batches(
         source, filters or Filters(), definitions=SeriesDefinitions(ddl), ends=ends, progress=progress
     )
+    if operations or min_size or min_rows:
+        columns = [_ROWS_OF[operation] for operation in operations]
+        batches = (batch.filter(_is_chosen(batch, columns, min_size, min_rows)) for batch in batches)
     if sort is None:
         yield from _first(batches, limit)
         return
     for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROOM):
         yield _lines(batch)
+
+
+def _is_chosen(batch: pa.RecordBatch, columns: list[str], min_size: int, min_rows: int) -> pa.Array:
+    """Which transactions match; those whose rows cannot be counted do not match conditions on rows."""
+    is_chosen = pc.greater_equal(batch["bytes"], min_size)
+    if min_rows:
+        is_chosen = pc.and_(is_chosen, pc.greater_equal(_sum(batch, SORTS["rows"]), min_rows))
+    if columns:
+        is_chosen = pc.and_(is_chosen, pc.greater(_sum(batch, columns), 0))
+    return pc.fill_null(is_chosen, False)
+
+
+def _sum(table: pa.RecordBatch | pa.Table, names: Iterable[str]) -> pa.Array:
+    return reduce(pc.add, (table.column(name).cast(pa.int64()) for name in names))
 
 
 def _first(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[bytes]:
@@ -87,11 +115,7 @@ def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> 
 def _greatest(greatest: pa.Table, more: list[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
     """The first transactions in sort order; equal ones keep their order."""
     every = pa.concat_tables([greatest, pa.Table.from_batches(more, TRANSACTIONS_SCHEMA)])
-    key: pa.Array | None = None
-    for name in SORTS[sort]:
-        values = every.column(name).cast(pa.int64())
-        key = values if key is None else pc.add(key, values)
-    order = pc.sort_indices(pa.table({"key": key}), [("key", "descending")])
+    order = pc.sort_indices(pa.table({"key": _sum(every, SORTS[sort])}), [("key", "descending")])
     # Copied, because a slice would keep the whole batch in memory.
     return every.take(order if limit is None else order[:limit])
 

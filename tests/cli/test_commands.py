@@ -89,6 +89,45 @@ def test_filters_of_events(run: Run) -> None:
     assert listed(run, log, "--start-datetime", "2001-01-01") == everything
 
 
+ORDERS = case("mysql-9.7", "orders").logs[0]
+
+
+@pytest.mark.parametrize("change", ["insert", "update", "delete"])
+@pytest.mark.parametrize("server", ["mysql-9.7/orders", "mariadb-11.4/types_compressed"])
+def test_a_kind_of_change_is_all_its_event_types(change: str, server: str, run: Run) -> None:
+    log = case(*server.split("/")).logs[0]
+    word = {"insert": "WRITE_ROWS", "update": "UPDATE_ROWS", "delete": "DELETE_ROWS"}[change]
+    expected = [one for one in listed(run, log) if word in str(one["type"])]
+    assert expected
+    assert listed(run, log, "--event-type", change) == expected
+
+
+def test_a_kind_of_change_that_is_not_there_is_one_warning(run: Run) -> None:
+    (line,) = run("events", "--event-type", "delete", ROTATE.logs[0]).stderr.splitlines()
+    assert "event type delete: not found in these logs" in line
+    assert run("events", "--event-type", "insert", ROTATE.logs[0]).stderr == ""
+
+
+def test_a_table_without_schema_is_the_one_of_that_name(run: Run) -> None:
+    done = run("rows", "-t", "orders", ORDERS)
+    assert done.stderr == "table orders: t.orders\n"
+    assert done.stdout == run("rows", "-t", "t.orders", ORDERS).stdout
+    both = run("rows", "-t", "orders", "-t", "t.a", ORDERS, *ROTATE.logs).stdout
+    assert both == run("rows", "-t", "t.orders", "-t", "t.a", ORDERS, *ROTATE.logs).stdout
+
+
+def test_a_table_without_schema_that_is_nowhere_or_in_several_is_an_error(run: Run, tmp_path: Path) -> None:
+    done = run("rows", "-t", "order", ORDERS)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "table order: no schema has it; use schema.table" in done.stderr
+    log, copy = case("mysql-9.7", "no_checksum").logs[0], tmp_path / "binlog.000002"
+    copy.write_bytes(log.read_bytes().replace(b"\1t\0", b"\1u\0"))
+    table = json.loads(run("rows", "--format", "json", log).stdout.splitlines()[0])["table"]
+    done = run("rows", "-t", table, log, copy)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"table {table}: it is in several schemas: t.{table}, u.{table}; use schema.table" in done.stderr
+
+
 @pytest.mark.parametrize("text", ["\u0661\u0662", "\u00b2", "1_000", "9" * 5000])
 @pytest.mark.parametrize("option", ["--start-position", "--stop-position", "--server-id"])
 def test_numbers_are_of_ascii_digits(option: str, text: str, run: Run) -> None:

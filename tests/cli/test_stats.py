@@ -6,9 +6,15 @@ import csv
 import io
 import json
 import re
+import time
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
+import pytest
+
 import binlog_kaitai as bk
+from binlog_kaitai.statistics.stats_model import local_steps
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 
@@ -87,3 +93,43 @@ def test_stdin_makes_a_page_without_events(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     assert run("stats", "--html", page, "-", data=MIXED.read_bytes()).returncode == 0
     assert "a stream cannot be read twice" in page.read_text("utf-8")
+
+
+def test_tables_over_time_add_up_to_the_tables(run: Run) -> None:
+    log = case("mysql-9.7", "orders").logs[0]
+    done = json.loads(run("stats", "--by", "table,second", "--format", "json", log).stdout)
+    tables = json.loads(run("stats", "--part", "tables", "--format", "json", log).stdout)["tables"]
+    assert done["step_seconds"] == 1
+    by_table: Counter[tuple[str, str]] = Counter()
+    for row in done["table_times"]:
+        for operation in ("insert", "update", "delete"):
+            name = f"rows_{operation.removesuffix('e')}ed"
+            by_table[row["table"], operation] += row[name]
+        by_table[row["table"], "bytes"] += row["bytes"]
+    for table in tables:
+        assert by_table.pop((f"{table['schema']}.{table['table']}", table["operation"])) == table["rows"]
+    assert sum(table["bytes"] for table in tables) == by_table.pop(("t.orders", "bytes"))
+    assert not any(by_table.values())
+
+
+def test_tables_over_time_are_a_table_of_their_own(run: Run) -> None:
+    text = run("stats", "--by", "table,hour", MIXED).stdout
+    assert "Tables over time, in steps of 1 h" in text
+    assert re.search(r"2026-11-20 19:00:00 +t.s +704 +3 +0", text)
+    assert "Biggest" not in text
+    for by in ("table", "hour,day", "table,hour,day"):
+        assert run("stats", "--by", by, MIXED).returncode == 2
+    assert run("stats", "--by", "table,hour", "--part", "gaps", MIXED).returncode == 2
+
+
+@pytest.mark.parametrize(("zone", "hour"), [("Asia/Kolkata", 18.5), ("UTC", 0), ("America/New_York", 5)])
+def test_days_are_local(zone: str, hour: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        starts = local_steps(np.array([1795419544, 1795419544 + 86400]), 86400)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert [start % 86400 / 3600 for start in starts.tolist()] == [hour, hour]
+    assert (np.diff(starts) == 86400).all()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -89,3 +90,35 @@ def test_strings_are_escaped_only_where_needed() -> None:
     texts = [*(f"{chr(code)}a" for code in range(0x180)), None, "", "\u2028", "\U0001f600"]
     found = _quoted(pa.array(texts, pa.string())).to_pylist()
     assert found == [None if text is None else json_text(text).decode() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("options", "takes"),
+    [
+        (["--operation", "delete"], lambda one: one["rows_deleted"]),
+        (
+            ["--operation", "insert", "--operation", "update"],
+            lambda one: one["rows_inserted"] or one["rows_updated"],
+        ),
+        (["--min-size", "1k"], lambda one: one["bytes"] >= 1024),
+        (["--min-rows", 2], lambda one: sum(one[name] for name in SORTS["rows"]) >= 2),
+    ],
+    ids=["deletes", "inserts-and-updates", "size", "rows"],
+)
+def test_transactions_are_chosen_by_what_they_change(
+    options: list[object], takes: Callable[[dict[str, Any]], object], run: Run
+) -> None:
+    log = case("mysql-9.7", "orders").logs[0]
+    lines = run("transactions", "--format", "json", log).stdout.splitlines()
+    expected = [line for line in lines if takes(json.loads(line))]
+    assert 0 < len(expected) < len(lines)
+    assert run("transactions", "--format", "json", *options, log).stdout.splitlines() == expected
+
+
+def test_the_table_has_inserted_updated_and_deleted_rows(run: Run) -> None:
+    lines = run(
+        "transactions", "--operation", "delete", case("mysql-9.7", "orders").logs[0]
+    ).stdout.splitlines()
+    heading = lines[0].split()
+    assert heading[-5:] == ["inserted", "updated", "deleted", "thread", "tables"]
+    assert lines[1].split()[-5:-2] == ["0", "0", "10"]
