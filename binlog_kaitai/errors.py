@@ -49,7 +49,7 @@ class BinlogError(Exception):
     event_type : str or None
         The server's name for the event's type, such as ``"QUERY_EVENT"``.
     field : str or None
-        Path of the field in the grammar, such as ``"body.content.schema"``.
+        Path of the field, as an attribute of the event, such as ``"body.schema"``.
     """
 
     def __init__(

@@ -89,8 +89,8 @@ def gtid_text(event: BinlogEvent) -> str | None:
     if kind == EventType.gtid_tagged_log_event:
         parts = [one.value for one in body.fields.uuid.bytes]
         if max(parts) > 0xFF:
-            raise GrammarError("a UUID of more than 16 bytes", field="body.content.fields.uuid")
-        tag = checked_tag(body.tag, "body.content.fields.tag.text")
+            raise GrammarError("a UUID of more than 16 bytes", field="body.fields.uuid")
+        tag = checked_tag(body.tag, "body.fields.tag.text")
         return mysql_gtid(bytes(parts), body.gno, tag) if body.gno else None
     return mysql_gtid(body.uuid, body.gno) if kind == EventType.gtid_log_event else None
 
@@ -109,7 +109,7 @@ def gtid_set(data: Node) -> GtidSet:
 def gtid_sources(data: Node) -> list[tuple[bytes, str, Node]]:
     """UUID, tag and intervals of each source of a GTID set; raises as :func:`gtid_set`."""
     return [
-        (source.uuid, checked_tag(source.tag or "", "body.content.gtids"), source.intervals)
+        (source.uuid, checked_tag(source.tag or "", "body.gtids"), source.intervals)
         for source in data.sources
     ]
 

@@ -7,6 +7,7 @@ generated object, parsed to the last byte, or a :class:`GrammarError` that names
 from __future__ import annotations
 
 import io
+import re
 import struct
 import zlib
 from collections.abc import Callable
@@ -181,7 +182,7 @@ class Format:
         """The layout after a format description event."""
         if event.len_header < header_length(4):
             reason = f"declares event headers of {event.len_header} bytes"
-            raise GrammarError(reason, field="body.content.len_header")
+            raise GrammarError(reason, field="body.len_header")
         return cls(
             binlog_version=4,
             header_length=event.len_header,
@@ -247,7 +248,7 @@ def parse_event(
         raise GrammarError(reason_of(bad_stream)) from bad_stream
     if leftover is not None:
         path, count = leftover
-        raise GrammarError(f"{count} bytes are left over", field=path)
+        raise GrammarError(f"{count} bytes are left over", field=field_path(path))
     return event
 
 
@@ -331,10 +332,18 @@ def _read(structure: _Structure) -> tuple[_Structure, GrammarError | None]:
     try:
         structure._read()
     except Exception as error:  # generated code on hostile bytes: any exception means "not the grammar"
-        described = GrammarError(reason_of(error), field=unfinished_field(structure, error))
+        described = GrammarError(reason_of(error), field=field_path(unfinished_field(structure, error)))
         described.__cause__ = error
         return structure, described
     return structure, None
+
+
+def field_path(path: str) -> str:
+    """The path of a field from an :class:`Event`, whose `body` is the `content` of the grammar's `body`."""
+    return _BODY.sub("body", path)
+
+
+_BODY = re.compile(r"\bbody\.content\b")
 
 
 def parse_packet(data: bytes) -> StreamPacket:
@@ -369,7 +378,7 @@ def _check_compressed(content: KaitaiStruct) -> None:
         if isinstance(child, CompressedData):
             size = inflated_size(child.deflated.data, child.len_uncompressed)
             if size is None:
-                raise GrammarError("the compressed data is truncated", field=f"body.content.{name}")
+                raise GrammarError("the compressed data is truncated", field=f"body.{name}")
             if size != child.len_uncompressed:
                 reason = f"decompresses to {size} bytes instead of the declared {child.len_uncompressed}"
-                raise GrammarError(reason, field=f"body.content.{name}")
+                raise GrammarError(reason, field=f"body.{name}")

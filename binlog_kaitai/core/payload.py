@@ -33,7 +33,7 @@ MAX_EVENT_SIZE = 1 << 30
 _UNSUSPICIOUS = 256 << 20
 _MOST_RATIO = 1 << 10
 
-_FIELD = "body.content.payload"
+_FIELD = "body.payload"
 
 
 def read_payload(body: TransactionPayloadEvent, layout: Format) -> Iterator[Frame]:
@@ -84,7 +84,7 @@ def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
     if compression == Compression.none:
         return io.BytesIO(body.payload)
     if compression != Compression.zstd:
-        raise GrammarError(f"unknown compression {compression}", field="body.content.fields")
+        raise GrammarError(f"unknown compression {compression}", field="body.fields")
     stream: Any = _Unpacked(body.payload, declared_size(body) + 1)
     opened: BinaryIO = stream
     return opened

@@ -25,7 +25,7 @@ from binlog_kaitai.errors import GrammarError
 #: The largest size an event header can hold (`Log_event::data_written`).
 MAX_SIZE = (1 << 32) - 1
 
-_FIELD = "body.content.fragment_number"
+_FIELD = "body.fragment_number"
 
 
 class Pieces:
@@ -67,7 +67,7 @@ class Pieces:
         if self._size > most:
             reason = f"the pieces have {self._size} bytes, more than the {most} of the rows event"
             self._forget()
-            raise GrammarError(reason, field="body.content.data")
+            raise GrammarError(reason, field="body.data")
         return self._joined(layout) if number == total else None
 
     def interrupt(self) -> None:
@@ -95,11 +95,11 @@ class Pieces:
         raw = b"".join(self._data)
         self._forget()
         if len(raw) < layout.header_length:
-            raise GrammarError("the pieces do not contain a complete event header", field="body.content.data")
+            raise GrammarError("the pieces do not contain a complete event header", field="body.data")
         kind = layout.effective_type(read_header(raw, layout.binlog_version).type_code)
         if kind not in ROWS_TYPES:
             reason = f"the pieces form a {type_name(kind)}, which is not a rows event"
-            raise GrammarError(reason, field="body.content.data")
+            raise GrammarError(reason, field="body.data")
         if layout.is_checksummed and _has_checksum(raw):
             raw = raw[:-CHECKSUM_SIZE]
         # The size may include a checksum that is absent; the grammar does not use this field.

@@ -107,9 +107,7 @@ def schema_of(event: ParsedEvent) -> Schema:
     """
     if event.table_map is None:
         _ = event.parsed  # an event that cannot be parsed has a reason of its own
-        raise event.locate(
-            GrammarError("the table map of these rows is missing", field="body.content.table_id")
-        )
+        raise event.locate(GrammarError("the table map of these rows is missing", field="body.table_id"))
     try:
         return _schema_of(event.table_map, is_mariadb(event.layout))
     except BinlogError as error:

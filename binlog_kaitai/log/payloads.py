@@ -329,7 +329,7 @@ def _small_payload(block: Block, body: TransactionPayloadEvent) -> Block | None:
 
 
 def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_size: int) -> Iterator[Block]:
-    caught: BinlogError = GrammarError("does not contain complete events", field="body.content.payload")
+    caught: BinlogError = GrammarError("does not contain complete events", field="body.payload")
     count = 0
     try:
         context = Context(block.layout.binlog_version)

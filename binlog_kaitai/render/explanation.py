@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from kaitaistruct import KaitaiStruct
 
-from binlog_kaitai.core.grammar import bit_fields, meanings, read_encryption_header, read_event
+from binlog_kaitai.core.grammar import bit_fields, field_path, meanings, read_encryption_header, read_event
 from binlog_kaitai.core.info import plain
 from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.tree import extents, instance_bounds
@@ -39,8 +39,8 @@ class Leaf(NamedTuple):
     size : int
         In bytes, at least 1.
     path : str
-        Names in the grammar, such as ``"body.content.schema_name"``; for bit fields, the path of the
-        structure that they form.
+        From the event on, such as ``"body.schema_name"``; for bit fields, the path of the structure that they
+        form.
     value : object
         As parsed by the grammar; for bit fields, a dictionary of the fields.
     meaning : str
@@ -85,8 +85,9 @@ class Dissection(NamedTuple):
 def dissect(event: ParsedEvent) -> Dissection:
     """Dissect an event, as far as it follows the grammar."""
     root, error = read_event(event.raw, event.type_code, event.layout, event.table_map)
-    parts = ((root, "header"), (getattr(root, "body", None), "content"))
-    derived = [leaf for node, name in parts for leaf in _derived(getattr(node, name, None), name)]
+    body = getattr(getattr(root, "body", None), "content", None)
+    parts = ((getattr(root, "header", None), "header"), (body, "body"))
+    derived = [leaf for node, name in parts for leaf in _derived(node, name)]
     return Dissection(leaves_of(root, event.raw), derived, error, root)
 
 
@@ -136,7 +137,7 @@ def _walk(node: KaitaiStruct, base: int, prefix: str, whole: str = "") -> Iterat
     group: list[Leaf] = []
     for name, (start, end, bounds) in extents(node).items():
         value = getattr(node, name, None)
-        path, meaning = prefix + name, docs.get(name, "")
+        path, meaning = field_path(prefix + name), docs.get(name, "")
         is_number = name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN
         if whole and (is_number or not meaning):
             meaning = whole

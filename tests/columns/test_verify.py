@@ -144,7 +144,7 @@ def test_structures_after_the_layouts_are_checked(flavor: str, name: str, path: 
         for event in bk.open(log):
             if event.type == name and event.checksum_status == "none":
                 found = dissect(event).leaves
-                leaf = next(leaf for leaf in found if leaf.path.startswith(f"body.content.{path}"))
+                leaf = next(leaf for leaf in found if leaf.path.startswith(f"body.{path}"))
                 # A table map's metadata does not end any more; status variables end within a string.
                 data[event.position + leaf.offset] = 0xFE if name == "TABLE_MAP_EVENT" else 6
                 offsets.append(event.position)
@@ -158,7 +158,7 @@ def with_changed_field(data: bytes, wanted: str, path: str, value: bytes) -> tup
     log, offsets = bytearray(data), []
     for event in bk.open(data):
         if event.type == wanted and event.checksum_status == "ok":
-            leaf = next(leaf for leaf in dissect(event).leaves if leaf.path == f"body.content.{path}")
+            leaf = next(leaf for leaf in dissect(event).leaves if leaf.path == f"body.{path}")
             start, end = event.position, event.end_position
             log[start + leaf.offset : start + leaf.offset + len(value)] = value
             log[end - 4 : end] = zlib.crc32(log[start : end - 4]).to_bytes(4, "little")

@@ -205,5 +205,5 @@ def test_a_checksum_algorithm_that_no_server_writes(path: Path, algorithm: int) 
     found = refusals(bytes(data))
     assert set(found) == set(ENTRIES) - {"read_changes(table)"}  # there is no name to ask for
     assert {error.position for error in found.values()} == {4}
-    assert found["open"].field == "body.content.checksum_algorithm"
+    assert found["open"].field == "body.checksum_algorithm"
     assert positions(bytes(data))[0] == 4

@@ -127,7 +127,7 @@ def test_repair_takes_no_compressed_transaction_that_cannot_be_opened(tmp_path: 
 
 @pytest.mark.parametrize(
     ("leaf", "field"),
-    [("].next_1", "body.content.fields.uuid"), ("fields.tag.text", "body.content.fields.tag.text")],
+    [("].next_1", "body.fields.uuid"), ("fields.tag.text", "body.fields.tag.text")],
 )
 @pytest.mark.parametrize("byte", [b"\x7f", b"\n", b"-", b"A"])
 def test_a_gtid_that_no_server_writes_is_damage_for_every_reader(
@@ -168,7 +168,7 @@ def test_a_tag_that_no_server_writes_in_the_gtids_before_a_log_is_damage(byte: b
     path = log.write(tmp_path / "binlog.000001")
     found = scan(Source.of_path(str(path))).damages
     assert [(one.position, one.event_type, one.field) for one in found] == [
-        (event.position, event.type, "body.content.gtids")
+        (event.position, event.type, "body.gtids")
     ]
     for read in (
         lambda: bk.read_events(path).read_all(),
@@ -200,7 +200,7 @@ def test_an_empty_value_of_a_user_variable_is_damage(tmp_path: Path) -> None:
         is_chosen = raw == event.raw
         log.add(raw[: leaf.offset] + bytes(4) + raw[leaf.offset + 4 :] if is_chosen else raw)
     found = scan(Source.of_path(str(log.write(tmp_path / "binlog.000001"))), is_thorough=True).damages
-    assert [(one.position, one.field) for one in found] == [(event.position, "body.content.value.number")]
+    assert [(one.position, one.field) for one in found] == [(event.position, "body.value.number")]
 
 
 def test_a_payload_between_pieces_is_the_same_damage_for_both_readers(tmp_path: Path) -> None:

@@ -106,12 +106,12 @@ def test_a_longer_field_adjusts_the_lengths_before_it() -> None:
     draft = _draft("mysql-9.7", "mixed", EventType.query_event)
     index = next(at for at, item in enumerate(draft.items) if item.type_code == EventType.query_event)
     leaves = leaves_of(draft, index)
-    name = next(leaf for leaf in leaves if leaf.path == "body.content.schema_name")
+    name = next(leaf for leaf in leaves if leaf.path == "body.schema_name")
     raw = resized(draft.items[index].raw, leaves, name, b"longer" + b"t", adjusts_lengths=True)
     draft.items[index] = draft.items[index].with_raw(raw)
     again = {leaf.path: leaf for leaf in leaves_of(draft, index)}
-    assert again["body.content.schema_name"].value == "longert"
-    assert again["body.content.len_schema_name"].value == 7
+    assert again["body.schema_name"].value == "longert"
+    assert again["body.len_schema_name"].value == 7
 
 
 def test_a_number_keeps_the_order_of_its_bytes() -> None:

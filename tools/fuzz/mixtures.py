@@ -18,9 +18,7 @@ _DESCRIPTION, _TABLE_MAP = EventType.format_description_event, EventType.table_m
 _ALGORITHMS = (0, 0, 1, 1, 2, 254, 255)
 
 #: Fields of a table map that describe its columns.
-_METADATA = tuple(
-    f"body.content.{field}" for field in ("column_types", "null_bits", "metadata", "optional_metadata")
-)
+_METADATA = tuple(f"body.{field}" for field in ("column_types", "null_bits", "metadata", "optional_metadata"))
 
 
 def _with_checksum(item: Item, has_checksum: bool) -> Item:

@@ -64,7 +64,7 @@ def packed_frame(chance: Random, draft: Draft) -> str | None:
     if not indexes:
         return None
     index = chance.choice(indexes)
-    leaf = _leaf(leaves_of(draft, index), "body.content.payload")
+    leaf = _leaf(leaves_of(draft, index), "body.payload")
     if leaf is None:
         return None
     raw = draft.items[index].raw
@@ -99,7 +99,7 @@ def payload_field(chance: Random, draft: Draft) -> str | None:
         for index, item in enumerate(draft.items)
         if item.type_code == _PAYLOAD
         for leaf in leaves_of(draft, index)
-        if leaf.path.startswith("body.content.fields")
+        if leaf.path.startswith("body.fields")
     ]
     if not fields:
         return None
@@ -113,7 +113,7 @@ def payload_field(chance: Random, draft: Draft) -> str | None:
     else:
         raw, what = with_number(raw, leaf, new), f"{leaf.path} {now} -> {new}"
     if chance.random() < 0.3 and (inside := _opened(draft, index)) is not None:
-        frames = next(one for one in leaves_of(draft, index) if one.path == "body.content.payload")
+        frames = next(one for one in leaves_of(draft, index) if one.path == "body.payload")
         raw = raw[: len(raw) - (len(draft.items[index].raw) - frames.offset)] + inside.content()
         raw += bytes(len(draft.items[index].raw) - frames.end)
         what += ", not compressed"
@@ -134,7 +134,7 @@ def _opened(draft: Draft, index: int) -> Draft | None:
 
 
 def _repack(chance: Random, draft: Draft, index: int, old_size: int, content: bytes) -> None:
-    leaf = _leaf(leaves_of(draft, index), "body.content.payload")
+    leaf = _leaf(leaves_of(draft, index), "body.payload")
     if leaf is None:
         return
     match chance.randrange(8):
@@ -155,7 +155,7 @@ def _put_payload(draft: Draft, index: int, leaf: Leaf, packed: bytes, reported: 
     raw = item.raw
     for one in leaves_of(draft, index):
         now = number_of(one)
-        if now in reported and one.path.startswith("body.content.fields") and ".number." in one.path:
+        if now in reported and one.path.startswith("body.fields") and ".number." in one.path:
             raw = with_number(raw, one, reported[now])
     draft.items[index] = item.with_raw(raw[: leaf.offset] + packed + raw[leaf.end :])
 

@@ -79,7 +79,7 @@ def _queries(draft: Draft) -> list[int]:
 def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
     leaves = leaves_of(draft, index)
     raw = draft.items[index].raw
-    leaf = next((one for one in leaves if one.path == "body.content.query"), None)
+    leaf = next((one for one in leaves if one.path == "body.query"), None)
     if leaf is None:
         return None
     return put(draft, index, resized(raw, leaves, leaf, text, adjusts_lengths=True), f"query {text[:200]!r}")
@@ -91,7 +91,7 @@ def text(chance: Random, draft: Draft) -> str | None:
     if not found:
         return None
     index = chance.choice(found)
-    leaf = next((one for one in leaves_of(draft, index) if one.path == "body.content.query"), None)
+    leaf = next((one for one in leaves_of(draft, index) if one.path == "body.query"), None)
     if leaf is None:
         return None
     tokens = _TOKEN.findall(draft.items[index].raw[leaf.offset : leaf.end])
@@ -161,6 +161,6 @@ def _table(chance: Random, draft: Draft) -> bytes:
             names += [
                 item.raw[leaf.offset : leaf.end]
                 for leaf in leaves_of(draft, index)
-                if leaf.path == "body.content.table_name"
+                if leaf.path == "body.table_name"
             ]
     return b"`" + chance.choice([*names, b"t1"]) + b"`"

@@ -22,7 +22,7 @@ from kaitaistruct import KaitaiStructError
 
 import binlog_kaitai
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC
-from binlog_kaitai.core.grammar import sizes
+from binlog_kaitai.core.grammar import field_path, sizes
 from binlog_kaitai.core.tree import structures
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.explanation import Leaf, dissect, dissect_header
@@ -205,7 +205,7 @@ def _candidates(piece: Piece) -> Iterator[tuple[str, tuple[int, ...], str]]:
     if dissection.error is not None:
         return
     is_of_log = isinstance(dissection.root, BinlogEvent)
-    for path, node in structures(dissection.root):
+    for path, node in ((field_path(path), node) for path, node in structures(dissection.root)):
         own = _below(dissection.leaves, path)
         if own:
             # Structures that logs contain are shown from logs.
