@@ -27,6 +27,7 @@ def test_every_kind_is_that_of_a_type() -> None:
 )
 def test_every_kind_has_a_representation(kind: Kind) -> None:
     column = Cell(ColumnType.tiny).column
+    object.__setattr__(column, "length", 1)  # no server has a SET without bytes
     types = [number for number in ColumnType if of_type(number).kind is kind]
     for number in types:
         object.__setattr__(column, "type", number)
