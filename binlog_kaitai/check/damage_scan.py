@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple, Unpack
+from typing import BinaryIO, NamedTuple, Unpack
 
 import numpy as np
 
@@ -140,23 +140,27 @@ class _Scan:
     def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
         """All blocks of a log; with `start`, those after the replaced start."""
         name = self._report.file
-        options: dict[str, Any] = {
-            "enters_logs": True,
-            "leaves_pieces": True,
-            "leaves_checks": self._threads > 1,
-            "block_size": _BLOCK_SIZE,
-            "max_events": _MAX_EVENTS,
-            "prefetches": prefetches_with(self._threads),
-            "shares_blocks": self._threads > 1,
-        }
-        if start is None:
-            return AroundDamage(stream, name, **options)
-        first = BlockReader.of_file(io.BytesIO(start.data), name)
-        for block in first:
-            self._take(block)
-        self._drift = None
-        stream.seek(start.end)
-        return AroundDamage(stream, name, first.context, start.end, **options)
+        context, position = None, 0
+        if start is not None:
+            first = BlockReader.of_file(io.BytesIO(start.data), name)
+            for block in first:
+                self._take(block)
+            self._drift = None
+            context, position = first.context, start.end
+            stream.seek(position)
+        return AroundDamage(
+            stream,
+            name,
+            context,
+            position,
+            enters_logs=True,
+            leaves_pieces=True,
+            leaves_checks=self._threads > 1,
+            block_size=_BLOCK_SIZE,
+            max_events=_MAX_EVENTS,
+            prefetches=prefetches_with(self._threads),
+            shares_blocks=self._threads > 1,
+        )
 
     def _note_gap(self, start: int, stop: int, error: BinlogError) -> None:
         self._drift = None

@@ -25,13 +25,7 @@ from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer
-from binlog_kaitai.core.grammar import (
-    CHECKSUM_SIZE,
-    EventType,
-    Format,
-    header_length,
-    masks,
-)
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_length, masks
 from binlog_kaitai.core.known_formats import (
     KnownFormat,
     decodes,

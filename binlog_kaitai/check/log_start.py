@@ -16,7 +16,7 @@ import io
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from zlib_ng.zlib_ng import crc32
 
@@ -36,6 +36,7 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.core.known_formats import known_formats
+from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, TruncatedError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.resync import Search
@@ -152,7 +153,7 @@ def _is_right(head: CorrectedStart, stream: BinaryIO) -> bool:
     status = checksum_status(raw, header, Context(4).layout)
     if status != "none":
         return status == "ok"
-    content: Any = parse_event(raw, header.type_code, Context(4).layout).body.content
+    content: Node = parse_event(raw, header.type_code, Context(4).layout).body.content
     known = [one for one in known_formats(content.server_version) if not one.has_algorithm]
     is_known = not known or bytes(layout.post_header_lengths) in (one.post_header_lengths for one in known)
     return is_known and _goes_on_after(head, stream)

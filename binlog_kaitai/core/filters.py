@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, date, datetime, timedelta
 from fnmatch import fnmatchcase
 from numbers import Integral
-from typing import Annotated, Any, Literal, TypedDict, Unpack, get_args
+from typing import Annotated, Literal, TypedDict, Unpack, get_args
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import Option, takes
@@ -333,8 +333,8 @@ def _several(value: str | Iterable[str] | None) -> Iterable[str]:
     return [value] if isinstance(value, str) else value or ()
 
 
-def _numbers(value: Any) -> Iterable[Any]:
-    return [value] if isinstance(value, Integral | str) else value or ()
+def _numbers(value: int | Iterable[int] | None) -> Iterable[int]:
+    return [value] if isinstance(value, int | Integral | str) else value or ()
 
 
 def _types_named(name: str) -> Iterable[str]:

@@ -13,7 +13,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 from zlib_ng.zlib_ng import crc32
 
@@ -83,20 +82,20 @@ def field_ranges(known: KnownFormat) -> Mapping[str, tuple[int, int]]:
     bounds = [*map(header_offset, Header._fields), header_length(4)]
     for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
         ranges[name] = begin, end
-    at = header_length(4)
-    fields: tuple[Any, ...] = LAYOUTS["format_description_event"].fields
-    for field in fields:
-        size = field.size(0, {}) if hasattr(field, "size") else int(field.dtype[-1])
-        ranges[field.path] = at, at + size
-        at += size
+    begin = header_length(4)
+    for field in LAYOUTS["format_description_event"].fields:
+        length = getattr(field, "size", None)
+        size = length(0, {}) if length is not None else int((field.dtype or "")[-1])
+        ranges[field.path] = begin, begin + size
+        begin += size
     table = len(known.post_header_lengths)
     for name, size in (
         ("len_post_headers", table),
         ("checksum_algorithm", int(known.has_algorithm)),
         ("checksum", CHECKSUM_SIZE * known.has_algorithm),
     ):
-        ranges[name] = at, at + size
-        at += size
+        ranges[name] = begin, begin + size
+        begin += size
     return ranges
 
 

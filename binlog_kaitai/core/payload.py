@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO, cast
 
 from binlog_kaitai.core.context import FORMAT_TYPES
 from binlog_kaitai.core.event_types import type_name
@@ -85,9 +85,7 @@ def open_payload(body: TransactionPayloadEvent) -> BinaryIO:
         return io.BytesIO(body.payload)
     if compression != Compression.zstd:
         raise GrammarError(f"unknown compression {compression}", field="body.fields")
-    stream: Any = _Unpacked(body.payload, declared_size(body) + 1)
-    opened: BinaryIO = stream
-    return opened
+    return cast(BinaryIO, _Unpacked(body.payload, declared_size(body) + 1))
 
 
 class _Unpacked(io.RawIOBase):

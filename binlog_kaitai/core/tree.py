@@ -141,7 +141,7 @@ def instance_bounds(node: Node, name: str) -> list[int]:
     return list(node._starts.get(f"_m_{name}", ()))
 
 
-def _fields(node: Node) -> Iterator[tuple[str, Any]]:
+def _fields(node: Node) -> Iterator[tuple[str, int | list[int]]]:
     return ((name, mark) for name, mark in node._starts.items() if not name.startswith("_m_"))
 
 
@@ -149,7 +149,7 @@ def _is_unfinished(node: Node, name: str) -> bool:
     """Whether the last field of an object that could not be read in full is where reading stopped."""
     value = getattr(node, name, None)
     if isinstance(value, KaitaiStruct):
-        return cast(Any, value)._end is None
+        return cast(Node, value)._end is None
     return value is None or isinstance(value, list)
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
+
+if TYPE_CHECKING:
+    from zstandard import ZstdDecompressionObj
 
 #: Maximum window of a frame, in bytes: that of zstd's level 22, the highest, and of `zstd --long=27`.
 MAX_WINDOW = 1 << 27
@@ -19,7 +22,7 @@ class ZstdFrames:
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
-        self._unpacker: Any = None
+        self._unpacker: ZstdDecompressionObj | None = None
         self._pending = memoryview(b"")
 
     def read(self, size: int) -> bytes:

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.ddl.column_charsets import charset_of_number, read_charset
 from binlog_kaitai.ddl.elements import Key, hidden_columns_of, is_column, read_column, read_key, read_new_name
@@ -21,6 +21,7 @@ from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, Hid
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
+    from binlog_kaitai.core.tree import Node
 
 Name = tuple[str, ...]  # (table,) or (schema, table)
 
@@ -425,6 +426,6 @@ def text_of(body: QueryBody) -> str | None:
         return None if name not in (None, "utf8mb3", "utf8mb4") else query.decode("utf-8", "surrogateescape")
 
 
-def _variables(body: QueryBody) -> dict[Any, Any]:
+def _variables(body: QueryBody) -> dict[str | int, Node]:
     variables = [] if body.status_vars is None else body.status_vars.variables
     return {getattr(variable.key, "name", variable.key): variable.value for variable in variables}

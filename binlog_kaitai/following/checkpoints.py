@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, cast
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import UsageError
@@ -37,14 +37,14 @@ class Checkpoint:
     era: int = 0
     definitions: str = ""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, str | int]:
         """The checkpoint in a form that JSON can represent, without default values."""
         default = Checkpoint("")
         kept = {name: value for name, value in asdict(self).items() if value != getattr(default, name)}
         return {"file": self.file, "position": self.position, **kept}
 
     @classmethod
-    def of(cls, values: Mapping[str, Any]) -> Checkpoint:
+    def of(cls, values: Mapping[str, object]) -> Checkpoint:
         """Restore a checkpoint from :meth:`as_dict`.
 
         Raises `UsageError`: a field is missing, unknown or of the wrong type.
@@ -55,4 +55,4 @@ class Checkpoint:
             raise UsageError(
                 f"{dict(values)!r:.200} is not a valid position: {', '.join(wrong) or 'no file'}"
             )
-        return cls(**values)
+        return cls(**cast(dict[str, Any], values))

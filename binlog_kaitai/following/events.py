@@ -82,11 +82,8 @@ class _Logs(Follower):
 class LogFollower(Iterator[_Item]):
     """What the logs that a server is writing have: events, or rows.
 
-    Attributes
-    ----------
-    checkpoint : dict
-        Where to resume: a JSON-serializable value for the parameter `start`. It advances by complete
-        transactions, once everything up to it has been consumed.
+    `checkpoint`: where to resume: a JSON-serializable value for the parameter `start`. It advances by
+    complete transactions, once everything up to it has been consumed.
     """
 
     def __init__(self, source: PathLike | Iterable[PathLike], start: Start, options: FollowOptions) -> None:

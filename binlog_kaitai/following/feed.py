@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NoReturn, Protocol, cast
+from typing import NoReturn, Protocol, cast
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
@@ -13,7 +13,8 @@ from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.sources.servers import is_server, servers_of
 from binlog_kaitai.sources.source import Source, with_later_logs
 
-Start = str | Mapping[str, Any]
+#: Where to begin: a word, or a position as JSON has it.
+Start = str | Mapping[str, object]
 
 
 class Feed(Protocol):

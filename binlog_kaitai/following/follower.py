@@ -7,7 +7,6 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
@@ -96,7 +95,7 @@ class Follower:
         last = self.logs()[-1]
         return self._walk(start_of(last, self._keys), [last], Limit()).checkpoint
 
-    def place(self, where: Mapping[str, Any]) -> Checkpoint:
+    def place(self, where: Mapping[str, object]) -> Checkpoint:
         """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
 
         Raises `UsageError`, `SourceError`: there is no such log, or the position is inside a transaction.

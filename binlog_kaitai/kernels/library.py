@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -109,54 +109,57 @@ class MachineCode:
     `OverflowError`: on a call: an integer is too large for its type.
     """
 
-    def __init__(self, row: KernelRow, entry: Any) -> None:
+    def __init__(self, row: KernelRow, entry: _Entry) -> None:
         self._row = row
         self._kinds = argument_types(row.signature)
-        slots = "".join("P" + "q" * one.ndim if one.ndim else _NUMBERS[one.dtype[0]] for one in self._kinds)
+        slots = "".join(
+            "P" + "q" * kind.ndim if kind.ndim else _NUMBERS[kind.dtype[0]] for kind in self._kinds
+        )
         self._call = _caller(entry, slots, row.result, row.name)
         #: Argument types already accepted.
-        self._known: set[tuple[Any, ...]] = set()
+        self._known: set[tuple[object, ...]] = set()
 
-    def __call__(self, *arguments: Any) -> Any:
-        types: list[Any] = []
-        values: list[Any] = []
-        for one in arguments:
-            if isinstance(one, np.ndarray):
-                flags = one.flags
-                types += (one.dtype, one.ndim, flags.carray or (flags.c_contiguous and flags.aligned and 2))
-                values += (_address(one), *one.shape)
+    def __call__(self, *arguments: object) -> object:
+        types: list[object] = []
+        values: list[object] = []
+        for argument in arguments:
+            if isinstance(argument, np.ndarray):
+                flags = argument.flags
+                is_plain = flags.carray or (flags.c_contiguous and flags.aligned and 2)
+                types += (argument.dtype, argument.ndim, is_plain)
+                values += (_address(argument), *argument.shape)
             else:
-                types.append(type(one))
-                values.append(one)
-        found = tuple(types)
-        if found not in self._known:
+                types.append(type(argument))
+                values.append(argument)
+        key = tuple(types)
+        if key not in self._known:
             if any(map(_is_scattered, arguments)):
                 return self._with_copies(arguments)
             self._check(arguments)
-            self._known.add(found)
+            self._known.add(key)
         try:
             return self._call(values)
         except struct.error as error:
             message = f"{self._row.name} was given an integer that is too large: {error}"
             raise OverflowError(message) from error
 
-    def _with_copies(self, arguments: tuple[Any, ...]) -> Any:
+    def _with_copies(self, arguments: tuple[object, ...]) -> object:
         """Call with contiguous copies of non-contiguous arrays; outputs are copied back."""
-        scattered = {number: one for number, one in enumerate(arguments) if _is_scattered(one)}
-        copies = {number: np.array(one, order="C") for number, one in scattered.items()}
-        for number, one in scattered.items():
-            copies[number].flags.writeable = one.flags.writeable
-        result = self(*(copies.get(number, one) for number, one in enumerate(arguments)))
-        for number, one in scattered.items():
-            if one.flags.writeable:
-                one[...] = copies[number]
+        scattered = {number: array for number, array in enumerate(arguments) if _is_scattered(array)}
+        copies = {number: np.array(array, order="C") for number, array in scattered.items()}
+        for number, array in scattered.items():
+            copies[number].flags.writeable = array.flags.writeable
+        result = self(*(copies.get(number, argument) for number, argument in enumerate(arguments)))
+        for number, array in scattered.items():
+            if array.flags.writeable:
+                array[...] = copies[number]
         return result
 
-    def _check(self, arguments: tuple[Any, ...]) -> None:
+    def _check(self, arguments: tuple[object, ...]) -> None:
         if len(arguments) != len(self._kinds):
             raise TypeError(f"{self._row.name} takes {len(self._kinds)} arguments, not {len(arguments)}")
-        for number, (one, kind) in enumerate(zip(arguments, self._kinds, strict=True)):
-            if reason := _mismatch(one, kind):
+        for number, (argument, kind) in enumerate(zip(arguments, self._kinds, strict=True)):
+            if reason := _mismatch(argument, kind):
                 wanted = self._row.signature.split()[number]
                 raise TypeError(
                     f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
@@ -164,23 +167,29 @@ class MachineCode:
                 )
 
 
-def _is_scattered(one: Any) -> bool:
-    """Whether an array is not contiguous, which machine code requires."""
-    return isinstance(one, np.ndarray) and one.ndim > 0 and not (one.flags.c_contiguous and one.flags.aligned)
+def _is_scattered(argument: object) -> TypeGuard[Array]:
+    """Whether it is an array that is not contiguous, which machine code requires."""
+    if not isinstance(argument, np.ndarray):
+        return False
+    return argument.ndim > 0 and not (argument.flags.c_contiguous and argument.flags.aligned)
 
 
-def _mismatch(one: Any, kind: ArgumentType) -> str:
+def _mismatch(argument: object, kind: ArgumentType) -> str:
     """Why an argument does not match; empty if it does."""
-    if not isinstance(one, np.ndarray):
-        found = one.dtype.kind if isinstance(one, np.generic) else _PYTHON.get(type(one), "")
-        is_match = not kind.ndim and found and found in _TAKEN[kind.dtype[0]]
-        return "" if is_match else f"a {type(one).__name__}"
-    if one.ndim != kind.ndim or not one.ndim or one.dtype != np.dtype(kind.dtype):
-        return f"an array of {one.dtype} with {one.ndim} dimensions"
-    return "a read-only array" if kind.is_written and not one.flags.writeable else ""
+    if not isinstance(argument, np.ndarray):
+        number = argument.dtype.kind if isinstance(argument, np.generic) else _PYTHON.get(type(argument), "")
+        is_match = not kind.ndim and number and number in _TAKEN[kind.dtype[0]]
+        return "" if is_match else f"a {type(argument).__name__}"
+    if argument.ndim != kind.ndim or not argument.ndim or argument.dtype != np.dtype(kind.dtype):
+        return f"an array of {argument.dtype} with {argument.ndim} dimensions"
+    return "a read-only array" if kind.is_written and not argument.flags.writeable else ""
 
 
-def _caller(entry: Any, slots: str, result: str, name: str) -> Callable[[list[Any]], Any]:
+#: The C function of a kernel: takes packed arguments and room for the result, and returns a status.
+_Entry = Callable[[bytes, object], int]
+
+
+def _caller(entry: _Entry, slots: str, result: str, name: str) -> Callable[[list[object]], object]:
     pack = struct.Struct("@" + slots).pack
     values_of = struct.Struct("@" + result)
     room = ctypes.c_char * max(values_of.size, 16)
@@ -191,17 +200,17 @@ def _caller(entry: Any, slots: str, result: str, name: str) -> Callable[[list[An
         if status:
             raise RuntimeError(f"{name} raised an exception; machine code reports only its number: {status}")
 
-    def call(values: list[Any]) -> Any:
-        found = room()
-        check(entry(pack(*values), found))
-        return unpack(found)
+    def call(values: list[object]) -> object:
+        results = room()
+        check(entry(pack(*values), results))
+        return unpack(results)
 
-    def call_for_one(values: list[Any]) -> Any:
-        found = room()
-        check(entry(pack(*values), found))
-        return unpack(found)[0]
+    def call_for_one(values: list[object]) -> object:
+        results = room()
+        check(entry(pack(*values), results))
+        return unpack(results)[0]
 
-    def call_for_none(values: list[Any]) -> None:
+    def call_for_none(values: list[object]) -> None:
         check(entry(pack(*values), nowhere))
 
     unpack = values_of.unpack_from
@@ -218,7 +227,7 @@ def _first_field(array: Array) -> int:
     return _number_at(id(array) + _HEAD).value
 
 
-def _documented(array: Any) -> int:
+def _documented(array: Array) -> int:
     address: int = array.__array_interface__["data"][0]
     return address
 

@@ -187,7 +187,7 @@ class LogSpool:
             return name or gtids
         return gtids
 
-    def _has_log(self, name: str, log_id: int | None) -> bool:
+    def _has_log(self, name: str, log_id: object) -> bool:
         """Whether the server has a log, and it is the one that was read."""
         try:
             header = self._ask(lambda session: log_header(session.address, name))

@@ -43,10 +43,7 @@ def unpack(
     type code in it.
     `special`: 256 flags: the type codes to stop at.
     `ack_mask`: bits of the third byte of `prefix` that request an acknowledgement; stops at such an event.
-
-    Returns
-    -------
-    (offset of the next packet, its number, bytes in `out`, why it stopped)
+    Returns (offset of the next packet, its number, bytes in `out`, why it stopped)
     """
     count = 0
     while True:

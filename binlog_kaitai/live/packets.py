@@ -93,21 +93,13 @@ class DumpStream(io.RawIOBase):
     `is_eager`: end a burst as soon as no more bytes are available, because a server waits for an
     acknowledgement.
 
-    Attributes
-    ----------
-    state : StreamState
-    log_name : str
-        The log that the bytes belong to; ``""`` before the first packet.
-    position : int
-        Offset of the next byte in it.
-    next_name : str
-        In the state NEXT_LOG, the following log.
-    error : ServerError or None
-        In the state TORN, the server's message.
-    description : bytes
-        The format description event that the server sends if the stream starts in mid-log.
-    ack_wanted : bool
-        Whether the server waits for an acknowledgement of the bytes read.
+    `state`: what the next bytes are.
+    `log_name`: the log that the bytes belong to; ``""`` before the first packet.
+    `position`: offset of the next byte in it.
+    `next_name`: in the state NEXT_LOG, the following log.
+    `error`: in the state TORN, the server's message.
+    `description`: the format description event that the server sends if the stream starts in mid-log.
+    `ack_wanted`: whether the server waits for an acknowledgement of the bytes read.
     """
 
     def __init__(

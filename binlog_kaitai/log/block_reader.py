@@ -18,8 +18,8 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache, lru_cache
-from typing import Any, BinaryIO
+from functools import lru_cache
+from typing import BinaryIO, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -81,7 +81,8 @@ MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 # The start of another log in the same file: its magic as a number, type and position of its first event.
 _MAGIC, _MAGIC_SIZE = int.from_bytes(MAGIC, "little"), len(MAGIC)
 _FIRST_TYPES = tuple(int(kind) for kind in FIRST_TYPES)
-_POSITION_AT, _WHOLE_HEADER = header_offset("next_position"), length_of_header(4)
+_SIZE_AT, _TYPE_AT, _POSITION_AT = map(header_offset, ("len_event", "type_code", "next_position"))
+_WHOLE_HEADER = length_of_header(4)
 # With a signed index, Numba would generate code for negative indexes.
 _ONE = np.uint64(1)
 
@@ -199,6 +200,19 @@ MAX_EVENTS = 1 << 17
 _READ_AGAIN = 8
 
 
+class BlockOptions(TypedDict, total=False):
+    """Options of :class:`BlockReader`, which describes them."""
+
+    block_size: int
+    max_events: int
+    leaves_checks: bool
+    verify_checksums: bool
+    prefetches: bool
+    shares_blocks: bool
+    ends_at_gtids: bool
+    finder: Callable[..., tuple[Frames, int, int]] | None
+
+
 class BlockReader:
     """Blocks of a stream, in order.
 
@@ -254,7 +268,7 @@ class BlockReader:
         self._begin, self._scanned, self._end = 0, 0, len(peeked)
 
     @classmethod
-    def of_file(cls, stream: BinaryIO, name: str, **options: Any) -> BlockReader:
+    def of_file(cls, stream: BinaryIO, name: str, **options: Unpack[BlockOptions]) -> BlockReader:
         """Blocks of a whole file, from its magic on; the options are those of the class."""
         version, peeked = read_start(stream)
         return cls(stream, Context(version, peeked), len(MAGIC), name=name, peeked=peeked, **options)
@@ -358,8 +372,7 @@ class BlockReader:
     def _long_block(self) -> Block | None:
         """The next event, if it is too long for memory. For an incomplete event, only `tail` is set."""
         layout, have = self.context.layout, self._end - self._begin
-        length = header_length(layout.binlog_version)
-        if have < length:
+        if have < (length := header_length(layout.binlog_version)):
             return None
         header = read_header(bytes(self._buffer[self._begin : self._begin + length]), layout.binlog_version)
         size, code = header.len_event, header.type_code
@@ -419,7 +432,7 @@ class BlockReader:
             raise self._error
         rest = bytes(self._buffer[self._begin : self._end])
         # At the end, use only the bytes already seen: a log in use may have grown since.
-        stream: Any = io.BytesIO(rest) if is_at_end else _Rest(rest, self._stream)
+        stream = io.BytesIO(rest) if is_at_end else cast(BinaryIO, _Rest(rest, self._stream))
         version = self.context.layout.binlog_version
         framer = Framer(stream, version, self.position, self._max_event_size)
         for _ in framer:
@@ -450,7 +463,7 @@ def find_events(
     """
     length = header_length(layout.binlog_version)
     count, after, why = frame.run(
-        data, begin, end, length, *_header_offsets(), special, max_event_size, *room[:3]
+        data, begin, end, length, _SIZE_AT, _TYPE_AT, special, max_event_size, *room[:3]
     )
     found = room.part(0, count)
     found.checksums[:] = PENDING if layout.is_checksummed else NONE
@@ -464,11 +477,6 @@ def _is_bad(block: Block) -> bool:
     with suppress(BinlogError):
         return bool(checksums.check(block)[0] == BAD)
     return False
-
-
-@cache
-def _header_offsets() -> tuple[int, int]:
-    return header_offset("len_event"), header_offset("type_code")
 
 
 def frame_all(name: str, data: Bytes | bytes, layout: Format) -> Block | None:

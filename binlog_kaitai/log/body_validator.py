@@ -14,8 +14,7 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import hash_ranges
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct_values, group_ranges
 
@@ -50,7 +49,7 @@ class BodyValidator:
             accepted &= lengths >= 0
             chosen = np.flatnonzero(accepted)
             starts, ends = starts[chosen], starts[chosen] + lengths[chosen]
-            groups = _groups(block.data, starts, ends)
+            groups = group_ranges(block.data, starts, ends)
             for group in distinct_values(groups).tolist() if groups.any() else [0][: len(groups)]:
                 content = bytes(block.data[starts[group] : ends[group]])
                 if not self._follows(block, kind, int(chosen[group]), content):
@@ -103,13 +102,3 @@ def _whole(block: Block, kind: int) -> Iterator[tuple[Ints | None, Ints]]:
     # A table gets a new id when it is reopened; everything after the id stays the same.
     starts = block.starts[rows] + (block.offset(kind, "flags") or 0)
     yield starts, block.all_body_ends(kind) - starts
-
-
-def _groups(data: Bytes, starts: Ints, ends: Ints) -> Ints:
-    """For each range, the number of the first range with the same bytes."""
-    if hash_ranges.run is not hash_ranges.plain:
-        return group_ranges(data, starts, ends)
-    numbers: dict[bytes, int] = {}
-    pairs = enumerate(zip(starts.tolist(), ends.tolist(), strict=True))
-    found = [numbers.setdefault(bytes(data[start:end]), index) for index, (start, end) in pairs]
-    return np.array(found, dtype=np.int64)

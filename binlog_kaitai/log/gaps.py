@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Unpack, cast
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
 from binlog_kaitai.log.log_end import End, EndKind
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import Limited
@@ -95,7 +95,7 @@ class AroundDamage:
         is_checked: bool = False,
         leaves_pieces: bool = False,
         enters_logs: bool = False,
-        **options: Any,
+        **options: Unpack[BlockOptions],
     ) -> None:
         self.end: End | None = None
         self._stream, self._name, self._options = stream, name, options
@@ -177,10 +177,10 @@ class AroundDamage:
         return TruncatedError("incomplete event", position=tail.position) if tail.size else None
 
     def _read_from(self, position: int, context: Context) -> BlockReader:
-        stream: Any = self._stream
+        stream = self._stream
         stream.seek(position)
         if self._known:
-            stream = Limited(stream, self._known[0].start - position)
+            stream = cast(BinaryIO, Limited(stream, self._known[0].start - position))
         return BlockReader(stream, context, position, name=self._name, **self._options)
 
     def _is_start(self, position: int) -> bool:

@@ -10,7 +10,7 @@ from binlog_kaitai.core import spans
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import PREVIOUS_TYPES
-from binlog_kaitai.core.transactions import GTID_TYPES, mysql_gtid
+from binlog_kaitai.core.transactions import GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.kernels.arrays import Array, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import BAD
@@ -73,8 +73,7 @@ def _add_stated(gtids: GtidSet, stated: Stated) -> None:
 
 
 def _mysql_source(high: int, low: int) -> str:
-    uuid = high.to_bytes(8, "little") + low.to_bytes(8, "little")
-    return mysql_gtid(uuid, 0)[: -len(":0")]
+    return mysql_source(high.to_bytes(8, "little") + low.to_bytes(8, "little"))
 
 
 def _add_runs(
@@ -149,19 +148,19 @@ def logged_gtids(
     Raises `SourceError`: no log was found.
     Raises `BinlogError`: a log is damaged.
     """
-    found = GtidSet()
-    for one in resolve(source):
-        with reading(one.name), one.open() as stream:
-            reader = blocks_of(one, stream)
+    gtids = GtidSet()
+    for log in resolve(source):
+        with reading(log.name), log.open() as stream:
+            reader = blocks_of(log, stream)
             try:
                 for block in reader:
-                    _add(found, block, has_previous=has_previous)
-                    progress(one, reader.position)
+                    _add(gtids, block, has_previous=has_previous)
+                    progress(log, reader.position)
             except BinlogError as error:
-                raise error.at(file=one.name, position=reader.position) from error.__cause__
+                raise error.at(file=log.name, position=reader.position) from error.__cause__
             if (end := reader.end()) is not None and ends is not None:
                 ends.append(end)
-    return found
+    return gtids
 
 
 def _add(gtids: GtidSet, block: Block, *, has_previous: bool) -> None:

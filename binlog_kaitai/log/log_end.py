@@ -8,15 +8,8 @@ from typing import NamedTuple
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Tail, TailKind
-from binlog_kaitai.core.grammar import (
-    POSITION_MASK,
-    Header,
-)
-from binlog_kaitai.errors import (
-    BinlogError,
-    FramingError,
-    TruncatedError,
-)
+from binlog_kaitai.core.grammar import POSITION_MASK, Header
+from binlog_kaitai.errors import BinlogError, FramingError, TruncatedError
 
 
 class EndKind(Enum):

@@ -11,7 +11,7 @@ import mmap
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
@@ -33,7 +33,7 @@ class Mapped(NamedTuple):
     start: int
 
 
-def bytes_remaining(stream: Any) -> int | None:
+def bytes_remaining(stream: BinaryIO) -> int | None:
     """Number of unread bytes of a file; None for other streams.
 
     For a part of a file (`Limited`), the bytes of that part count.
@@ -46,7 +46,7 @@ def bytes_remaining(stream: Any) -> int | None:
     return None
 
 
-def map_next(stream: Any, have: int, size: int) -> Mapped | None:
+def map_next(stream: BinaryIO, have: int, size: int) -> Mapped | None:
     """Map the next `size` bytes of a file, of which `have` have been read; the stream continues after them.
 
     The bytes must exist. Returns None if the system cannot map them.
@@ -61,7 +61,7 @@ def map_next(stream: Any, have: int, size: int) -> Mapped | None:
     return None
 
 
-def _file(stream: Any) -> io.FileIO | None:
+def _file(stream: object) -> io.FileIO | None:
     while stream is not None and not isinstance(stream, io.FileIO):
         stream = getattr(stream, "raw", None)
     return stream

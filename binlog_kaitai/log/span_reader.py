@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Iterator
-from typing import Any, BinaryIO
+from typing import BinaryIO, Unpack, cast
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
@@ -13,13 +13,13 @@ from binlog_kaitai.core.grammar import header_length, read_header
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.sources.source import Source
 
 
-def blocks_of(source: Source, stream: BinaryIO, **options: Any) -> BlockReader | SpanReader:
+def blocks_of(source: Source, stream: BinaryIO, **options: Unpack[BlockOptions]) -> BlockReader | SpanReader:
     """Blocks of a source, from a stream at its first byte; for a span, the stream must be seekable.
 
     The options are those of :class:`BlockReader`.
@@ -38,7 +38,7 @@ class SpanReader:
     `options`: options of `BlockReader`.
     """
 
-    def __init__(self, stream: BinaryIO, span: Span, name: str, **options: Any) -> None:
+    def __init__(self, stream: BinaryIO, span: Span, name: str, **options: Unpack[BlockOptions]) -> None:
         self.name = name
         self.position = span.start
         self._stream = stream
@@ -52,7 +52,9 @@ class SpanReader:
             if stop is not None and stop <= start:
                 continue
             self._stream.seek(start)
-            stream: Any = self._stream if stop is None else Limited(self._stream, stop - start)
+            stream = self._stream
+            if stop is not None:
+                stream = cast(BinaryIO, Limited(stream, stop - start))
             if start == 0:
                 reader = BlockReader.of_file(stream, self.name, **self._options)
                 self.context = reader.context
@@ -121,9 +123,9 @@ class Limited(io.RawIOBase):
         return after
 
     def read(self, size: int = -1) -> bytes:
-        found = self.raw.read(self.left if size < 0 else min(size, self.left)) or b""
-        self.left -= len(found)
-        return found
+        data = self.raw.read(self.left if size < 0 else min(size, self.left)) or b""
+        self.left -= len(data)
+        return data
 
     def readinto(self, room: memoryview) -> int:  # type: ignore[override]
         room = room[: self.left]

@@ -36,13 +36,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundaries import (
-    Boundaries,
-    Phase,
-    Role,
-    roles_of,
-    sure_beginning,
-)
+from binlog_kaitai.log.boundaries import Boundaries, Phase, Role, roles_of, sure_beginning
 from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import SpanReader

@@ -117,19 +117,12 @@ class Loading:
 
     `wanted`: only these tables; all if empty.
     `identify`: called before the first row, once the position is known.
-
-    Attributes
-    ----------
-    database : str
-        The default database.
-    is_mariadb : bool
-        The kind of the dumped server, which some types depend on.
-    on_comment, on_statement : callable
-        Called with the text of each comment, and of each statement that is none of a table's.
-    check_position : callable
-        Called before the first row; raises if the position is unknown.
-    gtids : str
-        MySQL's GTIDs of the dump's position, if it has them.
+    `database`: the default database.
+    `is_mariadb`: the kind of the dumped server, which some types depend on.
+    `on_comment`, `on_statement`: called with the text of each comment, and of each statement that is none of
+    a table's.
+    `check_position`: called before the first row; raises if the position is unknown.
+    `gtids`: MySQL's GTIDs of the dump's position, if it has them.
     """
 
     def __init__(

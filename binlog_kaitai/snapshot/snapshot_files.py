@@ -23,7 +23,7 @@ from binlog_kaitai.lake.types import TAKEN, view_names
 from binlog_kaitai.rows.sequences import sequences
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.views.change_batches import named, zeros
+from binlog_kaitai.views.change_batches import one_name
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
 from binlog_kaitai.views.row_masks import Method
 
@@ -71,12 +71,8 @@ class Snapshot:
     def piece(self, folder: Path, storage: Storage, source: str, *, has_dates: bool) -> Piece:
         """The snapshot as a piece of a lake's batch, its files copied to the folders of their tables.
 
-        Parameters
-        ----------
-        source
-            Its name in a lake of several sources, or "".
-        has_dates
-            The lake's tables are partitioned by date.
+        `source`: its name in a lake of several sources, or "".
+        `has_dates`: the lake's tables are partitioned by date.
         """
         piece = Piece(self.log, self.position, self.position)
         for name in self.files:
@@ -216,7 +212,7 @@ class SnapshotFiles:
         """The columns before those of the table: the rows come at the position, before all of the log."""
 
         def repeated(text: str | None) -> pa.Array:
-            return named(zeros(count) - (text is None), pa.array([text or ""], pa.string()))
+            return one_name(text, count)
 
         numbers = np.arange(first, first + count, dtype=np.int64)
         place = np.array([self.position], dtype=np.int64)

@@ -12,13 +12,7 @@ from google_crc32c import value as crc32c
 
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, InnodbLog, masks, parse_structure, sizes
-from binlog_kaitai.errors import (
-    BinlogError,
-    ChecksumError,
-    FramingError,
-    GrammarError,
-    TruncatedError,
-)
+from binlog_kaitai.errors import BinlogError, ChecksumError, FramingError, GrammarError, TruncatedError
 
 #: Size of the header, which is read before the page size is known, in bytes.
 HEADER_SIZE = sizes.InnodbLog.FileHeader.SIZE

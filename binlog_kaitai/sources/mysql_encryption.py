@@ -10,13 +10,7 @@ import io
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 from binlog_kaitai.core.framing import MAGIC, holds_events, read_up_to
-from binlog_kaitai.core.grammar import (
-    EncryptionHeader,
-    detect_version,
-    header_length,
-    parse_structure,
-    sizes,
-)
+from binlog_kaitai.core.grammar import EncryptionHeader, detect_version, header_length, parse_structure, sizes
 from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
 from binlog_kaitai.sources.ciphers import counter_decryptor, decrypt_chain
 from binlog_kaitai.sources.keys import Keys, find_keys

@@ -95,14 +95,15 @@ def _kinds(block: Block, kind: int, chosen: Ints) -> tuple[list[str], Ints]:
             continue
         text = bytes(block.data[int(starts[index]) : int(starts[index] + min(lengths[index], _BEGINNING))])
         names.append(kind_of(text) if _shows_kind(text[:_PREFIX]) or len(text) <= _PREFIX else "")
-    found = [names[number] for number in which.tolist()] if "" in names else None
-    if found is None:
-        return _joined(names, which)
-    for index, name in enumerate(found):
+    if "" not in names:
+        names, numbers = _numbered(names)  # different beginnings may be of one kind
+        return names, numbers[which]
+    names = [names[number] for number in which.tolist()]
+    for index, name in enumerate(names):
         if not name:
             start = int(starts[index])
-            found[index] = kind_of(bytes(block.data[start : start + int(min(lengths[index], _BEGINNING))]))
-    return _numbered(found)
+            names[index] = kind_of(bytes(block.data[start : start + int(min(lengths[index], _BEGINNING))]))
+    return _numbered(names)
 
 
 @lru_cache(1 << 12)
@@ -129,12 +130,6 @@ def _by_reader(block: Block, row: int) -> bytes:
     return query[:_BEGINNING]
 
 
-def _joined(names: list[str], which: Ints) -> tuple[list[str], Ints]:
-    """The same with duplicate names merged."""
-    distinct_names, numbers = _numbered(names)
-    return distinct_names, numbers[which]
-
-
 def _numbered(names: list[str]) -> tuple[list[str], Ints]:
     """Distinct names, and the index of each name among them."""
     numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
@@ -158,15 +153,9 @@ _MAX_TABLES = 100_000
 _WORDS = ("write_", "update_", "delete_")
 
 
-def _operation_of() -> Ints:
-    codes = np.full(256, -1, dtype=np.int64)
-    for kind in ROWS_TYPES:
-        name = EventType(kind).name
-        codes[int(kind)] = next(number for number, word in enumerate(_WORDS) if word in name)
-    return codes
-
-
-_OPERATION_OF = _operation_of()
+_OPERATION_OF = np.full(256, -1, dtype=np.int64)
+for _kind in ROWS_TYPES:
+    _OPERATION_OF[_kind] = [word in EventType(_kind).name for word in _WORDS].index(True)
 
 
 class EventCounts:

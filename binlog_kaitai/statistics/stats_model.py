@@ -157,26 +157,20 @@ class StatsColumn(NamedTuple):
     kind: StatsKind
 
 
-#: The values of a row, one for each column.
-TableRow = tuple[Any, ...]
+#: A value of a `StatsKind`, and the values of a row, one for each column.
+StatsValue = Any
+TableRow = tuple[StatsValue, ...]
 
 
 class StatsTable(NamedTuple):
     """One table of the statistics.
 
-    Attributes
-    ----------
-    name : str
-        Name in JSON and for `--part`.
-    title : str
-        Display title.
-    columns : tuple of StatsColumn
-    rows : list of tuple
-        Values by column; None for missing ones.
-    left_out : int
-        How many more rows there were.
-    step : int
-        For a timeline, how many seconds each row covers.
+    `name`: name in JSON and for `--part`.
+    `title`: display title.
+    `columns`: tuple of StatsColumn
+    `rows`: values by column; None for missing ones.
+    `left_out`: how many more rows there were.
+    `step`: for a timeline, how many seconds each row covers.
     """
 
     name: str
@@ -196,7 +190,7 @@ class StatsTable(NamedTuple):
         rows = ([_shown(*cell) for cell in zip(row, kinds, strict=True)] for row in self.rows)
         return html_table(self.title, [column.name for column in self.columns], rows)
 
-    def objects(self) -> list[dict[str, Any]]:
+    def objects(self) -> list[dict[str, StatsValue]]:
         """The rows as JSON objects."""
         names = [column.name for column in self.columns]
         return [dict(zip(names, row, strict=True)) for row in self.rows]
@@ -250,7 +244,7 @@ class Stats:
     """
 
     sources: list[Source]
-    totals: dict[str, Any] = field(default_factory=dict)
+    totals: dict[str, StatsValue] = field(default_factory=dict)
     parts: dict[str, StatsTable] = field(default_factory=dict)
     timeline: Timeline | None = None
     notable: list[TransactionPlace] = field(default_factory=list)
@@ -268,7 +262,7 @@ class Stats:
         tables = (part._repr_html_() for part in self.parts.values() if part.rows)
         return "".join((f"<p>{escape(repr(self)[1:-1])}</p>", *tables))
 
-    def to_object(self) -> dict[str, Any]:
+    def to_object(self) -> dict[str, object]:
         """The complete result in a form that JSON can represent."""
         return {
             "files": [source.name for source in self.sources],

@@ -52,20 +52,20 @@ _MAX_THREADS, _MAX_RANKED = 1000, 50
 #: Maximum number of GTID sources listed, and length of their sets.
 _MAX_SOURCES, _MAX_SET = 1000, 2000
 
+
+def _columns(**kinds: StatsKind) -> tuple[StatsColumn, ...]:
+    return tuple(StatsColumn(name, kind) for name, kind in kinds.items())
+
+
+_PLACE = _columns(file=_TEXT, position=_NUMBER, time=_TIME)
 _OF_TRANSACTION = (
-    StatsColumn("file", _TEXT),
-    StatsColumn("position", _NUMBER),
-    StatsColumn("time", _TIME),
-    StatsColumn("gtid", _TEXT),
-    StatsColumn("duration", _SECONDS),
-    StatsColumn("bytes", _BYTES),
-    StatsColumn("events", _NUMBER),
-    StatsColumn("rows", _NUMBER),
-    StatsColumn("kind", _TEXT),
-    StatsColumn("thread_id", _TEXT),
-    StatsColumn("tables", StatsKind.LIST),
-    StatsColumn("table_bytes", StatsKind.SIZES),
+    *_PLACE,
+    *_columns(gtid=_TEXT, duration=_SECONDS, bytes=_BYTES, events=_NUMBER, rows=_NUMBER, kind=_TEXT),
+    *_columns(thread_id=_TEXT, tables=StatsKind.LIST, table_bytes=StatsKind.SIZES),
 )
+
+
+_CHANGED_ROWS = _columns(rows_inserted=_NUMBER, rows_updated=_NUMBER, rows_deleted=_NUMBER)
 
 
 def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gtids: GtidSet) -> None:
@@ -93,22 +93,13 @@ def fill(stats: Stats, events: EventCounts, transactions: TransactionCounts, gti
     stats.parts = {part.name: part for part in parts}
     after_gaps = (row for _, row in transactions.gaps)
     notable = (transactions.biggest, transactions.longest, transactions.most_rows, transactions.definitions)
-    stats.notable = _offsets(
-        (*(row for ranking in notable for row in ranking), *after_gaps),
-        [change for _, changes in _largest(transactions) for change in changes],
-        transactions.first,
-    )
-
-
-def _offsets(
-    rows: Iterable[ViewRow], changes: Iterable[TableChange], first: Iterable[ViewRow]
-) -> list[TransactionPlace]:
-    found = [
-        *(_place(row) for row in rows),
-        *(TransactionPlace(one.file, one.position, one.end_position, one.events) for one in changes),
-        *(_place(row) for row in first),
+    places = [
+        *(_place(row) for ranking in notable for row in ranking),
+        *map(_place, after_gaps),
+        *(TransactionPlace._make(change[:4]) for _, changes in _largest(transactions) for change in changes),
+        *map(_place, transactions.first),
     ]
-    return list(dict.fromkeys(found))
+    stats.notable = list(dict.fromkeys(places))
 
 
 def _place(row: ViewRow) -> TransactionPlace:
@@ -143,13 +134,8 @@ def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) 
 
 def _tables(events: EventCounts) -> StatsTable:
     columns = (
-        StatsColumn("schema", _TEXT),
-        StatsColumn("table", _TEXT),
-        StatsColumn("operation", _TEXT),
-        StatsColumn("rows", _NUMBER),
-        StatsColumn("events", _NUMBER),
-        StatsColumn("bytes", _BYTES),
-        StatsColumn("transactions", _NUMBER),
+        *_columns(schema=_TEXT, table=_TEXT, operation=_TEXT),
+        *_columns(rows=_NUMBER, events=_NUMBER, bytes=_BYTES, transactions=_NUMBER),
     )
     order = sorted(events.tables.items(), key=lambda item: (-item[1][2], item[0]))
     rows = [(*key[:2], OPERATIONS[key[2]], *sums) for key, sums in order[:_MAX_TABLES]]
@@ -158,13 +144,7 @@ def _tables(events: EventCounts) -> StatsTable:
 
 def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> StatsTable:
     """The timeline as a table, in steps of at least `step` seconds; if that is 0, in at most `most` steps."""
-    columns = (
-        StatsColumn("start", _TIME),
-        StatsColumn("transactions", _NUMBER),
-        StatsColumn("events", _NUMBER),
-        StatsColumn("bytes", _BYTES),
-        *(StatsColumn(f"rows_{name}", _NUMBER) for name in ("inserted", "updated", "deleted")),
-    )
+    columns = (*_columns(start=_TIME, transactions=_NUMBER, events=_NUMBER, bytes=_BYTES), *_CHANGED_ROWS)
     timeline = stats.timeline
     assert timeline is not None
     step = step or (width_for(timeline, most) if most else timeline.width)
@@ -197,44 +177,33 @@ def _ranking(name: str, title: str, ranking: Iterable[ViewRow]) -> StatsTable:
 
 def _largest(transactions: TransactionCounts) -> list[tuple[str, list[TableChange]]]:
     """The tables with the largest changes by a single transaction, and their transactions."""
-    found = [(name, list(ranking)) for name, ranking in transactions.of_tables.items()]
-    found.sort(key=lambda item: (-item[1][0].table_bytes, item[0]))
-    return found[:_MAX_RANKED]
+    largest = [(name, list(ranking)) for name, ranking in transactions.of_tables.items()]
+    largest.sort(key=lambda item: (-item[1][0].table_bytes, item[0]))
+    return largest[:_MAX_RANKED]
 
 
 def _by_table(transactions: TransactionCounts) -> StatsTable:
     columns = (
-        StatsColumn("table", _TEXT),
-        *_OF_TRANSACTION[:3],
-        StatsColumn("thread_id", _TEXT),
-        StatsColumn("table_bytes", _BYTES),
-        StatsColumn("bytes", _BYTES),
-        StatsColumn("events", _NUMBER),
+        *(*_columns(table=_TEXT), *_PLACE),
+        *_columns(thread_id=_TEXT, table_bytes=_BYTES, bytes=_BYTES, events=_NUMBER),
     )
     rows = [
-        (name, one.file, one.position, one.time, one.thread, one.table_bytes, one.bytes, one.events)
+        (name, of.file, of.position, of.time, of.thread, of.table_bytes, of.bytes, of.events)
         for name, changes in _largest(transactions)
-        for one in changes
+        for of in changes
     ]
     count = sum(len(list(ranking)) for ranking in transactions.of_tables.values())
     return StatsTable("by_table", "Biggest transactions per table", columns, rows, count - len(rows))
 
 
 def _no_primary_key(events: EventCounts) -> StatsTable:
-    columns = (
-        StatsColumn("schema", _TEXT),
-        StatsColumn("table", _TEXT),
-        StatsColumn("rows_inserted", _NUMBER),
-        StatsColumn("rows_updated", _NUMBER),
-        StatsColumn("rows_deleted", _NUMBER),
-        StatsColumn("bytes", _BYTES),
-    )
+    columns = (*_columns(schema=_TEXT, table=_TEXT), *_CHANGED_ROWS, *_columns(bytes=_BYTES))
     rows: list[TableRow] = []
     for key in events.keyless:
         sums = [events.tables.get((*key, number)) for number in range(len(OPERATIONS))]
-        known = [one or [0] * len(TABLE_SUMS) for one in sums]
         if any(sums):
-            rows.append((*key, *(one[0] for one in known), sum(one[2] for one in known)))
+            counts, _, sizes, _ = zip(*(known or [0] * len(TABLE_SUMS) for known in sums), strict=True)
+            rows.append((*key, *counts, sum(sizes)))
     # Tables that replicas scan completely come first.
     rows.sort(key=lambda row: (-row[3] - row[4], -row[5], row[:2]))
     title = "Tables without a primary key"
@@ -242,12 +211,7 @@ def _no_primary_key(events: EventCounts) -> StatsTable:
 
 
 def _threads(transactions: TransactionCounts) -> StatsTable:
-    columns = (
-        StatsColumn("thread_id", _TEXT),
-        StatsColumn("transactions", _NUMBER),
-        StatsColumn("bytes", _BYTES),
-        StatsColumn("rows", _NUMBER),
-    )
+    columns = _columns(thread_id=_TEXT, transactions=_NUMBER, bytes=_BYTES, rows=_NUMBER)
     order = sorted(transactions.threads.items(), key=lambda item: (-item[1][1], item[0]))
     names: dict[int, str | None] = {NO_THREAD: None, OTHERS: "(others)"}
     rows = [(names.get(key, key), *sums) for key, sums in order]
@@ -256,27 +220,27 @@ def _threads(transactions: TransactionCounts) -> StatsTable:
 
 
 def _gaps(transactions: TransactionCounts) -> StatsTable:
-    columns = (StatsColumn("gap", _SECONDS), *_OF_TRANSACTION[:4])
+    columns = (*_columns(gap=_SECONDS), *_OF_TRANSACTION[:4])
     rows = [(gap, *_transaction(row)[:4]) for gap, row in transactions.gaps]
     return StatsTable("gaps", "Longest gaps between commits, and the transaction after each", columns, rows)
 
 
 def _sizes(transactions: TransactionCounts) -> StatsTable:
-    columns = StatsColumn("below", _BYTES), StatsColumn("transactions", _NUMBER)
+    columns = _columns(below=_BYTES, transactions=_NUMBER)
     bits = np.flatnonzero(transactions.sizes).tolist()
     rows = [(1 << bit, int(transactions.sizes[bit])) for bit in bits]
     return StatsTable("sizes", "Transaction sizes", columns, rows)
 
 
 def _statements(events: EventCounts) -> StatsTable:
-    columns = StatsColumn("statement", _TEXT), StatsColumn("events", _NUMBER), StatsColumn("bytes", _BYTES)
+    columns = _columns(statement=_TEXT, events=_NUMBER, bytes=_BYTES)
     order = sorted(events.statements.items(), key=lambda item: (-item[1], item[0]))
     rows = [(name, count, events.statement_bytes[name]) for name, count in order]
     return StatsTable("statements", "Statements", columns, rows)
 
 
 def _definitions(transactions: TransactionCounts) -> StatsTable:
-    columns = (*_OF_TRANSACTION[:4], StatsColumn("statement", _TEXT))
+    columns = (*_OF_TRANSACTION[:4], *_columns(statement=_TEXT))
     rows = [(*_transaction(row)[:4], row["statement"]) for row in transactions.definitions]
     return StatsTable(
         "definitions", "Definitions (DDL)", columns, rows, transactions.definition_count - len(rows)
@@ -284,12 +248,7 @@ def _definitions(transactions: TransactionCounts) -> StatsTable:
 
 
 def _event_types(events: EventCounts) -> StatsTable:
-    columns = (
-        StatsColumn("type", _TEXT),
-        StatsColumn("code", _NUMBER),
-        StatsColumn("events", _NUMBER),
-        StatsColumn("bytes", _BYTES),
-    )
+    columns = _columns(type=_TEXT, code=_NUMBER, events=_NUMBER, bytes=_BYTES)
     codes = np.flatnonzero(events.types[:, 0]).tolist()
     codes.sort(key=lambda code: -int(events.types[code, 1]))
     rows = [(type_name(code), code, *events.types[code].tolist()) for code in codes]
@@ -297,23 +256,18 @@ def _event_types(events: EventCounts) -> StatsTable:
 
 
 def _servers(transactions: TransactionCounts) -> StatsTable:
-    columns = (
-        StatsColumn("server_id", _TEXT),
-        StatsColumn("transactions", _NUMBER),
-        StatsColumn("bytes", _BYTES),
-    )
+    columns = _columns(server_id=_TEXT, transactions=_NUMBER, bytes=_BYTES)
     order = sorted(transactions.servers.items(), key=lambda item: (-item[1][0], item[0]))
     rows = [("(others)" if key == OTHERS else str(key), *sums) for key, sums in order]
     return StatsTable("servers", "Servers", columns, rows)
 
 
 def _gtid_sources(gtids: GtidSet) -> StatsTable:
-    columns = StatsColumn("source", _TEXT), StatsColumn("gtids", _NUMBER), StatsColumn("set", _TEXT)
-    found = []
+    columns = _columns(source=_TEXT, gtids=_NUMBER, set=_TEXT)
+    rows = []
     for source, intervals in gtids.items():
         text = ",".join(str(first) if first == last else f"{first}-{last}" for first, last in intervals)
-        found.append((source, len(intervals), text if len(text) <= _MAX_SET else text[:_MAX_SET] + "…"))
-    found.sort(key=lambda row: (-row[1], row[0]))
-    return StatsTable(
-        "gtid_sources", "GTID sources", columns, found[:_MAX_SOURCES], max(0, len(found) - _MAX_SOURCES)
-    )
+        rows.append((source, len(intervals), text if len(text) <= _MAX_SET else text[:_MAX_SET] + "…"))
+    rows.sort(key=lambda row: (-row[1], row[0]))
+    left_out = max(0, len(rows) - _MAX_SOURCES)
+    return StatsTable("gtid_sources", "GTID sources", columns, rows[:_MAX_SOURCES], left_out)

@@ -171,8 +171,8 @@ class Figures(NamedTuple):
 
 def _threads(page: TransactionsPage, of_gtids: Ints, some: slice) -> Ints:
     """The connection of each transaction: from its first statement, else from its GTID event."""
-    found = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
-    return np.where(found == NO_THREAD, of_gtids, found)
+    threads = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
+    return np.where(threads == NO_THREAD, of_gtids, threads)
 
 
 def _tables_of_page(page: TransactionsPage, begin: int, end: int) -> TableBytes:
@@ -368,8 +368,8 @@ class TransactionCounts:
             chosen = np.flatnonzero(tables == code)
 
             def change(index: int, chosen: Ints = chosen) -> TableChange:
-                at = chosen[index]
-                return TableChange.of(figures, int(owners[at]), int(sizes[at]))
+                row = chosen[index]
+                return TableChange.of(figures, int(owners[row]), int(sizes[row]))
 
             self.of_tables.setdefault(name, Ranking[TableChange](OF_TABLE)).add(sizes[chosen], change)
 
@@ -392,8 +392,8 @@ def _add_sums(sums: dict[int, list[int]], most: int, keys: Ints, *values: Array)
     columns = [np.bincount(which, weights=value, minlength=len(first)).tolist() for value in values]
     for key, *added in zip(keys[first].tolist(), counts, *columns, strict=True):
         total = sums.setdefault(key if len(sums) < most or key in sums else OTHERS, [0] * len(added))
-        for at, value in enumerate(added):
-            total[at] += int(value)
+        for column, value in enumerate(added):
+            total[column] += int(value)
 
 
 #: How many of the first transactions are kept, to show for a short log.

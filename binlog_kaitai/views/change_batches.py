@@ -36,12 +36,7 @@ from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.views.change_schemas import (
-    ABSENT_FIELD,
-    CHANGE_TYPE,
-    TIME,
-    own_columns,
-)
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, TIME, own_columns
 from binlog_kaitai.views.row_conditions import Where
 
 #: Change types of Delta's change data feed, in the order of the row kinds in `walk`.
@@ -52,8 +47,8 @@ _SECOND = 1_000_000
 
 def change_types(changes: Bytes) -> pa.DictionaryArray:
     """The change types of row kinds."""
-    codes = changes.astype(np.int32) if changes.any() else zeros(len(changes))
-    return pa.DictionaryArray.from_arrays(of_numbers(codes), CHANGE_TYPES, safe=False)
+    codes = of_numbers(changes.astype(np.int32)) if changes.any() else repeated(0, len(changes), pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, CHANGE_TYPES, safe=False)
 
 
 def meta_columns(
@@ -71,7 +66,7 @@ def meta_columns(
 
     def over_rows(values: Ints, kind: pa.DataType | None = None) -> pa.Array:
         if len(values) and (values == values[0]).all():
-            return of_numbers(same(int(values[0]), len(of_rows)), kind)
+            return repeated(int(values[0]), len(of_rows), kind or pa.int64())
         out = np.empty(len(of_rows), dtype=np.int64)
         spread.run(np.ascontiguousarray(values, dtype=np.int64), limits, out)
         return of_numbers(out, kind)
@@ -87,7 +82,7 @@ def meta_columns(
 
     columns: dict[str, Callable[[], pa.Array]] = {
         "_commit_timestamp": lambda: over_rows(page.commit_times[events], TIME),
-        "_file": lambda: named(zeros(len(of_rows)), pa.array([plain(page.block.file)], pa.string())),
+        "_file": lambda: one_name(plain(page.block.file), len(of_rows)),
         "_position": lambda: over_rows(page.block.positions[events]),
         "_row": lambda: of_numbers(page.numbered(of_rows, numbers)),
         "_gtid": gtids,
@@ -98,24 +93,20 @@ def meta_columns(
     return {name: columns[name]() for name in names if name in columns}
 
 
-def zeros(count: int) -> NDArray[np.int32]:
-    """Zeros, int32, shared by many batches; read-only."""
-    return _zeros(1 << max(count - 1, 1).bit_length())[:count]
+def repeated(value: str | int, count: int, kind: pa.DataType) -> pa.Array:
+    """The same value repeated, shared by many batches."""
+    return _repeated(value, 1 << max(count - 1, 1).bit_length(), kind)[:count]
 
 
-@lru_cache(maxsize=4)
-def _zeros(count: int) -> NDArray[np.int32]:
-    return np.zeros(count, dtype=np.int32)
+@lru_cache(maxsize=8)
+def _repeated(value: str | int, count: int, kind: pa.DataType) -> pa.Array:
+    return pa.repeat(pa.scalar(value, kind), count)
 
 
-def same(value: int, count: int) -> Ints:
-    """The same number repeated, int64, shared by many batches; read-only."""
-    return _same(value, 1 << max(count - 1, 1).bit_length())[:count]
-
-
-@lru_cache(maxsize=4)
-def _same(value: int, count: int) -> Ints:
-    return np.full(count, value, dtype=np.int64)
+def one_name(text: str | None, count: int) -> pa.DictionaryArray:
+    """The same text repeated, or null."""
+    codes = repeated(0, count, pa.int32()) if text is not None else pa.nulls(count, pa.int32())
+    return pa.DictionaryArray.from_arrays(codes, pa.array([text or ""], pa.string()), safe=False)
 
 
 def named(codes: Array, texts: pa.Array) -> pa.DictionaryArray:
@@ -175,10 +166,9 @@ def _batch(
     page: RowsPage, table: Table, located: LocatedRows, zero_dates: str, schema: pa.Schema
 ) -> pa.RecordBatch:
     """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
-    columns, own = (
-        meta_columns(page, located.events, located.numbers, _is_given(located.changes), schema.names),
-        own_columns(table.schema, schema),
-    )
+    is_given = _is_given(located.changes)
+    columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
+    own = own_columns(table.schema, schema)
     used = [own[name] for name in schema.names if name in own]
     arrays = column_arrays(page, located, table, used, zero_dates)
     for field in schema:
@@ -218,12 +208,12 @@ def column_arrays(
     """
     cells, changed = [], []
     for column in columns:
-        one, rows = Cells.of(table, column, located), _changed_in_parts(located, table, column)
+        own, rows = Cells.of(table, column, located), _changed_in_parts(located, table, column)
         if len(rows):
-            starts = one.starts.copy()
+            starts = own.starts.copy()
             starts[rows] = ABSENT
-            one = Cells(table, column, located.data, starts)
-        cells.append(one)
+            own = Cells(table, column, located.data, starts)
+        cells.append(own)
         changed.append(rows)
     for array, rows, column in zip(build_all(cells, zero_dates), changed, columns, strict=True):
         if len(rows):
@@ -280,34 +270,27 @@ def reader_batches(
         for field in schema:
             if (column := own.get(field.name)) is not None:
                 try:
-                    columns[field.name] = _of_images(images, column, field.type, zero_dates)
+                    values = [
+                        plain_value(image.get(column.name), column, field.type, zero_dates)
+                        for image in images
+                    ]
                 except BinlogError as error:
                     raise event.locate(_located(error, table, column.name)) from error
+                columns[field.name] = pa.array(values, field.type)
             elif field.name == CHANGE_TYPE:
                 columns[field.name] = change_types(np.array(changes))
             elif field == ABSENT_FIELD:
-                columns[field.name] = _absent(images, own)
+                absent = [[name for name in own if own[name].name not in image] or None for image in images]
+                columns[field.name] = pa.array(absent, field.type)
             elif field.name not in columns:
                 columns[field.name] = pa.nulls(len(images), field.type)
         return joined_columns(columns, len(images), schema)
 
     if where is not None and images:
         chosen = where.rows(batch(where.needed)).tolist()
-        changes, numbers, images = ([one[at] for at in chosen] for one in (changes, numbers, images))
+        changes, numbers, images = ([column[row] for row in chosen] for column in (changes, numbers, images))
     if images:
         yield batch(schema)
-
-
-def _of_images(
-    images: list[dict[str, Value]], column: Column, kind: pa.DataType, zero_dates: str
-) -> pa.Array:
-    values = [plain_value(image.get(column.name), column, kind, zero_dates) for image in images]
-    return pa.array(values, kind)
-
-
-def _absent(images: list[dict[str, Value]], own: dict[str, Column]) -> pa.Array:
-    names = [[name for name, one in own.items() if one.name not in image] or None for image in images]
-    return pa.array(names, ABSENT_FIELD.type)
 
 
 def _located(error: BinlogError, table: Table, name: str) -> BinlogError:
@@ -367,8 +350,8 @@ def _batches_before(
     chosen = page.chosen[page.chosen < stop]
     numbers = page.images.table_of[chosen]
     _, first = np.unique(numbers, return_index=True)
-    for at in np.sort(first).tolist():
-        events = chosen[numbers == numbers[at]]
+    for index in np.sort(first).tolist():
+        events = chosen[numbers == numbers[index]]
         table = page.images.table(int(events[0]))
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))

@@ -60,14 +60,14 @@ def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Col
     case, because Spark and other readers of Parquet ignore case.
     """
     spelled = {name.lower(): name for name in schema.names} if schema else {}
-    found: dict[str, Column] = {}
+    own: dict[str, Column] = {}
     for column in table.columns:
         name = own_name(column.name)
-        while name.lower() in found:
+        while name.lower() in own:
             name += "_"
-        found[name.lower()] = column
+        own[name.lower()] = column
         spelled.setdefault(name.lower(), name)
-    return {spelled[key]: column for key, column in found.items()}
+    return {spelled[key]: column for key, column in own.items()}
 
 
 def own_name(name: str) -> str:
@@ -117,19 +117,19 @@ def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
     Servers ignore the case of column names, so a column renamed to another case is the same column. A
     column whose type changes gets the common type, or string if there is none.
     """
-    found: dict[str, pa.Field] = {}
+    merged: dict[str, pa.Field] = {}
     for table in tables:
         for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
-            known = found.setdefault(field.name.lower(), field)
+            known = merged.setdefault(field.name.lower(), field)
             if known.type != field.type:
-                found[field.name.lower()] = known.with_type(common_type(known.type, field.type))
-    return pa.schema([*META_FIELDS, *found.values()])
+                merged[field.name.lower()] = known.with_type(_common_type(known.type, field.type))
+    return pa.schema([*META_FIELDS, *merged.values()])
 
 
-def common_type(one: pa.DataType, other: pa.DataType) -> pa.DataType:
+def _common_type(first: pa.DataType, second: pa.DataType) -> pa.DataType:
     """The narrowest type that can hold the values of both; string if there is no other."""
     try:
-        fields = (pa.schema([pa.field("", kind)]) for kind in (one, other))
+        fields = (pa.schema([pa.field("", kind)]) for kind in (first, second))
         return pa.unify_schemas(list(fields), promote_options="permissive").field(0).type
     except (pa.ArrowInvalid, pa.ArrowTypeError):
         return pa.string()

@@ -22,12 +22,7 @@ from binlog_kaitai.rows.rolled_back_rows import is_readable_again
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.change_batches import joined_columns, meta_columns, named, page_batches
-from binlog_kaitai.views.change_schemas import (
-    CHANGES_SCHEMA,
-    check_schema,
-    merged_schema,
-    own_columns,
-)
+from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA, check_schema, merged_schema, own_columns
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
@@ -115,7 +110,7 @@ def read_changes(
     else:  # a source that can be read only once gets the schema of its first definition
         following = iter(pages)
         first = list(islice(following, 1))
-        known = islice((one for page in first for one, _ in page.runs() if isinstance(one, Table)), 1)
+        known = islice((map_ for page in first for map_, _ in page.runs() if isinstance(map_, Table)), 1)
         upcoming = chain(first, following)
     whole = merged_schema(known, zero_dates)
     schema = chosen_columns(whole, columns)
@@ -202,9 +197,9 @@ def json_batches(
 
 def _of_objects(page: RowsPage, objects: Objects, names: Iterable[str]) -> dict[str, pa.Array]:
     """The given columns of changes, if any of them requires objects."""
-    keys = [one.key if isinstance(one, Table) else ("", "") for one in page.images.tables]
+    keys = [table.key if isinstance(table, Table) else ("", "") for table in page.images.tables]
     codes = page.images.table_of[objects.events].astype(np.int32)
-    texts = [pa.array([plain(key[at]) for key in keys], pa.string()) for at in range(2)]
+    texts = [pa.array([plain(key[part]) for key in keys], pa.string()) for part in range(2)]
     return {
         **meta_columns(page, objects.events, objects.numbers, objects.is_given, names),
         "schema": named(codes, texts[0]),

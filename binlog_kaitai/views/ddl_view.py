@@ -94,9 +94,8 @@ def read_ddl(
 
 def pages_of_ddl(source: SourceLike | Iterable[SourceLike], filters: Filters, **options: Any) -> RowsPages:
     """The pages for `ddl_batches`."""
-    nothing = _NoDefinitions()
     options |= {"follows_xa": False, "has_rolled_back": True, "every_block": True}
-    return RowsPages(source, filters, definitions=nothing, **options)
+    return RowsPages(source, filters, definitions=_NoDefinitions(), **options)
 
 
 class _NoDefinitions(Definitions):
@@ -119,22 +118,17 @@ def ddl_batches(
         if page.block.file != file:
             file = page.block.file
             own = series.of(file, page.block.fixed_header(0).server_id)
-        if (batch := ddl_of_page(page, filters, own)) is not None:
-            yield batch
-
-
-def ddl_of_page(page: RowsPage, filters: Filters, definitions: Definitions) -> pa.RecordBatch | None:
-    """The rows of one page, if there are any."""
-    rows: list[dict[str, object]] = []
-    for row in statements_in(page.block, may_affect_tables):
-        if row >= page.limit:
-            break
-        body = statement_body(page.block, row)
-        changes = changes_of(body, definitions)
-        if page.wanted[row]:
-            chosen = [change for change in enumerate(changes) if _is_chosen(change[1], filters)]
-            rows += [_row(page, row, number, body, change) for number, change in chosen]
-    return pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA) if rows else None
+        rows: list[dict[str, object]] = []
+        for row in statements_in(page.block, may_affect_tables):
+            if row >= page.limit:
+                break
+            body = statement_body(page.block, row)
+            changes = changes_of(body, own)
+            if page.wanted[row]:
+                chosen = [change for change in enumerate(changes) if _is_chosen(change[1], filters)]
+                rows += [_row(page, row, number, body, change) for number, change in chosen]
+        if rows:
+            yield pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA)
 
 
 def _is_chosen(change: DefinitionChange, filters: Filters) -> bool:

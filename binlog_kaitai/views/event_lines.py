@@ -147,9 +147,12 @@ class Infos:
         texts = []
         for row in rows.tolist():
             try:
-                info: dict[str, Any] = info_of(self._parsed(row))
+                info = info_of(self._parsed(row))
                 texts.append(json_text(info))
-                wanted[row] = self._selection.takes_names(*(info.get(name) for name in _NAMES))
+                names = (info.get(name) for name in _NAMES)
+                wanted[row] = self._selection.takes_names(
+                    *(None if name is None else str(name) for name in names)
+                )
             except BinlogError as error:
                 texts.append(b"null")
                 self._fail(row, self._block.event(row).locate(error))

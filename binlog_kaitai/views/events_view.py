@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from typing import Literal, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.event_types import type_name
@@ -22,6 +21,7 @@ from binlog_kaitai.log.line_arrays import LineProgram, Pool, plain
 from binlog_kaitai.log.read_options import EventOptions, Reading
 from binlog_kaitai.rows.string_columns import LONGEST
 from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.views.change_batches import joined_columns, repeated
 from binlog_kaitai.views.event_lines import EventPages, EventsPage
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 
@@ -55,8 +55,6 @@ _MAX_EVENTS = 120_000
 _MAX_TEXT = 1 << 30
 
 _SECOND = 1_000_000
-
-_TEXT = pa.string()
 
 
 class _Names:
@@ -126,29 +124,24 @@ def read_events(
         needs_gtid="gtid" in needed,
         **reading.pages,
     )
-    return pa.RecordBatchReader.from_batches(schema, _batches(pages, schema, condition))
-
-
-def _batches(pages: EventPages, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
-    return pages.each(partial(_page_batches, schema=schema, where=where))
+    batches = pages.each(partial(_page_batches, schema=schema, where=condition))
+    return pa.RecordBatchReader.from_batches(schema, batches)
 
 
 def _page_batches(page: EventsPage, schema: pa.Schema, where: Where | None) -> Iterator[pa.RecordBatch]:
     with page.block.held():
-        rows = page.rows
-        if where is not None:
-            rows = _meeting(page, rows, where)
+        rows = page.rows if where is None else _matching(page, where)
         if len(rows):
             yield from _batches_of(page, rows, schema)
 
 
-def _meeting(page: EventsPage, rows: NDArray[np.int64], where: Where) -> NDArray[np.int64]:
+def _matching(page: EventsPage, where: Where) -> Ints:
     """The events of a page that match a condition."""
-    found, at = [rows[:0]], 0
-    for batch in _batches_of(page, rows, where.needed):
-        found.append(rows[at + where.rows(batch)])
-        at += batch.num_rows
-    return np.concatenate(found)
+    matching, begin = [page.rows[:0]], 0
+    for batch in _batches_of(page, page.rows, where.needed):
+        matching.append(page.rows[begin + where.rows(batch)])
+        begin += batch.num_rows
+    return np.concatenate(matching)
 
 
 def _batches_of(page: EventsPage, rows: Ints, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -166,15 +159,14 @@ def _batches_of(page: EventsPage, rows: Ints, schema: pa.Schema) -> Iterator[pa.
         infos = _strings(lines, np.concatenate(([0], ends)))
     # If all events of a block are selected, they are used without copies.
     chosen = slice(None) if count == len(page.block) else rows
-    arrays = [infos if name == "info" else _COLUMNS[name](page, chosen, count) for name in schema.names]
-    if arrays:
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
-    else:
-        yield pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
+    columns = {
+        name: infos if name == "info" else _COLUMNS[name](page, chosen, count) for name in schema.names
+    }
+    yield joined_columns(columns, count, schema)
 
 
 def _file(page: EventsPage, rows: Selection, count: int) -> pa.Array:
-    return _same(plain(page.block.file), count)
+    return repeated(plain(page.block.file), count, pa.string())
 
 
 def _timestamp(page: EventsPage, rows: Selection, count: int) -> pa.Array:
@@ -188,7 +180,7 @@ def _header_number(name: str) -> _MakeColumn:
     def make(page: EventsPage, rows: Selection, count: int) -> pa.Array:
         only = page.block.header.only(name)
         if only is not None:
-            return _same(only, count, type_)
+            return repeated(only, count, type_)
         return pa.array(page.block.header.numbers(name)[rows].astype(type_.to_pandas_dtype()))
 
     return make
@@ -197,7 +189,7 @@ def _header_number(name: str) -> _MakeColumn:
 def _checksum(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     statuses = page.statuses[rows]
     if count and (statuses == statuses[0]).all():
-        return _same(checksums.STATUSES[int(statuses[0])], count)
+        return repeated(checksums.STATUSES[int(statuses[0])], count, pa.string())
     return _STATUSES.of(statuses)
 
 
@@ -223,16 +215,6 @@ _COLUMNS: dict[str, _MakeColumn] = {
 
 def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], LineProgram]:
     return lambda: LineProgram(pool)
-
-
-def _same(value: str | int, count: int, type_: pa.DataType = _TEXT) -> pa.Array:
-    """The same value repeated, shared by many batches."""
-    return _repeated(value, 1 << max(count - 1, 1).bit_length(), type_)[:count]
-
-
-@lru_cache(maxsize=8)
-def _repeated(value: str | int, count: int, type_: pa.DataType) -> pa.Array:
-    return pa.repeat(pa.scalar(value, type_), count)
 
 
 def _strings(data: Bytes, offsets: Ints) -> pa.Array:

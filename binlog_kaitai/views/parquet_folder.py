@@ -194,14 +194,14 @@ class PartWriter:
                 writer.close()
                 self.closed(writer.writer.metadata)
 
-    def open_next(self) -> Any:
+    def open_next(self) -> Path | pa.NativeFile:
         """Where to write the next file: its path, or a stream."""
         self._folder.mkdir(parents=True, exist_ok=True)
         number = 1 + len(list(self._folder.glob("part-*.parquet")))
         self._path = self._folder / f"part-{number:05}.parquet"
         return self._path
 
-    def closed(self, metadata: Any) -> None:
+    def closed(self, metadata: pq.FileMetaData) -> None:
         """Called with the Parquet footer of each file that is complete."""
 
 
@@ -297,7 +297,7 @@ def _page_batches(page: RowsPage, zero_dates: str) -> Iterator[tuple[Table, pa.R
     yield None
 
 
-def _bound(writers: dict[Any, PartWriter]) -> None:
+def _bound(writers: dict[Name, PartWriter]) -> None:
     if sum(writer.waiting for writer in writers.values()) > _ALL_BYTES:
         for writer in writers.values():
             writer.flush()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -234,10 +234,7 @@ def put_image(line: Line, plan: LinePlan, columns: Sequence[int] | None, *, is_s
 class LineWriter:
     """Writes the lines of rows of a table; the texts of its events are written once for a page.
 
-    Parameters
-    ----------
-    events : int64 array
-        Numbers of the events in `page.images`, ascending, that may have rows.
+    `events` (int64 array): numbers of the events in `page.images`, ascending, that may have rows.
     """
 
     def __init__(self, page: RowsPage, table: Table, events: Ints, form: Form) -> None:
@@ -256,10 +253,7 @@ class LineWriter:
     def lines(self, found: LocatedRows) -> RowLines:
         """The lines of some rows.
 
-        Raises
-        ------
-        CellError
-            A value is invalid.
+        Raises `CellError`: a value is invalid.
         """
         of_rows, in_event = found.events, found.numbers
         rows = np.arange(len(of_rows))
@@ -334,7 +328,7 @@ def _origins(page: RowsPage, rows: Ints) -> dict[str, TextColumn]:
     }
 
 
-def origin_values(page: RowsPage, row: int) -> dict[str, Any]:
+def origin_values(page: RowsPage, row: int) -> dict[str, object]:
     """The values of `page.origins` for one event, as Python values."""
     return {
         name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
@@ -383,10 +377,10 @@ def _some(found: LocatedRows, rows: Ints) -> LocatedRows:
     return found.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
 
 
-def lines_of(objects: list[tuple[int, int, dict[str, Any]]], form: Form) -> RowLines:
+def lines_of(objects: list[tuple[int, int, dict[str, object]]], form: Form) -> RowLines:
     """Format rows given as objects, each with its event and its number within the event."""
-    texts = "".join(to_json(one) + "\n" for _, _, one in objects).encode("utf-8", "backslashreplace")
-    made = list(form.from_json(texts))
-    keys = np.array([one[:2] for one in objects], dtype=np.int64).reshape(-1, 2)
-    ends = np.cumsum([len(text) for text in made], dtype=np.int64)
-    return RowLines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(made), dtype=np.uint8), ends)
+    texts = "".join(to_json(row) + "\n" for _, _, row in objects).encode("utf-8", "backslashreplace")
+    lines = list(form.from_json(texts))
+    keys = np.array([row[:2] for row in objects], dtype=np.int64).reshape(-1, 2)
+    ends = np.cumsum([len(line) for line in lines], dtype=np.int64)
+    return RowLines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(lines), dtype=np.uint8), ends)

@@ -215,7 +215,7 @@ class Masks:
     def __bool__(self) -> bool:
         return bool(self.include or self.exclude or self.mask)
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> dict[str, object]:
         """In a form that JSON can represent."""
         return asdict(self)
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from threading import Lock
-from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.arrays import Array, Bytes
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
@@ -22,10 +21,7 @@ _LINE_SIZE = 256
 class Line:
     """The pieces of one kind of line.
 
-    Parameters
-    ----------
-    of_event
-        Number of texts per event.
+    `of_event`: number of texts per event.
     """
 
     def __init__(self, plan: LinePlan, of_event: int) -> None:
@@ -97,15 +93,8 @@ Describe = Callable[["LinePlan", ImageProgram], list[tuple[int, ...]]]
 class LinePlan:
     """The programs for the lines of a table.
 
-    Attributes
-    ----------
-    line_size : int
-        Size of a line, estimated from previous lines.
-
-    Parameters
-    ----------
-    describe
-        Adds the pieces of the lines for events with a program of `rows.images`.
+    `line_size`: size of a line, estimated from previous lines.
+    `describe`: adds the pieces of the lines for events with a program of `rows.images`.
     """
 
     def __init__(self, table: Table, style: ValueStyle, describe: Describe) -> None:
@@ -115,10 +104,10 @@ class LinePlan:
         self.line_size = _LINE_SIZE
         self._pool, self._words = b"", list[bytes]()
         self._cells: dict[tuple[int, bool], tuple[int, ...]] = {}
-        self._numbers: dict[tuple[Any, ...], int] = {}
+        self._numbers: dict[tuple[object, ...], int] = {}
         self._pieces: list[tuple[int, ...]] = []
         self._limits = [0]
-        self._arrays: tuple[Any, ...] | None = None
+        self._arrays: tuple[Array, ...] | None = None
         self._lock = Lock()  # pages of a table are processed in several threads
 
     def constant(self, text: bytes) -> tuple[int, int]:
@@ -151,7 +140,7 @@ class LinePlan:
             self._arrays = None
         return self._numbers[key]
 
-    def arrays(self) -> tuple[Any, ...]:
+    def arrays(self) -> tuple[Array, ...]:
         """Limits and pieces, pool, null, words and their limits, as arguments of `put_row_lines`."""
         with self._lock:
             if self._arrays is None:

@@ -29,7 +29,7 @@ from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.source import Source, SourceLike
-from binlog_kaitai.views.transaction_parts import Changes, Parts, join, part_schema, parts_of
+from binlog_kaitai.views.transaction_parts import Changes, PartRow, Parts, join, part_schema, parts_of
 
 #: Event types with required fields: an event of these types that cannot be decoded is an error.
 _NEEDED = frozenset(
@@ -292,7 +292,7 @@ class _OpenLog:
     def __init__(self, tables: Tables) -> None:
         self.tables = tables
         self.gtids, self.boundaries = GtidColumns(), Boundaries()
-        self.transaction: dict[str, Any] | None = None
+        self.transaction: PartRow | None = None
         self.file = ""
         self._validator = BodyValidator()
 
@@ -315,8 +315,8 @@ class _OpenLog:
                 _read(block, row, failures)
 
 
-def _row(batch: pa.RecordBatch) -> dict[str, Any]:
-    row: dict[str, Any] = batch.to_pylist()[0]
+def _row(batch: pa.RecordBatch) -> PartRow:
+    row: PartRow = batch.to_pylist()[0]
     return row
 
 

@@ -423,7 +423,11 @@ def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tupl
     return found
 
 
-def join(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+#: A row of `part_schema` as Python values.
+PartRow = dict[str, Any]
+
+
+def join(parts: Sequence[PartRow]) -> PartRow:
     """Merge the parts of a transaction, in order."""
     whole = dict(parts[0])
     for part in parts[1:]:

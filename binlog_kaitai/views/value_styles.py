@@ -42,16 +42,11 @@ class Cell(NamedTuple):
 class ValueStyle:
     """How values are written.
 
-    Attributes
-    ----------
-    dialect : int
-        See `listed_values`.
-    null : bytes
-    longest : int
-        Maximum length of strings that are written at once; longer ones become placeholders, see
-        `text.long_values`.
-    shortens : bool
-        Longer strings are shortened instead.
+    `dialect`: see `listed_values`.
+    `null`: bytes
+    `longest`: maximum length of strings that are written at once; longer ones become placeholders, see
+    `text.long_values`.
+    `shortens`: longer strings are shortened instead.
     """
 
     dialect: int
@@ -90,10 +85,7 @@ class ValueStyle:
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
         """The text of values of a kind from the event reader.
 
-        Raises
-        ------
-        CellError
-            A value is invalid.
+        Raises `CellError`: a value is invalid.
         """
         return list(map(self.of_json, json_texts(cells, rows)))
 
@@ -178,10 +170,7 @@ def _words(texts: Sequence[str], style: ValueStyle) -> list[bytes] | None:
 def json_texts(cells: Cells, rows: Ints) -> list[bytes]:
     """JSON text of values from the event reader, each distinct value once.
 
-    Raises
-    ------
-    CellError
-        A value is invalid.
+    Raises `CellError`: a value is invalid.
     """
     column, prefix = cells.column, cells.width.prefix
 

@@ -74,9 +74,9 @@ def test_events_longer_than_a_block_make_it_grow(block_size: int) -> None:
 
 
 @pytest.mark.parametrize("span", [None, Span()])
-@pytest.mark.parametrize("options", [{}, {"prefetches": True}])
+@pytest.mark.parametrize("prefetches", [False, True])
 def test_blocks_are_prefetched_if_that_is_requested(
-    span: Span | None, options: dict[str, bool], monkeypatch: pytest.MonkeyPatch
+    span: Span | None, prefetches: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = []
 
@@ -90,11 +90,11 @@ def test_blocks_are_prefetched_if_that_is_requested(
     with source.open() as stream:
         found = [
             at
-            for block in blocks_of(source, stream, block_size=1021, **options)
+            for block in blocks_of(source, stream, block_size=1021, prefetches=prefetches)
             for at in block.positions.tolist()
         ]
     assert found == by_reader(LOG.read_bytes())
-    assert len(begun) == len(options)
+    assert len(begun) == prefetches
 
 
 def test_a_stream_may_give_little_at_a_time() -> None:
