@@ -19,10 +19,12 @@ import binlog_kaitai
 from binlog_kaitai.cli.console import say, warn
 from binlog_kaitai.errors import (
     BinlogError,
+    ChecksumError,
     DamagedError,
     EncryptedError,
     NotABinlogError,
     SourceError,
+    TruncatedError,
     UsageError,
     out_of_memory,
 )
@@ -82,7 +84,20 @@ class _Commands(click.Group):
             return None
         module = import_module(f"binlog_kaitai.cli.{_MODULES.get(name, f'{name}_command')}")
         command: click.Command = getattr(module, name)
+        from binlog_kaitai.cli.shared_options import HELP_ORDER
+
+        command.params.sort(key=lambda option: HELP_ORDER.get(option.name or "", 1))
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in _COMMANDS and not args[0].startswith("-"):
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], _COMMANDS, 1)
+            ctx.fail(f"No such command {args[0]!r}." + (f" Did you mean {near[0]!r}?" if near else ""))
+        return super().resolve_command(ctx, args)
 
 
 _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
@@ -93,7 +108,8 @@ _SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 def app() -> None:
     """Read, verify, explain and archive MySQL and MariaDB binary logs.
 
-    SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, or - for stdin.
+    SOURCE is a file, a glob pattern, a directory of logs, a server's .index file, - for stdin, or a running
+    server: mysql://USER@HOST/.
 
     Exit codes: 0 success; 1 the log is damaged (details on stderr); 2 usage error, or a file is
     missing or is not a binary log; 3 (sql) parts of the script are commented out; 4 (fetch) the
@@ -132,6 +148,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
         code = _complain(error, EXIT_USAGE)
     except BinlogError as error:
         code = _complain(error, EXIT_DAMAGED)
+        if isinstance(error, (ChecksumError, TruncatedError)):
+            warn("to save what is intact, write a new log: binlog-kaitai repair --to NEW LOG")
     except OSError as error:
         # Errors in writing files are handled where the files are opened (`writing_to`).
         code = _complain(

@@ -20,15 +20,16 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.log.log_end import End
 
-#: Exit codes of `contains`, as in grep: something is missing; an error occurred.
+#: Exit codes of `contains` and `diff`, as in grep and diff: something is missing; an error occurred.
 EXIT_MISSING, EXIT_FAILED = 1, 2
 
-_CONTAINS = "contains"
+_CONTAINS, _DIFF = "contains", "diff"
 _OPERATIONS: dict[str, Callable[[GtidSet, GtidSet], GtidSet]] = {
     "subtract": operator.sub,
     "union": operator.or_,
     "intersect": operator.and_,
     _CONTAINS: lambda first, others: others - first,
+    _DIFF: operator.sub,
 }
 
 #: The beginning of a GTID, which distinguishes it from a file name.
@@ -73,6 +74,7 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
       intersect  GTIDs in all of the sets
       contains   prints nothing and exits 0 if the first set contains all the others;
                  otherwise prints the missing GTIDs and exits 1 (2 on any error)
+      diff       GTIDs in only one of two sets; exits 1 if there are any (2 on any error)
 
     In MariaDB, a GTID in gtid_slave_pos is a position that stands for everything in its domain up to there.
     With --positions, literal GTIDs are read as positions, and a union is printed as one.
@@ -81,6 +83,7 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
     Examples:
       binlog-kaitai gtids /var/lib/mysql/binlog.index
       binlog-kaitai gtids subtract /backup/source /backup/replica
+      binlog-kaitai gtids diff /backup/source /backup/replica
       binlog-kaitai gtids contains /var/lib/mysql "$(mysql -h replica -BNe 'SELECT @@gtid_executed')"
       binlog-kaitai gtids --logged 'binlog.00002*'
     """
@@ -89,13 +92,20 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
         operation, texts = "union", operands
     if len(texts) < (1 if operation == "union" else 2):
         raise UsageError(f"{operation} needs at least two sets: {operation} FIRST SECOND")
+    if operation == _DIFF and len(texts) > 2:
+        raise UsageError("diff takes two sets: diff FIRST SECOND")
     try:
-        result = _result(operation, _operands(texts, logged=logged), logged=logged, positions=positions)
+        sets = _operands(texts, logged=logged)
+        result = _result(operation, sets, logged=logged, positions=positions)
+        others = _result(operation, sets[::-1], logged=logged, positions=positions)
     except BinlogError as error:
-        if operation != _CONTAINS:
+        if operation not in (_CONTAINS, _DIFF):
             raise
         warn(error)
         sys.exit(EXIT_FAILED)
+    if operation == _DIFF:
+        _write_difference(list(zip(texts, (result, others), strict=True)), output)
+        sys.exit(EXIT_MISSING if result or others else 0)
     shown = result.position() if positions and operation == "union" else result
     if output == "json":
         name = (
@@ -108,6 +118,16 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
         say(str(shown))
     if operation == _CONTAINS and result:
         sys.exit(EXIT_MISSING)
+
+
+def _write_difference(only_in: list[tuple[str, GtidSet]], output: str) -> None:
+    if output == "json":
+        found = [{"gtids": str(gtids), "count": _count(gtids)} for _, gtids in only_in]
+        click.echo(json.dumps(dict(zip(("only_in_first", "only_in_second"), found, strict=True))))
+        return
+    for text, gtids in only_in:
+        if gtids:
+            say(f"only in {text}: {gtids}")
 
 
 class _Operand(NamedTuple):

@@ -18,6 +18,7 @@ from binlog_kaitai.cli.console import progress_over_all, say
 from binlog_kaitai.core.filters import (
     MAX_POSITION,
     ZERO_DATES,
+    FilterOptions,
     is_pattern,
     moment_of,
     parse_size,
@@ -312,7 +313,6 @@ def _qualified(chosen: dict[str, Any]) -> tuple[str, ...]:
     plain = [name for name in tables if "." not in name and not is_pattern(name)]
     if not plain or "-" in chosen["sources"]:  # stdin can be read only once
         return tables
-    from binlog_kaitai.core.filters import FilterOptions
     from binlog_kaitai.core.options import part_of
     from binlog_kaitai.statistics.counting import stats
 
@@ -397,6 +397,13 @@ _FILTERS = [
         "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"
     ),
 ]
+
+
+#: The places of options in the help of commands: filters come first and keys last; 1 for all others.
+HELP_ORDER = {
+    **dict.fromkeys((*FilterOptions.__annotations__, "utc"), 0),
+    **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 2),
+}
 
 
 def print_lines(

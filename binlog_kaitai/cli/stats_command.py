@@ -144,9 +144,11 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
         from binlog_kaitai.render.stats_text import DEFAULT_PARTS, print_stats
 
         # Only terminals have a width to which lines are fitted.
-        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-        console = _Console(file=sys.stdout, width=width, highlight=False, markup=False, emoji=False)
-        print_stats(stats, parts or DEFAULT_PARTS, timeline, console)
+        has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
+        console = _Console(
+            file=sys.stdout, width=None if has_width else 160, highlight=False, markup=False, emoji=False
+        )
+        print_stats(stats, parts or DEFAULT_PARTS, timeline, console, console.width if has_width else None)
 
 
 def _write_csv(part: StatsTable) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from binlog_kaitai.render.output_text import printable, shown_bytes, shown_seconds, shown_time, zone_name
@@ -22,6 +22,10 @@ _RIGHT = (StatsKind.NUMBER, StatsKind.BYTES, StatsKind.SECONDS, StatsKind.RATIO)
 _MAX_ROWS = 40
 
 _MAX_TEXT = 200
+
+#: Columns that are left out of a table that is too wide, in this order; their values follow in a line below.
+_BESIDE = ("statement", "set", "table_bytes", "tables", "gtid", "kind", "thread_id", "file", "time", "table")
+_GAP, _INDENT = "  ", "    "
 
 #: Parts that are shown if none is named.
 DEFAULT_PARTS = (
@@ -58,8 +62,14 @@ def shown(value: Any, kind: StatsKind) -> str:
             return str(value)
 
 
-def print_stats(stats: Stats, parts: Sequence[str], timeline: StatsTable, console: Console) -> None:
-    """Write the totals and the requested parts; `timeline` is that part in the steps to show."""
+def print_stats(
+    stats: Stats, parts: Sequence[str], timeline: StatsTable, console: Console, width: int | None
+) -> None:
+    """Write the totals and the requested parts.
+
+    `timeline`: that part in the steps to show.
+    `width`: that of the terminal, to which tables are fitted; None for no limit.
+    """
     for line in _totals(stats):
         console.print(Text(line))
     for name in parts:
@@ -74,7 +84,7 @@ def print_stats(stats: Stats, parts: Sequence[str], timeline: StatsTable, consol
         if name == "timeline":
             _print_chart(part, console)
         else:
-            _print_table(_named(part, stats), console)
+            _print_table(_named(part, stats), console, width)
 
 
 def _totals(stats: Stats) -> list[str]:
@@ -112,23 +122,42 @@ def _named(part: StatsTable, stats: Stats) -> StatsTable:
     return part._replace(columns=columns, rows=rows)
 
 
-def _print_table(part: StatsTable, console: Console) -> None:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for column in part.columns:
-        is_right = column.kind in _RIGHT
-        is_long = column.name in ("tables", "statement", "set", "file")
-        table.add_column(
-            column.name.replace("_", " "),
-            justify="right" if is_right else "left",
-            no_wrap=not is_long,
-            overflow="fold" if is_long else "ellipsis",
-        )
-    shown_rows = part.rows if part.step else part.rows[:_MAX_ROWS]
-    for row in shown_rows:
-        cells = (shown(value, column.kind) for value, column in zip(row, part.columns, strict=True))
-        table.add_row(*(Text(_one_line(cell)) for cell in cells))
-    console.print(table)
-    more = part.left_out + len(part.rows) - len(shown_rows)
+def _print_table(part: StatsTable, console: Console, width: int | None) -> None:
+    """Write a table whose lines fit a width, if any: values of some columns go to lines of their own."""
+    rows = part.rows if part.step else part.rows[:_MAX_ROWS]
+    names = [column.name.replace("_", " ") for column in part.columns]
+    cells = [
+        [_one_line(shown(value, column.kind)) for value, column in zip(row, part.columns, strict=True)]
+        for row in rows
+    ]
+    widths = [max(map(cell_len, column)) for column in zip(names, *cells, strict=True)]
+    kept = list(range(len(names)))
+    for name in _BESIDE:
+        if width is None or sum(widths[number] + len(_GAP) for number in kept) - len(_GAP) <= width:
+            break
+        kept = [number for number in kept if part.columns[number].name != name]
+
+    def line(texts: Sequence[str]) -> str:
+        padded = []
+        for number in kept:
+            blanks = " " * (widths[number] - cell_len(texts[number]))
+            is_right = part.columns[number].kind in _RIGHT
+            padded.append(blanks + texts[number] if is_right else texts[number] + blanks)
+        return _GAP.join(padded).rstrip()
+
+    console.print(Text(line(names), style="bold"), soft_wrap=True)
+    console.print(Text("─" * min(cell_len(line(["─" * size for size in widths])), width or _MAX_TEXT)))
+    for texts in cells:
+        console.print(Text(line(texts)), soft_wrap=True)
+        beside = [
+            f"{names[number]} {text}" if text.isdigit() else text
+            for number, text in enumerate(texts)
+            if text and number not in kept
+        ]
+        if beside and width is not None:
+            lines = textwrap.wrap(_GAP.join(beside), width - len(_INDENT), break_on_hyphens=False)
+            console.print(Text(textwrap.indent("\n".join(lines), _INDENT), style="dim"), soft_wrap=True)
+    more = part.left_out + len(part.rows) - len(rows)
     if more:
         console.print(Text(f"and {more:,} more", style="dim"))
 

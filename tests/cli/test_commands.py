@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.cli import app
 from tests.cli.conftest import Run
-from tests.corpus_files import Case, case, cases, special_cases
+from tests.corpus_files import CORPUS, Case, case, cases, special_cases
 from tests.extent import sample
 
 ROTATE = case("mysql-9.7", "rotate")
@@ -322,3 +323,32 @@ def test_a_reader_that_has_had_enough_is_no_error() -> None:
 
 def test_version(run: Run) -> None:
     assert run("--version").stdout.strip().endswith(bk.__version__)
+
+
+@pytest.mark.parametrize(
+    ("word", "near"),
+    [("evnts", "events"), ("transaction", "transactions"), ("stat", "stats"), ("xyzzy", None)],
+)
+def test_a_mistyped_command_gets_a_suggestion(word: str, near: str | None, run: Run) -> None:
+    done = run(word, ROTATE.logs[0])
+    assert done.returncode == 2
+    assert f"No such command {word!r}." in done.stderr
+    assert ("Did you mean" in done.stderr) == (near is not None)
+    assert near is None or f"Did you mean {near!r}?" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["events", "rows", "transactions", "stats", "sql", "slice", "export"])
+def test_help_has_filters_first_and_keys_last(command: str, run: Run) -> None:
+    text = run(command, "--help").stdout.split("Options:")[1]
+    names = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text, re.MULTILINE)
+    assert names[0] == "--start-position"
+    assert names[-2:] == ["--key-file-pbkdf2", "--help"]
+    assert names.index("--utc") == 10
+
+
+@pytest.mark.parametrize("damage", ["flipped_bit", "cut_in_body"])
+def test_damage_to_an_event_mentions_repair(damage: str, run: Run) -> None:
+    (log,) = (one for one in (CORPUS / f"damaged/mysql-9.7-{damage}").iterdir() if one.suffix == ".000001")
+    done = run("rows", log)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith("binlog-kaitai repair --to NEW LOG")

@@ -98,3 +98,20 @@ def test_a_position_stands_for_all_of_its_domain() -> None:
     assert str(GtidSet.parse("0-1-5,0-2-9,1-1-3").up_to_last()) == "0-1-1..5,0-2-1..9,1-1-1..3"
     assert str(GtidSet.parse("0-2-9").up_to_here([known])) == "0-1-1..9,0-2-1..9"
     assert str(GtidSet.parse(f"{OWN}:7").up_to_here([known])) == f"{OWN}:7"
+
+
+def test_what_is_in_only_one_of_two_sets(run: Run) -> None:
+    first, second = case("mysql-9.7", "rotate").logs[:2]
+    source = "a40b4242-e518-11f1-9090-02fc00000001"
+    done = run("gtids", "diff", "--logged", first, second)
+    assert done.returncode == 1
+    assert done.stdout == f"only in {first}: {source}:1-3\nonly in {second}: {source}:4\n"
+    done = run("gtids", "diff", "--format", "json", first, second)
+    assert json.loads(done.stdout) == {
+        "only_in_first": {"gtids": "", "count": 0},
+        "only_in_second": {"gtids": f"{source}:4", "count": 1},
+    }
+    done = run("gtids", "diff", first, f"{source}:1-3")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert run("gtids", "diff", first, first, second).returncode == 2
+    assert run("gtids", "diff", first, "/no/such/log").returncode == 2

@@ -133,3 +133,28 @@ def test_days_are_local(zone: str, hour: float, monkeypatch: pytest.MonkeyPatch)
         time.tzset()
     assert [start % 86400 / 3600 for start in starts.tolist()] == [hour, hour]
     assert (np.diff(starts) == 86400).all()
+
+
+@pytest.mark.parametrize("logs", [[MIXED], case("mysql-9.7", "rotate").logs], ids=["one", "several"])
+@pytest.mark.parametrize("width", [80, 100])
+def test_tables_fit_the_terminal(
+    width: int, logs: list[Path], run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "1000")
+    wide = run("stats", *logs).stdout
+    monkeypatch.setenv("COLUMNS", str(width))
+    text = run("stats", *logs).stdout
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("…") == wide.count("…")
+    heading, _, first, beside = text.partition("Biggest transactions\n")[2].splitlines()[:4]
+    assert ("file" in heading.split()) == (len(logs) > 1)
+    assert re.search(r" 2026-11-20 19:\d\d:\d\d +0 s +[0-9.]+ KiB +\d+ ", first)
+    assert re.match(r"    [0-9a-f-]{36}:\d+  ", beside)
+
+
+def test_a_file_gets_lines_of_any_length(run: Run, tmp_path: Path) -> None:
+    logs = [tmp_path / f"{'long-' * 35}{number}.bin" for number in range(2)]
+    for log in logs:
+        log.write_bytes(MIXED.read_bytes())
+    lines = run("stats", "--part", "biggest", *logs).stdout.splitlines()
+    assert sum(line.startswith(tuple(log.name for log in logs)) for line in lines) == 10
