@@ -1,4 +1,4 @@
-"""The grammar in the layout of Kaitai's collection of formats."""
+"""The grammar for Kaitai's collection of formats: what its build and its rules require."""
 
 from __future__ import annotations
 
@@ -7,25 +7,31 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tools.generate.__main__ import ROOT
-from tools.generate.collection import FOLDER, render
-from tools.generate.compiler import Target, compile_grammar
+import binlog_kaitai as bk
+from tools.generate.__main__ import ENTRY, ROOT
+from tools.generate.collection import FILE, SAMPLES, write
+from tools.generate.compiler import LANGUAGES, Target, compile_grammar
 from tools.generate.grammar import Grammar
 
 
 @pytest.mark.thorough
-def test_the_folder_compiles_from_the_root_of_the_collection(grammar: Grammar) -> None:
-    files = render(grammar, ROOT / "formats")
-    specs = {name.removesuffix(".ksy"): yaml.safe_load(text) for name, text in files.items()}
-    for spec in specs.values():
-        assert all(name.startswith(f"/{FOLDER}/") for name in spec["meta"].get("imports", ()))
-    here, there = compile_grammar(grammar.specs, Target("ruby")), compile_grammar(specs, Target("ruby"))
-    assert {Path(name).name for name in there[0]} == {Path(name).name for name in here[0]}
+def test_the_file_compiles_alone_in_every_language(grammar: Grammar, tmp_path: Path) -> None:
+    """The collection's build runs the compiler with `-t all`."""
+    write(grammar, ENTRY, ROOT / "tests/corpus", tmp_path)
+    spec = yaml.safe_load((tmp_path / "kaitai_struct_formats" / FILE).read_text(encoding="utf-8"))
+    assert "imports" not in spec["meta"]
+    assert all(compile_grammar({ENTRY: spec}, *map(Target, LANGUAGES)))
 
 
-def test_nothing_but_imports_differs(grammar: Grammar) -> None:
-    for name, text in render(grammar, ROOT / "formats").items():
-        original = (ROOT / "formats" / Path(name).relative_to(FOLDER)).read_text(encoding="utf-8")
-        pairs = zip(original.splitlines(), text.splitlines(), strict=True)
-        changed = [there for here, there in pairs if here != there]
-        assert all(line.startswith(f"    - /{FOLDER}/") for line in changed), name
+def test_it_has_what_the_collection_asks_for(grammar: Grammar, tmp_path: Path) -> None:
+    write(grammar, ENTRY, ROOT / "tests/corpus", tmp_path)
+    text = (tmp_path / "kaitai_struct_formats" / FILE).read_text(encoding="utf-8")
+    spec = yaml.safe_load(text)
+    assert {"id", "title", "application", "file-extension", "license"} <= set(spec["meta"])
+    assert Path(FILE).stem == spec["meta"]["id"]
+    assert spec["doc"]
+    assert spec["doc-ref"]
+    assert "\n  - id: entries\n    type: |" in text
+    samples = sorted((tmp_path / "kaitai_struct_samples" / SAMPLES).iterdir())
+    assert [path.name for path in samples] == ["mariadb-11.8.000001", "mysql-9.7.000001"]
+    assert all(report.is_ok for report in bk.verify(samples))

@@ -27,7 +27,7 @@ from tools.generate.grammar import Grammar, GrammarError
 ROOT = Path(__file__).parents[2]
 ENTRY = "mysql_binlog"
 WEBIDE = Path("build/webide/mysql_binlog.ksy")
-COLLECTION = Path("build/kaitai_struct_formats")
+COLLECTION = Path("build/collection")
 
 
 def render_all(grammar: Grammar) -> dict[str, str]:
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"wrote {WEBIDE}")
         return 0
     if options.collection:
-        write_target(collection.render(grammar, options.root / "formats"), options.root / COLLECTION)
+        collection.write(grammar, ENTRY, options.root / "tests/corpus", options.root / COLLECTION)
         print(f"wrote {COLLECTION}")
         return 0
     files = render_all(grammar)

@@ -1,28 +1,31 @@
-"""The grammar as a folder of kaitai_struct_formats, Kaitai's collection of formats.
+"""The grammar for kaitai_struct_formats, Kaitai's collection of formats: one file, with logs as samples.
 
-The files are unchanged except for their imports: the collection compiles all files with its own root as the
-base of absolute imports.
+The collection compiles every file for every language, with its root as the base of imports; 82 files of ours
+would fill a folder with types of a single format.
 """
 
 from __future__ import annotations
 
-import re
+import shutil
 from pathlib import Path
 
 from tools.generate.grammar import Grammar
+from tools.generate.webide import render
 
-#: Folder within the collection.
-FOLDER = "database/mysql_binlog"
-_IMPORTS = re.compile(r"^  imports:\n(?:    - .*\n)+", re.MULTILINE)
-_IMPORT = re.compile(r"^    - /?(.*)$", re.MULTILINE)
+#: The file within the collection, and the samples within kaitai_struct_samples.
+FILE, SAMPLES = "database/mysql_binlog.ksy", "database/mysql_binlog"
+
+#: Small logs of both servers, below tests/corpus/.
+_LOGS = ("mysql-9.7/orders/binlog.000001", "mariadb-11.8/types_metadata/binlog.000001")
 
 
-def render(grammar: Grammar, formats: Path) -> dict[str, str]:
-    """The text of each file, by path from the collection's root."""
-    return {
-        f"{FOLDER}/{spec}.ksy": _IMPORTS.sub(
-            lambda imports: _IMPORT.sub(rf"    - /{FOLDER}/\1", imports[0]),
-            (formats / f"{spec}.ksy").read_text(encoding="utf-8"),
-        )
-        for spec in grammar.specs
-    }
+def write(grammar: Grammar, entry: str, corpus: Path, folder: Path) -> None:
+    """Write the file and the samples below a folder, which is emptied first."""
+    shutil.rmtree(folder, ignore_errors=True)
+    file, samples = folder / "kaitai_struct_formats" / FILE, folder / "kaitai_struct_samples" / SAMPLES
+    file.parent.mkdir(parents=True)
+    file.write_text(render(grammar, entry), encoding="utf-8")
+    samples.mkdir(parents=True)
+    for log in _LOGS:
+        server, _, name = log.split("/")
+        shutil.copyfile(corpus / log, samples / f"{server}.{name.rpartition('.')[2]}")
