@@ -17,13 +17,19 @@ from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 from binlog_kaitai.values.representations import Value, json_form, value_of
-from binlog_kaitai.values.schema import Column, Schema, is_mariadb, set_old_fractions
+from binlog_kaitai.values.schema import Column, NameSource, Schema, is_mariadb, set_old_fractions
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import RowsBody
     from binlog_kaitai.core.grammar import RowImage
+
+#: MariaDB's table maps do not record the fractional digits of its old temporal types.
+FRACTIONS_HINT = (
+    "its TIME, DATETIME or TIMESTAMP columns may have fractional seconds, which only its CREATE TABLE shows"
+)
 
 
 class Change(Enum):
@@ -216,7 +222,7 @@ def _images(event: ParsedEvent, schema: Schema) -> list[Node]:
     except Exception as error:  # generated code on hostile bytes, as in the gate
         raise _describe(event, schema, error) from error
     if images is None:
-        raise GrammarError(_why_unreadable(event, schema), field=schema.full_name)
+        raise GrammarError(_why_unreadable(event, schema) + _hint(event, schema), field=schema.full_name)
     return list(images)
 
 
@@ -253,7 +259,18 @@ def _describe(event: ParsedEvent, schema: Schema, error: Exception) -> GrammarEr
     column = _unfinished_column(event)
     location = schema.full_name if column is None else _location(schema, schema.columns[column])
     kind = "end too early" if isinstance(error, EOFError) else "cannot be read"
-    return GrammarError(f"the rows {kind}: {error}", field=location)
+    return GrammarError(f"the rows {kind}: {error}{_hint(event, schema)}", field=location)
+
+
+def _hint(event: ParsedEvent, schema: Schema) -> str:
+    """What may be the reason if no definition of the table is known."""
+    may_have_fractions = (
+        is_mariadb(event.layout)
+        and schema.names_from is not NameSource.DEFINITION
+        and not schema.old_fractions
+        and any(column.kind in OLD_TIMES for column in schema.columns)
+    )
+    return f"; {FRACTIONS_HINT}" if may_have_fractions else ""
 
 
 def _unfinished_column(event: ParsedEvent) -> int | None:

@@ -186,6 +186,10 @@ def test_rows_with_fractions_that_the_log_does_not_declare_are_not_damage(tmp_pa
     assert scan(Source.of_path(str(path)), is_thorough=True).damages == []
     _, error = printed(path, tmp_path, verbose=1)
     assert "may have fractional seconds; `rows` can tell" in error
+    target = tmp_path / "without_definitions.000001"
+    list(slice_log([Source.of_path(str(path))], [str(target)], start_position=254_000))
+    with pytest.raises(bk.GrammarError, match="may have fractional seconds, which only its CREATE TABLE"):
+        bk.read_changes(target).read_all()
 
 
 def test_an_empty_value_of_a_user_variable_is_damage(tmp_path: Path) -> None:

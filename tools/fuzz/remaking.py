@@ -11,6 +11,7 @@ from binlog_kaitai.check.repair import repair as repair_log
 from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log.event_rows import FRACTIONS_HINT
 from binlog_kaitai.render.check_reports import repair_lines, slice_line
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import Source
@@ -38,7 +39,7 @@ def repair(run: Run) -> None:
 
 
 def cut_out(run: Run) -> None:
-    """Slices of an undamaged log have no damage."""
+    """Slices of an undamaged log have no damage, except rows that need a definition left behind."""
     target = run.folder / "slice.000001"
     filters = some_filters(run)
     found = run.gather("slice", lambda: slice_log([run.source], [str(target)], overwrite=True, **filters))
@@ -48,8 +49,10 @@ def cut_out(run: Run) -> None:
         slice_line(one)
     report = scan(Source.of_path(str(target)), is_thorough=True)
     before = run.thorough
-    if report.damage_count and before is not None and not before.damage_count:
-        run.note("slice-result", report.damages[0].reason, report.damages[0])
+    if before is not None and not before.damage_count:
+        for damage in report.damages:
+            if FRACTIONS_HINT not in damage.reason:
+                run.note("slice-result", damage.reason, damage)
 
 
 #: Transactions of corpus logs.
