@@ -31,7 +31,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-seeded check fuzz generate docs vectors webide bench bench-peers kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-seeded check fuzz generate docs viewer vectors webide bench bench-peers kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -113,6 +113,9 @@ generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) wr
 
 docs: setup ## write build/docs/index.html, the format reference as a static site
 	$(BIN)/python -m tools.reference --site
+
+viewer: setup ## write build/viewer/index.html, the page on which binary logs are opened
+	$(BIN)/python -m tools.viewer
 
 vectors: setup ## write build/vectors/, a small real log for each event type and its tree as JSON
 	$(BIN)/python -m tools.vectors

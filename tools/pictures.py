@@ -1,4 +1,4 @@
-"""Creates the pictures of the README: `explain` in a terminal, and the page of `stats` in a browser.
+"""Creates the pictures of the README: `explain` in a terminal, the viewer and `stats` in a browser.
 
 Run as ``python -m tools.pictures``; needs Chromium.
 """
@@ -16,8 +16,8 @@ from rich.console import Console
 from rich.text import Text
 
 import binlog_kaitai as bk
+from binlog_kaitai.render import stats_page, viewer_page
 from binlog_kaitai.render.explanation import Explained
-from binlog_kaitai.render.stats_page import page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -39,15 +39,23 @@ SCENARIOS = (
 #: An event of that log with two short rows.
 POSITION = 7156
 
+#: A log with the names of columns, and a field of an update in it.
+ORDERS = LOGS / "orders" / "binlog.000001"
+ORDERS_FIELD = "position=27725&field=body.content.rows[0].before.cells[4].value.digits"
+
 WIDTH, LINES = 132, 25
 
 
 def main() -> None:
-    """Create both."""
+    """Create all."""
     IMAGES.mkdir(exist_ok=True)
     os.chdir(LOGS)  # the page shows the paths of logs as given
     (IMAGES / "explain.svg").write_text(_explained(), encoding="utf-8")
-    _photograph(IMAGES / "stats.png")
+    paths = sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))
+    _photograph(IMAGES / "stats.png", stats_page.page(bk.stats(paths), bk.__version__), 900)
+    parts = [viewer_page.Part(0, ORDERS.read_bytes())]
+    viewer = viewer_page.page(viewer_page.Excerpt(ORDERS.name, parts))
+    _photograph(IMAGES / "viewer.png", viewer, 820, ORDERS_FIELD)
 
 
 def _explained() -> str:
@@ -61,21 +69,16 @@ def _explained() -> str:
     return console.export_svg(title="binlog-kaitai explain")
 
 
-def _photograph(path: Path) -> None:
+def _photograph(path: Path, page: bytes, height: int, fragment: str = "") -> None:
     browser = shutil.which("chromium") or shutil.which("google-chrome")
     if browser is None:
         raise SystemExit("Chromium is missing")
     with tempfile.TemporaryDirectory() as folder:
-        html = Path(folder) / "stats.html"
-        html.write_bytes(
-            page(
-                bk.stats(sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))),
-                bk.__version__,
-            )
-        )
+        html = Path(folder) / "page.html"
+        html.write_bytes(page)
         subprocess.run(
-            [browser, "--headless", "--no-sandbox", "--hide-scrollbars", "--window-size=1200,900",
-             f"--screenshot={path}", html.as_uri()],
+            [browser, "--headless", "--no-sandbox", "--hide-scrollbars", f"--window-size=1200,{height}",
+             "--virtual-time-budget=10000", f"--screenshot={path}", f"{html.as_uri()}#{fragment}"],
             check=True, capture_output=True,
         )  # fmt: skip
 

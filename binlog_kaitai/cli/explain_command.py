@@ -6,13 +6,14 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import has_colors, print_json
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.cli.console import has_colors, print_json, say
+from binlog_kaitai.errors import UsageError, writing_to
 
 if TYPE_CHECKING:
     from binlog_kaitai.render.explanation import Explained
@@ -26,7 +27,24 @@ if TYPE_CHECKING:
 @options.zone
 @click.option("--wide", is_flag=True, help="Do not wrap lines to the terminal width.")
 @click.option("--full", "in_full", is_flag=True, help="Show fields longer than 4 KiB in full.")
-def explain(sources: tuple[str, ...], position: int | None, output: str, wide: bool, in_full: bool) -> None:
+@click.option(
+    "--html",
+    type=options.LocalPath(path_type=Path),
+    metavar="FILE",
+    help="Write the log as a page, the viewer.",
+)
+@click.option("--start-position", "start", type=options.number, metavar="N", help="With --html: start here.")
+@click.option("--stop-position", "stop", type=options.number, metavar="N", help="With --html: stop here.")
+def explain(
+    sources: tuple[str, ...],
+    position: int | None,
+    output: str,
+    wide: bool,
+    in_full: bool,
+    html: Path | None,
+    start: int | None,
+    stop: int | None,
+) -> None:
     """Show every byte of an event: offset, hex, field, value, meaning.
 
     With --format json, each line is one event: a list of its leaf fields with offset, size, path and value.
@@ -34,14 +52,25 @@ def explain(sources: tuple[str, ...], position: int | None, output: str, wide: b
     log of MySQL, the header comes first.
     Text output shortens fields longer than 4 KiB unless --full is given.
 
+    --html writes a self-contained page, the viewer, with the log inside: its events, their rows, and each
+    byte with its meaning. --at chooses the event that it shows first.
+
     \b
     Examples:
       binlog-kaitai explain --at 197 binlog.000024
       binlog-kaitai explain binlog.000024 | less -S
+      binlog-kaitai explain --html log.html --start-position 197 --stop-position 9000 binlog.000024
     """
     from binlog_kaitai.log.event_log import open, stops_before
     from binlog_kaitai.render.explanation import Explained
 
+    if html is not None:
+        if output == "json" or wide or in_full:
+            raise UsageError("--html shows everything; remove --format, --wide and --full")
+        _write_page(sources, html, start, stop, position)
+        return
+    if start is not None or stop is not None:
+        raise UsageError("--start-position and --stop-position need --html")
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
@@ -69,6 +98,22 @@ def explain(sources: tuple[str, ...], position: int | None, output: str, wide: b
         for source in log.sources:
             options.refuse_position(source, position)
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
+
+
+def _write_page(
+    sources: tuple[str, ...], path: Path, start: int | None, stop: int | None, position: int | None
+) -> None:
+    from binlog_kaitai.render.viewer_page import Excerpt, page
+    from binlog_kaitai.sources.source import resolve
+
+    options.refuse_inputs(path, sources)
+    logs = [log for source in sources for log in resolve(source)]
+    if len(logs) != 1:
+        raise UsageError(f"--html shows one log, not {len(logs)}")
+    text = page(Excerpt.of(logs[0], Path(logs[0].name).name, start, stop, position))
+    with writing_to(str(path)):
+        path.write_bytes(text)
+    say(f"{path}: {len(text):,} bytes", err=True)
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:

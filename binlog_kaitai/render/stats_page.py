@@ -1,23 +1,19 @@
-"""Statistics as a self-contained HTML page, which makes no network requests.
+"""Statistics as a self-contained HTML page.
 
 Data from the log is embedded as JSON that markup cannot terminate, and the script inserts it as text, never
-as markup. A content security policy blocks all other scripts. The notable transactions are shown event by
-event and byte by byte, within limits.
+as markup. The notable transactions are shown event by event and byte by byte, within limits.
 """
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 from collections.abc import Iterable
 from contextlib import suppress
-from importlib.resources import files
 from typing import Any
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
+from binlog_kaitai.render.static_page import as_script_data, assemble, read, script_of
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
 from binlog_kaitai.statistics.stats_model import Stats, StatsTable, TransactionPlace
 
@@ -149,25 +145,8 @@ _MAX_ROWS = 2000
 
 def page(stats: Stats, version: str) -> bytes:
     """The page, as UTF-8; `version` is the package's."""
-    style = _read("page.css")
-    script = "(function () {\n'use strict';\n" + "".join(map(_read, _SCRIPTS)) + "})();\n"
-    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
-    text = _read("page.html")
-    # The data is inserted last, so that it is not searched for placeholders.
-    data = _data(stats, version)
-    for name, value in (("policy", policy), ("style", style), ("script", script), ("data", data)):
-        head, _, tail = text.partition(f"<!--{name}-->")
-        text = head + value + tail
-    return text.encode()
-
-
-def _read(name: str) -> str:
-    return files(__package__).joinpath("html", name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-    return f"'sha256-{digest}'"
+    script = script_of(*(read("html", name) for name in _SCRIPTS))
+    return assemble("html", script, _data(stats, version))
 
 
 def _data(stats: Stats, version: str) -> str:
@@ -194,9 +173,3 @@ def _part(part: StatsTable) -> _Json:
         "rows": rows,
         "left_out": part.left_out + len(part.rows) - len(rows),
     }
-
-
-def as_script_data(value: object) -> str:
-    """JSON that is safe in a script element: it can neither end the element nor begin a comment."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")

@@ -31,6 +31,7 @@ TARGETS = {
     "webide",
     "docs",
     "vectors",
+    "viewer",
     "test-languages",
     "test-seeded",
     "test-wheels",

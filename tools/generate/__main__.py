@@ -23,6 +23,7 @@ from tools.generate import (
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
 from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
+from tools.viewer import bundle
 
 ROOT = Path(__file__).parents[2]
 ENTRY = "mysql_binlog"
@@ -41,6 +42,7 @@ def render_all(grammar: Grammar) -> dict[str, str]:
         "meanings.py": meanings.render(grammar),
         "sizes.py": sizes.render(grammar),
         **decoders.render(grammar),
+        **{f"viewer/{name}": text for name, text in bundle.render(grammar).items()},
     }
     return {f"generated/binlog_grammar/{name}": text for name, text in files.items()}
 

@@ -33,13 +33,13 @@ def render(grammar: Grammar) -> str:
         entries = [f"        {name!r}: {' '.join(doc.split())!r}," for name, doc in fields if doc]
         if entries:
             lines += [f"    {type_.class_path!r}: {{", *entries, "    },"]
-        widths = {node["id"]: width for node in type_.seq if (width := _spare_bits(node))}
+        widths = {node["id"]: width for node in type_.seq if (width := spare_bits(node))}
         if widths:
             bits.append(f"    {type_.class_path!r}: {widths!r},")
     return _HEAD + "\n".join(lines) + "\n}\n" + _BITS_HEAD + "\n".join(bits) + "\n}\n"
 
 
-def _spare_bits(field: Node) -> int | None:
+def spare_bits(field: Node) -> int | None:
     """Number of bits of a field, unless it fills bytes."""
     found = _BITS.fullmatch(str(field.get("type")))
     width = int(found[1]) if found else 0

@@ -1,0 +1,242 @@
+// The page: opening a log, searching in it, and the address that names an event.
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
+    else if (value !== '' && value !== undefined) made.setAttribute(key, value);
+  }
+  // Text of a log becomes text nodes only, never markup.
+  made.append(...children.flat(2).filter((child) => child !== '').map((child) => (child instanceof Node ? child : String(child))));
+  return made;
+}
+
+const byId = (id) => document.getElementById(id);
+const inThousands = (value) => value.toLocaleString('en-US');
+const cut = (value, length = 200) => (value.length > length ? `${value.slice(0, length)}…` : value);
+const attempt = (compute) => { try { return compute(); } catch { return undefined; } };
+
+/** A name that may be broken after its underscores and dots. */
+const broken = (name) => name.split(/(?<=[_.])/).flatMap((part, index) => (index ? [document.createElement('wbr'), part] : [part]));
+
+/** Text of the grammar, in which names are between backticks. */
+const marked = (text) => text.split('`').map((part, index) => (index % 2 ? element('code', {}, part) : part));
+
+function sizeText(bytes) {
+  if (bytes < 10_000) return `${inThousands(bytes)} B`;
+  let unit = 0;
+  while (bytes >= 1000 && unit < 4) { bytes /= 1024; unit += 1; }
+  return `${Number(bytes.toPrecision(3))} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][unit]}`;
+}
+
+const GTID_TYPES = ['GTID_LOG_EVENT', 'ANONYMOUS_GTID_LOG_EVENT', 'GTID_TAGGED_LOG_EVENT', 'GTID_EVENT']
+  .map((name) => EVENT_TYPES[name]);
+
+/** Events between two looks at the clock while searching, and how long to search until the page may draw. */
+const SEARCHED_AT_ONCE = 256;
+const LONGEST_BLOCKING = 30;
+
+/**
+ * Indices of the events that a text is in: of whole transactions by GTID, of table maps and rows by table, of
+ * other events by what the list says of them. `onProgress(found, done)` returns false to give up.
+ */
+async function search(log, text, onProgress) {
+  const wanted = text.toLowerCase();
+  const { frames } = log;
+  const found = [];
+  let isInTransaction = false;
+  let tables = new Set();
+  let drawn = performance.now();
+  for (let index = 0; index < frames.count; index++) {
+    const type = frames.types[index];
+    const isGtid = GTID_TYPES.includes(type);
+    if (isGtid) isInTransaction = false;
+    if (isStatementStart[type]) tables = new Set();
+    let isMatch = isInTransaction;
+    if (hasRows[type]) {
+      if (!isMatch && tables.size) {
+        const id = log.entry(await log.raw(index, 64), log.formatOf(index), null).upcomingTableId.value;
+        isMatch = tables.has(String(id));
+      }
+    } else if (!isMatch) {
+      isMatch = (await searchedText(log, index, type)).toLowerCase().includes(wanted);
+      if (isMatch && isGtid) isInTransaction = true;
+      if (isMatch && type === EVENT_TYPES.TABLE_MAP_EVENT) tables.add(String((await log.tableMapAt(index)).tableId.value));
+    }
+    if (isMatch) found.push(index);
+    if (index % SEARCHED_AT_ONCE === 0 && performance.now() - drawn > LONGEST_BLOCKING) {
+      if (!onProgress(found, index / frames.count)) return null;
+      await new Promise((resolve) => { setTimeout(resolve); });
+      drawn = performance.now();
+    }
+  }
+  return found;
+}
+
+/** What the list says of an event, and of the table maps and statements inside a payload. */
+async function searchedText(log, index, type) {
+  const summary = await summaryOf(log, index).catch(() => '');
+  if (type !== EVENT_TYPES.TRANSACTION_PAYLOAD_EVENT) return summary;
+  const inner = await log.payload(index).catch(() => null);
+  const texts = [summary];
+  for (let number = 0; inner && number < inner.frames.count; number++) {
+    if (!hasRows[inner.frames.types[number]]) texts.push(await summaryOf(inner, number).catch(() => ''));
+  }
+  return texts.join('\n');
+}
+
+const page = { log: null, filter: Symbol('filter') };
+const list = new List((index) => choose(index));
+const detail = new Detail((number) => choose(list.chosen, number));
+
+/** Open a log; a file that is none is refused with a sentence. */
+async function open(bytes) {
+  byId('problem').textContent = '';
+  byId('progress').hidden = false;
+  const bar = byId('progress').firstElementChild;
+  let log;
+  try {
+    log = await Log.open(bytes, (done) => { bar.value = done; });
+  } catch (problem) {
+    for (const id of ['events', 'detail', 'search']) byId(id).hidden = true;
+    byId('start').hidden = false;
+    byId('problem').textContent = `${bytes.name}: ${problem instanceof LogError ? problem.message : problem}`;
+    return;
+  } finally {
+    byId('progress').hidden = true;
+  }
+  page.log = log;
+  const version = log.formats[0]?.content.serverVersion;
+  byId('name').textContent = [bytes.name, bytes.isWhole ? sizeText(bytes.size) : '', version].filter(Boolean).join(' · ');
+  document.title = `${bytes.name} · Binary log viewer`;
+  byId('start').hidden = true;
+  for (const id of ['events', 'detail', 'search']) byId(id).hidden = false;
+  const notices = [log.problem?.text, log.isInUse && !log.problem
+    ? 'The log is in use, or its server did not close it.' : '', bytes.isWhole ? '' : 'This page has a part of the log.'];
+  byId('notice').textContent = notices.filter(Boolean).join(' ');
+  byId('notice').hidden = !byId('notice').textContent;
+  listTypes(log);
+  byId('query').value = '';
+  await filter();
+  await followAddress();
+}
+
+function listTypes({ frames }) {
+  const counts = new Map();
+  for (let index = 0; index < frames.count; index++) {
+    counts.set(frames.types[index], (counts.get(frames.types[index]) ?? 0) + 1);
+  }
+  const options = [...counts].map(([type, count]) => [typeName(type), type, count]).sort();
+  byId('type').replaceChildren(element('option', { value: 'all' }, 'All types'), ...options.map(([name, type, count]) =>
+    element('option', { value: type }, `${name} (${inThousands(count)})`)));
+}
+
+/** Show the events that the search box and the choice of a type leave. */
+async function filter() {
+  const turn = (page.filter = Symbol('filter'));
+  const { log } = page;
+  const text = byId('query').value.trim();
+  const type = byId('type').value;
+  const { frames } = log;
+  const isOfType = (index) => type === 'all' || frames.types[index] === Number(type);
+  let indices = null;
+  if (text && !/^[\d,]+$/.test(text)) {
+    indices = await search(log, text, (found, done) => {
+      byId('count').textContent = `${inThousands(found.length)} found, ${Math.round(100 * done)} % searched`;
+      return turn === page.filter;
+    });
+    if (!indices) return;
+    indices = indices.filter(isOfType);
+  } else if (type !== 'all') {
+    indices = Array.from({ length: frames.count }, (_, index) => index).filter(isOfType);
+  }
+  list.show(log, indices);
+  const count = inThousands(frames.count);
+  byId('count').textContent = indices ? `${inThousands(indices.length)} of ${count} events` : `${count} events`;
+}
+
+/** Show an event, or one inside its payload, and put it into the address. */
+async function choose(index, inside = null) {
+  const { log } = page;
+  if (index === undefined || index < 0 || index >= log.frames.count) return;
+  list.choose(index);
+  const address = `#position=${log.frames.positions[index]}${inside === null ? '' : `&inside=${inside}`}`;
+  if (location.hash.split('&field=')[0] !== address) history.replaceState(null, '', address);
+  if (inside === null) await detail.show(log, index);
+  else await detail.show(await log.payload(index), inside, { log, index });
+}
+
+async function followAddress() {
+  const wanted = new URLSearchParams(location.hash.slice(1));
+  const position = Number(wanted.get('position') ?? 0);
+  const index = Math.max(0, page.log.frames.at(position));
+  await choose(index, wanted.has('inside') ? Number(wanted.get('inside')) : null);
+  if (wanted.has('field')) detail.pointAt(wanted.get('field'));
+}
+
+/** Go to the event at a position, or around it. */
+function goTo(position) {
+  const index = page.log.frames.at(position);
+  if (index < 0) return;
+  if (list.indices && !list.indices.includes(index)) {
+    byId('type').value = 'all';
+    list.show(page.log);
+  }
+  choose(index);
+}
+
+let timer;
+byId('query').addEventListener('input', () => { clearTimeout(timer); timer = setTimeout(filter, 250); });
+byId('type').addEventListener('change', filter);
+byId('search').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  clearTimeout(timer);
+  const text = byId('query').value.trim();
+  if (/^[\d,]+$/.test(text)) {
+    goTo(Number(text.replaceAll(',', '')));
+  } else {
+    await filter();
+    if (list.count) choose(list.indexAt(0));
+  }
+  byId('list').focus();
+});
+
+for (const id of ['choose', 'choose-too']) byId(id).addEventListener('click', () => byId('file').click());
+byId('file').addEventListener('change', () => { if (byId('file').files[0]) open(Bytes.ofFile(byId('file').files[0])); });
+byId('theme').addEventListener('click', () => {
+  const root = document.documentElement;
+  const isDark = (root.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
+  root.dataset.theme = isDark ? 'light' : 'dark';
+});
+
+addEventListener('dragover', (event) => { event.preventDefault(); document.body.classList.add('over'); });
+addEventListener('dragleave', (event) => { if (!event.relatedTarget) document.body.classList.remove('over'); });
+addEventListener('drop', (event) => {
+  event.preventDefault();
+  document.body.classList.remove('over');
+  if (event.dataTransfer.files[0]) open(Bytes.ofFile(event.dataTransfer.files[0]));
+});
+addEventListener('hashchange', () => { if (page.log) followAddress(); });
+addEventListener('keydown', (event) => {
+  if (event.key === '/' && !event.target.matches('input, select') && page.log) {
+    event.preventDefault();
+    byId('query').focus();
+  } else if (event.key === 'Escape' && event.target.id === 'query') {
+    byId('query').value = '';
+    filter();
+    byId('list').focus();
+  }
+});
+
+// For the console: `viewer.log`, its events, and what the page reads from them.
+globalThis.viewer = {
+  get log() { return page.log; },
+  open, choose, Bytes, leavesOf, rowsOf, summaryOf, typeName, isChecksumRight,
+};
+
+const embedded = byId('log');
+if (embedded) {
+  const { name, parts, isWhole, position } = JSON.parse(embedded.textContent);
+  if (position !== null && !location.hash) history.replaceState(null, '', `#position=${position}`);
+  open(Bytes.ofParts(name, parts, isWhole));
+}

@@ -1,0 +1,475 @@
+"""The viewer in a real browser: what it reads from logs is what the library reads, byte for byte."""
+
+from __future__ import annotations
+
+import base64
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import WebDriverWait
+
+import binlog_kaitai as bk
+from binlog_kaitai.cli.app import main
+from binlog_kaitai.core.grammar import read_event
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.render.explanation import dissect
+from binlog_kaitai.render.viewer_page import page
+from binlog_kaitai.values.json_documents import JsonText
+from binlog_kaitai.values.representations import json_form, value_of
+from binlog_kaitai.values.schema import Schema, is_mariadb
+from tests.corpus_files import case
+
+pytestmark = pytest.mark.browser
+
+#: Logs of all servers; together they have all types of columns, and events of nearly all types.
+LOGS = (
+    "mysql-5.6/types_v1_rows",
+    "mysql-5.6/mixed",
+    "mysql-5.7/types_full",
+    "mysql-8.0/json_partial",
+    "mysql-8.0/types_metadata",
+    "mysql-9.7/charsets",
+    "mysql-9.7/gtid_tags",
+    "mysql-9.7/json_values",
+    "mysql-9.7/odd_values",
+    "mysql-9.7/payloads",
+    "mysql-9.7/types_full",
+    "mysql-9.7/types_metadata",
+    "mariadb-10.2/types_compressed",
+    "mariadb-10.5/types_metadata",
+    "mariadb-10.11/domains",
+    "mariadb-11.4/types_compressed",
+    "mariadb-11.8/types_full",
+    "mariadb-11.8/types_metadata",
+    "mariadb-11.8/xa",
+)
+MIXED = case("mysql-9.7", "mixed").logs[0]
+#: An event of that log with two rows, and the GTID of its transaction.
+POSITION, GTID = 7156, "a40b4242-e518-11f1-9090-02fc00000001:21"
+
+#: Character sets that browsers do not know, or know otherwise; the page shows such text as bytes.
+UNKNOWN_TO_BROWSERS = ("big5", "eucjpms", "ujis")
+
+_DROP = """
+    const transfer = new DataTransfer();
+    const bytes = Uint8Array.from(atob(arguments[1]), one => one.charCodeAt(0));
+    transfer.items.add(new File([bytes], arguments[0]));
+    const init = {dataTransfer: transfer, bubbles: true, cancelable: true};
+    document.body.dispatchEvent(new DragEvent("drop", init));
+"""
+_READ = """
+    const done = arguments[arguments.length - 1];
+    const {leavesOf, rowsOf, summaryOf, typeName, isChecksumRight} = viewer;
+    const cell = ({kind, text}) => kind === "number" && Number.isFinite(Number(text)) ? text
+        : kind === "json" ? text : kind === "null" ? "null"
+        : JSON.stringify(kind === "bytes" ? {hex: text} : kind === "diff" ? {diff: text} : text);
+    const image = (values, columns) => values && "{" + values
+        .map((value, index) => [value, columns[index].name])
+        .filter(([value]) => value.kind !== "absent")
+        .map(([value, name]) => JSON.stringify(name) + ":" + cell(value)).join(",") + "}";
+    async function read(log, isInside) {
+        const events = [];
+        for (let index = 0; index < log.frames.count; index++) {
+            const event = await log.event(index);
+            const found = rowsOf(event, log.isMariadb);
+            events.push({
+                isInside,
+                position: isInside ? null : log.frames.positions[index],
+                size: log.frames.sizes[index],
+                time: log.frames.times[index],
+                type: typeName(log.frames.types[index]),
+                isRight: isChecksumRight(event),
+                leaves: leavesOf(event.entry.event, event.data)
+                    .map(({offset, size, path}) => [offset, size, path]),
+                summary: await summaryOf(log, index),
+                rows: found && found.rows.map(({before, after}) =>
+                    [image(before, found.columns) ?? null, image(after, found.columns) ?? null]),
+            });
+            if (typeName(log.frames.types[index]) === "TRANSACTION_PAYLOAD_EVENT") {
+                events.push(...await read(await log.payload(index), true));
+            }
+        }
+        return events;
+    }
+    read(viewer.log, false).then((events) => done({events}), (problem) => done({problem: problem.stack}));
+"""
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("viewer") / "index.html"
+    path.write_bytes(page())
+    return path
+
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(browser: Any, file: Path) -> Iterator[Open]:
+    """A function that opens the page, drops a log on it, and waits until it is shown."""
+
+    def open_page(data: bytes, name: str = "binlog.000001") -> Any:
+        browser.get("about:blank")
+        browser.get(file.as_uri())
+        browser.execute_script(_DROP, name, base64.b64encode(data).decode())
+        WebDriverWait(browser, 20).until(
+            lambda found: (
+                found.find_elements(By.CSS_SELECTOR, "#event h2") or found.find_element(By.ID, "problem").text
+            )
+        )
+        return browser
+
+    browser.set_window_size(1280, 1000)
+    yield open_page
+    assert browser.get_log("browser") == []
+
+
+def texts(browser: Any, selector: str) -> list[str]:
+    script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText)"
+    return [str(text) for text in browser.execute_script(script, selector)]
+
+
+def title(browser: Any) -> str:
+    """The type and position of the event that is shown."""
+    found = browser.find_elements(By.CSS_SELECTOR, "#event .facts b")
+    return f"{browser.find_element(By.CSS_SELECTOR, '#event h2').text} {found[0].text}"
+
+
+def wait(browser: Any, condition: Callable[[], object]) -> None:
+    WebDriverWait(browser, 20).until(lambda _: condition())
+
+
+def images(event: ParsedEvent) -> list[list[dict[str, object] | None]] | None:
+    """The rows of an event by its table map alone, in the form of `rows --format json`."""
+    if event.table_map is None:
+        return None
+    root, _ = read_event(event.raw, event.type_code, event.layout, event.table_map)
+    rows: Any = root.body.content
+    schema = Schema.of(event.table_map, is_mariadb=is_mariadb(event.layout))
+
+    def image(cells: Any) -> dict[str, object] | None:
+        if cells is None:
+            return None
+        named = [(cell, column) for cell, column in zip(cells.cells, schema.columns, strict=True)]
+        return {
+            column.name if column.is_named else f"@{column.index + 1}": plain(cell, column)
+            for cell, column in named
+            if cell.is_present
+        }
+
+    return None if rows.rows is None else [[image(row.before), image(row.after)] for row in rows.rows]
+
+
+def plain(cell: Any, column: Any) -> object:
+    if cell.is_null:
+        return None
+    if cell.is_partial:
+        return "a difference"
+    value = value_of(cell.value, column)
+    if column.charset in UNKNOWN_TO_BROWSERS and isinstance(value, str) and hasattr(cell.value, "data"):
+        return {"hex": cell.value.data.hex()}
+    form = value if isinstance(value, JsonText) else json_form(value, column)
+    return json.loads(form if isinstance(form, JsonText) else json.dumps(form))
+
+
+def from_page(image: str | None) -> dict[str, object] | None:
+    if image is None:
+        return None
+    values = json.loads(image)
+    return {
+        name: "a difference" if isinstance(value, dict) and value.keys() == {"diff"} else value
+        for name, value in values.items()
+    }
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_events_fields_and_rows_are_those_of_the_library(opened: Open, name: str) -> None:
+    log = case(*name.split("/")).logs[0]
+    answer = opened(log.read_bytes(), log.name).execute_async_script(_READ)
+    assert "problem" not in answer, answer
+    with bk.open(log, verify_checksums=False) as reader:
+        events = list(reader)
+    assert len(answer["events"]) == len(events)
+    has_rows = 0
+    for shown, event in zip(answer["events"], events, strict=True):
+        place = f"{log} {event.position} {event.payload_index}"
+        is_inside = event.payload_index is not None
+        assert (shown["isInside"], shown["position"], shown["type"], shown["size"], shown["time"]) == (
+            *(is_inside, None if is_inside else event.position),
+            *(event.type, len(event.raw), event.fixed_header.timestamp),
+        )
+        assert shown["isRight"] == {"ok": True, "bad": False, "none": None}[event.checksum_status], place
+        assert shown["leaves"] == [[leaf.offset, leaf.size, leaf.path] for leaf in dissect(event).leaves], (
+            place
+        )
+        if event.type in ("GTID_LOG_EVENT", "GTID_TAGGED_LOG_EVENT", "GTID_EVENT"):
+            assert shown["summary"] == event.gtid
+        rows = shown["rows"] and [[from_page(image) for image in row] for row in shown["rows"]]
+        assert rows == images(event), place
+        has_rows += rows is not None
+    assert has_rows or name.endswith(("domains", "xa", "gtid_tags", "mixed")), "no rows were compared"
+
+
+def test_a_chosen_event_has_rows_bytes_and_fields(opened: Open) -> None:
+    browser = opened(MIXED.read_bytes())
+    assert browser.find_element(By.ID, "count").text == "210 events"
+    assert "binlog.000001" in browser.find_element(By.ID, "name").text
+    browser.execute_script(f"location.hash = 'position={POSITION}'")
+    wait(browser, lambda: title(browser) == "WRITE_ROWS_EVENT 7,156")
+    assert texts(browser, "#event tbody td.value") == ["3", "a", "4", "b"]
+    event = next(event for event in bk.open(MIXED) if event.position == POSITION)
+    codes = bytes.fromhex(" ".join(texts(browser, ".hex .codes")))
+    assert codes == event.raw
+    row = next(row for row in browser.find_elements(By.CSS_SELECTOR, ".fields tr") if "flags" in row.text)
+    ActionChains(browser).scroll_to_element(row).move_to_element(row).perform()
+    assert texts(browser, ".hex .codes .on") == ["00 00"]
+    about = browser.find_element(By.ID, "field").text
+    assert "header.flags" in about
+    assert "2 bytes at 7,173" in about
+    assert "Bits described by" in about
+    cell = browser.find_elements(By.CSS_SELECTOR, ".hex .codes [data-leaf]")[-2]
+    ActionChains(browser).scroll_to_element(cell).move_to_element(cell).perform()
+    assert browser.find_element(By.ID, "field").text.startswith("@2 = b body.content.rows[1].after.cells[1]")
+
+
+def test_keys_and_addresses_lead_to_events(opened: Open, file: Path) -> None:
+    browser = opened(MIXED.read_bytes())
+    listed = browser.find_element(By.ID, "list")
+    listed.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    wait(browser, lambda: title(browser) == "GTID_LOG_EVENT 158")
+    assert browser.current_url.endswith("#position=158")
+    listed.send_keys(Keys.END)
+    wait(browser, lambda: "ROTATE_EVENT" in title(browser) or "STOP_EVENT" in title(browser))
+    chosen = browser.find_element(By.CSS_SELECTOR, "[aria-selected='true']")
+    assert chosen.get_attribute("id") == listed.get_attribute("aria-activedescendant") == "row-209"
+    listed.send_keys(Keys.HOME)
+    wait(browser, lambda: title(browser) == "FORMAT_DESCRIPTION_EVENT 4")
+    browser.find_elements(By.CSS_SELECTOR, "#rows .row")[3].click()
+    wait(browser, lambda: title(browser) == "QUERY_EVENT 235")
+    assert texts(browser, "#event .statement")[0].startswith("CREATE ")
+    browser.find_element(By.TAG_NAME, "body").send_keys("/")
+    assert browser.switch_to.active_element.get_attribute("id") == "query"
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "first"),
+    [
+        (GTID, 6, "GTID_LOG_EVENT"),
+        ("t.my", 4, "TABLE_MAP_EVENT"),
+        ("DROP DATABASE", 1, "QUERY_EVENT"),
+        ("no such thing", 0, ""),
+    ],
+)
+def test_search_finds_transactions_tables_and_statements(
+    opened: Open, text: str, count: int, first: str
+) -> None:
+    browser = opened(MIXED.read_bytes())
+    browser.find_element(By.ID, "query").send_keys(text)
+    wait(browser, lambda: f"{count} of 210 events" == browser.find_element(By.ID, "count").text)
+    assert texts(browser, "#rows .kind")[:1] == [first][:count]
+
+
+def test_search_finds_positions_and_types(opened: Open) -> None:
+    browser = opened(MIXED.read_bytes())
+    browser.find_element(By.ID, "query").send_keys(str(POSITION + 3), Keys.ENTER)
+    wait(browser, lambda: title(browser) == "WRITE_ROWS_EVENT 7,156")
+    browser.find_element(By.ID, "query").clear()
+    options = browser.find_elements(By.CSS_SELECTOR, "#type option")
+    option = next(option for option in options if option.text.startswith("XID_EVENT"))
+    option.click()
+    wait(browser, lambda: set(texts(browser, "#rows .kind")) == {"XID_EVENT"})
+    count = sum(event.type == "XID_EVENT" for event in bk.open(MIXED))
+    assert browser.find_element(By.ID, "count").text == f"{count} of 210 events"
+
+
+def test_events_inside_a_payload_open_and_are_searched(opened: Open) -> None:
+    log = case("mysql-9.7", "payloads").logs[0]
+    browser = opened(log.read_bytes())
+    inner = [event for event in bk.open(log) if event.payload_index is not None]
+    outer = f"{inner[0].position:,}"
+    browser.find_element(By.ID, "query").send_keys(f"{inner[0].position}", Keys.ENTER)
+    wait(browser, lambda: title(browser) == f"TRANSACTION_PAYLOAD_EVENT {outer}")
+    items = browser.find_elements(By.CSS_SELECTOR, ".inside button")
+    types = [event.type for event in inner if event.position == inner[0].position]
+    assert texts(browser, ".inside b") == types
+    items[types.index("WRITE_ROWS_EVENT")].click()
+    wait(browser, lambda: texts(browser, "#event tbody td.value")[:2] == ["1", "one"])
+    address = browser.current_url
+    assert address.endswith(f"#position={inner[0].position}&inside=3")
+    browser.find_element(By.CSS_SELECTOR, "#event .facts button").click()
+    wait(browser, lambda: title(browser) == f"TRANSACTION_PAYLOAD_EVENT {outer}")
+    browser.find_element(By.ID, "query").clear()
+    browser.find_element(By.ID, "query").send_keys("values ('one')", Keys.ENTER)
+    wait(browser, lambda: " of 25 events" in browser.find_element(By.ID, "count").text)
+    assert "TRANSACTION_PAYLOAD_EVENT" in texts(browser, "#rows .kind")
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "The file is empty."),
+        (b"\xfdbin\x01" + bytes(600), "encrypted by MySQL"),
+        (b"\x28\xb5\x2f\xfd" + bytes(40), "unpack it first: zstd -d FILE"),
+        (b"\x1f\x8b" + bytes(40), "unpack it first: gunzip FILE"),
+        (b"CREATE TABLE", "Not a binary log: it starts with 43 52 45 41"),
+        (b"\xfebin" + b"\x05" * 60, "Not a binary log of a known version"),
+    ],
+)
+def test_what_is_no_readable_log_is_refused(opened: Open, data: bytes, sentence: str) -> None:
+    browser = opened(data)
+    assert sentence in browser.find_element(By.ID, "problem").text
+    assert not browser.find_element(By.ID, "list").is_displayed()
+
+
+def test_a_log_encrypted_by_mariadb_ends_where_encryption_starts(opened: Open) -> None:
+    log = case("encrypted", "mariadb-11.8").logs[0]
+    browser = opened(log.read_bytes())
+    assert "encrypted by MariaDB" in browser.find_element(By.ID, "notice").text
+    assert texts(browser, "#rows .kind") == ["FORMAT_DESCRIPTION_EVENT", "START_ENCRYPTION_EVENT"]
+
+
+@pytest.mark.parametrize(
+    ("folder", "sentence"),
+    [
+        ("mysql-9.7-cut_in_body", "The log ends inside an event: the ROTATE_EVENT has 44 bytes"),
+        ("mysql-9.7-cut_in_header", "The log ends inside the header of an event"),
+        ("mariadb-10.11-zero_tail", "Zero bytes follow the last event"),
+        ("mysql-9.7-in_use", "The log is in use"),
+    ],
+)
+def test_damage_is_reported_and_the_events_before_it_shown(opened: Open, folder: str, sentence: str) -> None:
+    log = case("damaged", folder).logs[0]
+    browser = opened(log.read_bytes())
+    assert browser.find_element(By.ID, "notice").text.startswith(sentence)
+    events = []
+    try:
+        for event in bk.open(log, verify_checksums=False):
+            events.append(event.type)
+    except bk.BinlogError:
+        pass
+    assert browser.find_element(By.ID, "count").text == f"{len(events)} events"
+
+
+def test_a_wrong_checksum_is_shown(opened: Open) -> None:
+    data = bytearray(MIXED.read_bytes())
+    data[POSITION + 40] ^= 1
+    browser = opened(bytes(data))
+    browser.execute_script(f"location.hash = 'position={POSITION}'")
+    wait(browser, lambda: title(browser) == "WRITE_ROWS_EVENT 7,156")
+    assert texts(browser, "#event .bad") == ["wrong"]
+
+
+def test_names_in_a_log_stay_text(opened: Open) -> None:
+    log = case("mariadb-11.8", "ddl").logs[0]
+    hostile = b"</script><script>window.hit=1</script><img src=x onerror=hit=1>."
+    data = log.read_bytes().replace(b"n" * 64, hostile)
+    assert len(hostile) == 64
+    assert hostile in data
+    browser = opened(data)
+    browser.find_element(By.ID, "query").send_keys("window.hit")
+    wait(browser, lambda: "% searched" not in browser.find_element(By.ID, "count").text)
+    wait(browser, lambda: any("</script>" in text for text in texts(browser, "#rows .summary")))
+    assert browser.execute_script("return window.hit") is None
+    assert browser.execute_script("return document.images.length") == 0
+
+
+def test_a_large_log_opens_at_once_and_few_of_its_events_are_elements(
+    opened: Open, file: Path, tmp_path: Path
+) -> None:
+    data = MIXED.read_bytes()
+    events = list(bk.open(MIXED))
+    head, body = data[: events[1].position], data[events[1].position : events[-1].position]
+    copies = (96 << 20) // len(body)
+    path = tmp_path / "large.000001"
+    path.write_bytes(head + body * copies)
+    browser = opened(data)
+    browser.execute_script("document.getElementById('file').hidden = false")
+    begin = time.monotonic()
+    browser.find_element(By.ID, "file").send_keys(str(path))
+    count = 1 + (len(events) - 2) * copies
+    wait(browser, lambda: browser.find_element(By.ID, "count").text == f"{count:,} events")
+    assert time.monotonic() - begin < 15
+    assert len(browser.find_elements(By.CSS_SELECTOR, "#rows .row")) < 60
+    browser.find_element(By.ID, "list").send_keys(Keys.END)
+    wait(browser, lambda: browser.find_elements(By.ID, f"row-{count - 1}"))
+    wait(browser, lambda: title(browser).startswith(events[-2].type))
+
+
+def test_explain_writes_the_page_with_a_range(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "log.html"
+    begin = next(event.position for event in bk.open(MIXED) if event.gtid == GTID)
+    arguments = [
+        "--html",
+        str(path),
+        "--start-position",
+        str(begin),
+        "--stop-position",
+        "7300",
+        "--at",
+        "7156",
+    ]
+    with pytest.raises(SystemExit, match="0"):
+        main(["explain", *arguments, str(MIXED)])
+    browser.get(path.as_uri())
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "#event h2"))
+    assert title(browser) == "WRITE_ROWS_EVENT 7,156"
+    expected = [event.type for event in bk.open(MIXED) if event.position < 7300]
+    inside = [event.type for event in bk.open(MIXED) if begin <= event.position < 7300]
+    assert len(inside) < len(expected)
+    assert texts(browser, "#rows .kind") == [expected[0], *inside]
+    assert "a part of the log" in browser.find_element(By.ID, "notice").text
+    assert texts(browser, "#event tbody td.value") == ["3", "a", "4", "b"]
+    assert browser.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert browser.get_log("browser") == []
+
+
+def test_the_page_asks_for_nothing(file: Path) -> None:
+    text = file.read_text()
+    assert "default-src 'none'" in text
+    assert "connect-src" not in text
+    for name in ("kaitai-struct", "pako", "fzstd"):
+        assert f"/* {name} " in text
+    assert "Apache License" in text
+    assert "MIT License" in text
+
+
+@pytest.mark.parametrize("width", [360, 1200, 1920])
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_everybody_can_read_it(
+    opened: Open, browser: Any, file: Path, axe: str, theme: str, width: int
+) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        browser.get("about:blank")
+        browser.get(file.as_uri())
+        check(browser, axe, theme, width)
+        log = case("mysql-9.7", "types_metadata").logs[0]
+        update = next(event.position for event in bk.open(log) if event.type == "UPDATE_ROWS_EVENT")
+        opened(log.read_bytes(), log.name)
+        browser.execute_script(f"location.hash = 'position={update}'")
+        wait(browser, lambda: title(browser) == f"UPDATE_ROWS_EVENT {update:,}")
+        browser.execute_script("document.querySelector('.fields tr[data-leaf]').focus()")
+        check(browser, axe, theme, width)
+        opened(case("mysql-9.7", "payloads").logs[0].read_bytes(), "payloads")
+        browser.execute_script("location.hash = 'position=662'")
+        wait(browser, lambda: title(browser) == "TRANSACTION_PAYLOAD_EVENT 662")
+        check(browser, axe, theme, width)
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def check(browser: Any, axe: str, theme: str, width: int) -> None:
+    browser.execute_script("document.documentElement.dataset.theme = arguments[0]", theme)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    browser.execute_script(axe)
+    found = browser.execute_async_script("axe.run(document).then(arguments[0])")
+    assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
