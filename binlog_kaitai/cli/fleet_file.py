@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import click
 
-from binlog_kaitai.errors import UsageError, reading
+from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.storage import read_toml
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.sources.servers import is_server
 
@@ -40,12 +39,7 @@ def read_fleet(
     UsageError
         The file is not TOML, or a key or value is invalid; names both.
     """
-    with reading(path):
-        text = Path(path).read_bytes()
-    try:
-        fleet = tomllib.loads(text.decode())
-    except ValueError as error:
-        raise UsageError(f"not a valid TOML file: {error}", file=path) from None
+    fleet = read_toml(path)
     if not fleet:
         raise UsageError('no source; add one, such as [db1] with url = "mysql://repl@db1/"', file=path)
     by_key = {

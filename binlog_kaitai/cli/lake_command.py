@@ -33,8 +33,9 @@ def compact(
 ) -> None:
     """Join small files of a lake.
 
-    LAKE is a directory or URL written by pipeline. The rows stay the same; readers and the pipeline may go
-    on meanwhile. The old files stay until vacuum removes them. Needs no Spark.
+    LAKE is a directory or URL written by pipeline, or the folder of its lakes with --servers. The rows stay
+    the same; readers and the pipeline may go on meanwhile. The old files stay until vacuum removes them.
+    Needs no Spark.
 
     \b
     Examples:
@@ -54,7 +55,8 @@ def compact(
         dry_run=dry_run,
         storage_options=None if storage_options is None else read_options(storage_options),
     ):
-        say(f"{one.table}: {one.files:,} files {verb} into {one.new_files:,}")
+        did = f"{one.files:,} files {verb} into {one.new_files:,}"
+        say(f"{one.table}: {'a pipeline changed it in the meantime; run again' if one.is_busy else did}")
         files, new_files = files + one.files, new_files + one.new_files
     say(f"{files:,} files {verb} into {new_files:,}" if files else "nothing to compact")
 
@@ -72,7 +74,7 @@ def compact(
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
 def vacuum(lake: str, storage_options: str | None, retention: int, dry_run: bool) -> None:
-    """Remove files of a lake that no reader needs any more.
+    """Remove files of a lake, or of a folder of lakes, that no reader needs any more.
 
     These are files that compact has joined, and those that a killed pipeline has left. The pipeline may go on
     meanwhile, if none of its batches takes longer than the retention. Needs no Spark.

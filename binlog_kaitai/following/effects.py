@@ -55,7 +55,10 @@ LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)
 
 
 class Kind(StrEnum):
-    """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier."""
+    """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier.
+
+    `KEYED` is no effect, but what a lake notes in their order: the primary key of a table.
+    """
 
     EMPTIED = "emptied"
     RENAMED = "renamed"
@@ -64,6 +67,7 @@ class Kind(StrEnum):
     PREPARED = "prepared"
     COMMITTED = "committed"
     ROLLED_BACK = "rolled_back"
+    KEYED = "keyed"
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.delta import DeltaTables
 from binlog_kaitai.lake.files import DataFile, TableFiles, with_new_names
-from binlog_kaitai.lake.lineage import KEYED, Entry, Key, entries_as_batch, entries_of
+from binlog_kaitai.lake.lineage import Entry, Key, Lineage, entries_as_batch, entries_of, in_order
 from binlog_kaitai.lake.place import Plan, PlanTable, private_name
 from binlog_kaitai.lake.rules import Rules, check_rules
 from binlog_kaitai.lake.storage import Storage
@@ -69,12 +69,12 @@ class Piece:
     def entries(self, kind: str) -> Iterator[Entry]:
         """What the lake must know to join changes to tables."""
         log = log_number(self.log)
-        place = self.era, log, self.start
+        entry = partial(Entry, self.start, era=self.era, log=log)
         for table, columns in self.keys.items():
             key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
-            yield Entry(*place, KEYED, *table, key=key)
+            yield entry(Kind.KEYED, *table, key=key)
         for table, reason in self.incomplete.items():
-            yield Entry(*place, Kind.UNCLEAR, *table, reason=reason)
+            yield entry(Kind.UNCLEAR, *table, reason=reason)
         for effect in self.effects:
             yield Entry.of(effect, self.era, log)
 
@@ -146,7 +146,7 @@ class Lake:
             needed_pyiceberg()
         self._tables: Format | None = None
         self._private: DeltaTables | None = None
-        self._keys: dict[Key, tuple[str, ...]] | None = None
+        self._lineage: Lineage | None = None
 
     def check(self) -> Plan | None:
         """Look at the lake without changing it; returns its plan, or that of another of its sources.
@@ -274,16 +274,11 @@ class Lake:
             table.append(schema, fitting, batch)
 
     def _append_lineage(self, pieces: Sequence[Piece], batch: int) -> None:
-        if self._keys is None:
-            self._keys = {
-                (one.schema_name, one.table_name): one.key for one in self.lineage() if one.kind == KEYED
-            }
         name = private_name(LINEAGE, self.source)
         table = self.private.open(name)
         if table is not None and table.batch >= batch:
-            self._keys = None  # they are read again before they are needed
             return
-        entries = list(self._new_entries(pieces, self._keys))
+        entries = list(self._new_entries(pieces))
         if not entries:
             return
         files = TableFiles(self.storage, has_dates=False)
@@ -294,17 +289,18 @@ class Lake:
         else:
             table.append(files.files[0].columns, files.files, batch)
 
-    def _new_entries(self, pieces: Iterable[Piece], keys: dict[Key, tuple[str, ...]]) -> Iterator[Entry]:
-        for piece in pieces:
-            for entry in piece.entries(self._kind):
-                table = entry.schema_name, entry.table_name
-                if entry.kind != KEYED:
-                    yield entry
-                elif keys.get(table) != entry.key:
-                    keys[table] = entry.key
-                    yield entry
+    def _new_entries(self, pieces: Iterable[Piece]) -> Iterator[Entry]:
+        """The entries of a batch, but for keys that are known; the lineage has them, too, from now on."""
+        lineage = self.lineage
+        for entry in in_order(entry for piece in pieces for entry in piece.entries(self._kind)):
+            if entry.kind != Kind.KEYED or lineage.recorded.get(entry.table) != entry.key:
+                lineage.take(entry)
+                yield entry
 
-    def lineage(self) -> list[Entry]:
-        """What happened to whole tables, in the order of the logs."""
-        table = self.private.open(private_name(LINEAGE, self.source))
-        return [] if table is None else entries_of(table.batches())
+    @property
+    def lineage(self) -> Lineage:
+        """What happened to whole tables up to the last batch; read once."""
+        if self._lineage is None:
+            table = self.private.open(private_name(LINEAGE, self.source))
+            self._lineage = Lineage([] if table is None else entries_of(table.batches()), self._kind)
+        return self._lineage

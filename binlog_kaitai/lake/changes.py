@@ -10,7 +10,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.lineage import Lineage, Place, Segment, naming
+from binlog_kaitai.lake.lineage import Place, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.tables import Format
@@ -38,7 +38,7 @@ class TableChanges:
     def __init__(self, lake: Lake) -> None:
         if lake.plan is None:
             raise UsageError(f"{lake.storage.name} is not a lake, or has no batch yet")
-        self.lineage = Lineage(lake.lineage(), lake.plan.format)
+        self.lineage = lake.lineage
         self._lake = lake
         self._rules: Rules = lake.plan.rules
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from binlog_kaitai.arrow import pa, pc
@@ -17,10 +17,19 @@ from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
 from binlog_kaitai.sources.disk import sync
 
+if TYPE_CHECKING:
+    from deltalake import DeltaTable as Handle
+    from deltalake.transaction import AddAction, CommitProperties
+    from pyarrow.dataset import Dataset
+
 _NEEDED = 'Delta tables need deltalake: pip install "binlog-kaitai[spark]"'
 
 #: A table gets many commits, which every reader reads from the last checkpoint on.
 _SETTINGS = {"delta.checkpointInterval": "10"}
+
+
+class ConflictError(SourceError):
+    """Another process changed the table first; what was to be committed must be made anew."""
 
 
 class DeltaTables:
@@ -39,7 +48,7 @@ class DeltaTables:
         deltalake is not installed.
     """
 
-    def __init__(self, storage: Storage, application: str, handles: dict[str, Any] | None = None) -> None:
+    def __init__(self, storage: Storage, application: str, handles: dict[str, Handle] | None = None) -> None:
         needed_deltalake()
         self._storage = storage
         self._application = application
@@ -74,6 +83,11 @@ class DeltaTables:
 
         A table that does not exist is created only if there are rows. In a lake of several sources, the rows
         of one are replaced, and columns are added.
+
+        Raises
+        ------
+        ConflictError
+            The table was changed meanwhile.
         """
         from deltalake import write_deltalake
 
@@ -85,7 +99,7 @@ class DeltaTables:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
         with delta_errors(self._storage, name):
             write_deltalake(
-                self._storage.delta_url(name),
+                self._storage.delta_url(name) if table is None else table.handle,
                 found.reader(),
                 mode="overwrite",
                 schema_mode="merge" if source else "overwrite",
@@ -130,7 +144,7 @@ class DeltaTable:
     handle : deltalake.DeltaTable
     """
 
-    def __init__(self, storage: Storage, name: str, handle: Any, application: str) -> None:
+    def __init__(self, storage: Storage, name: str, handle: Handle, application: str) -> None:
         self._storage = storage
         self._name = name
         self.handle = handle
@@ -185,6 +199,11 @@ class DeltaTable:
             A row for each key, with a column `is_there` that says whether the table has it then.
         source
             In a lake of several sources, the one whose rows these are.
+
+        Raises
+        ------
+        ConflictError
+            The table was changed meanwhile.
         """
         columns, rows = with_source_field(columns, source), with_source(rows, source)
         conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
@@ -248,7 +267,7 @@ def make_durable(storage: Storage, name: str, version: int) -> None:
 def batches_of(
     storage: Storage,
     name: str,
-    handle: Any,
+    handle: Handle,
     where: pc.Expression | None = None,
     columns: Sequence[str] | None = None,
 ) -> Iterator[pa.RecordBatch]:
@@ -268,25 +287,33 @@ def batches_of(
 
 
 def _read(
-    storage: Storage, name: str, dataset: Any, columns: Sequence[str], where: pc.Expression | None
+    storage: Storage, name: str, dataset: Dataset | None, columns: Sequence[str], where: pc.Expression | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a dataset; calls nothing of deltalake, which may be the caller."""
     with storage.opened(name):
         yield from () if dataset is None else dataset.to_batches(columns=columns, filter=where)
 
 
-def _action(file: DataFile) -> Any:
+def _action(file: DataFile) -> AddAction:
     from deltalake.transaction import AddAction
 
     dates = {} if file.date == "" else {DATE: file.date}
     return AddAction(quote(file.path, safe="/="), file.size, dates, file.modified, True, file.statistics)
 
 
-def _numbered(application: str, batch: int, numbers: Mapping[str, int] | None = None) -> Any:
+def _numbered(application: str, batch: int, numbers: Mapping[str, int] | None = None) -> CommitProperties:
+    """What a commit carries. With `numbers`, its rows depend on the table's, so no other may come between.
+
+    With its retries, deltalake would overwrite a table that was compacted meanwhile, and keep the compacted
+    rows as well.
+    """
     from deltalake.transaction import CommitProperties, Transaction
 
     others = [Transaction(f"{application}/{name}", one) for name, one in (numbers or {}).items()]
-    return CommitProperties(app_transactions=[Transaction(application, batch), *others])
+    retries = None if numbers is None else 0
+    return CommitProperties(
+        max_commit_retries=retries, app_transactions=[Transaction(application, batch), *others]
+    )
 
 
 def _sql(name: str) -> str:
@@ -332,9 +359,10 @@ class _CountedRows:
 @contextmanager
 def delta_errors(storage: Storage, name: str) -> Iterator[None]:
     """Raise deltalake's errors as those of this package."""
-    from deltalake.exceptions import DeltaError
+    from deltalake.exceptions import CommitFailedError, DeltaError
 
     try:
         yield
     except (DeltaError, OSError) as error:
-        raise SourceError(f"Delta: {storage.text_of(error)}", file=f"{storage.name}/{name}") from error
+        kind = ConflictError if isinstance(error, CommitFailedError) else SourceError
+        raise kind(f"Delta: {storage.text_of(error)}", file=f"{storage.name}/{name}") from error

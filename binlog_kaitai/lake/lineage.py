@@ -11,9 +11,7 @@ from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.lake.types import name_in_lake
 from binlog_kaitai.rows.sequences import beginning
 
-#: The kind of an entry with the primary key of a table.
-KEYED = "keyed"
-
+_PAIRS_TYPE = "tuple[tuple[str, str], ...]"
 _PAIRS = pa.list_(pa.struct([pa.field("old", pa.string()), pa.field("new", pa.string())]))
 
 #: A table by its schema and name on the server.
@@ -33,32 +31,33 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Entry:
-    """What happened to a whole table, or to an XA transaction; the same as `Effect`, at a place.
+class Entry(Effect):
+    """An effect in one of the logs of a lake.
 
     Attributes
     ----------
+    era, log : int
+        The era, and the number of the log.
     key : tuple of str
         Of kind `KEYED`: the columns of the primary key.
     """
 
-    era: int
-    log: int
-    position: int
-    kind: str
-    schema_name: str
-    table_name: str
-    new_schema_name: str = ""
-    new_table_name: str = ""
-    start: int = 0
-    reason: str = ""
-    columns: tuple[tuple[str, str], ...] = ()
+    era: int = 0
+    log: int = 0
     key: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, effect: Effect, era: int, log: int) -> Entry:
         """The entry for the effect of a statement in a log."""
-        return cls(era, log, **asdict(effect))
+        return cls(**asdict(effect), era=era, log=log)
+
+    @property
+    def table(self) -> Key:
+        return self.schema_name, self.table_name
+
+    @property
+    def place(self) -> Place:
+        return Place(self.era, self.log, self.position)
 
 
 #: The columns of the table `_lineage`.
@@ -66,8 +65,8 @@ LINEAGE_SCHEMA = pa.schema(
     [
         pa.field(
             one.name,
-            {"int": pa.int64(), "str": pa.string(), "tuple[str, ...]": pa.list_(pa.string())}.get(
-                str(one.type), _PAIRS
+            {"int": pa.int64(), "tuple[str, ...]": pa.list_(pa.string()), _PAIRS_TYPE: _PAIRS}.get(
+                str(one.type), pa.string()
             ),
         )
         for one in fields(Entry)
@@ -85,17 +84,18 @@ def entries_as_batch(entries: Iterable[Entry]) -> pa.RecordBatch:
 
 def entries_of(batches: Iterable[pa.RecordBatch]) -> list[Entry]:
     """The entries in the table `_lineage`, in the order of the logs."""
-    return sorted((entry for batch in batches for entry in _entries(batch)), key=_order)
+    return in_order(entry for batch in batches for entry in _entries(batch))
+
+
+def in_order(entries: Iterable[Entry]) -> list[Entry]:
+    """Entries in the order of the logs."""
+    return sorted(entries, key=lambda entry: (entry.place, entry.kind != Kind.KEYED))
 
 
 def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
     for row in batch.to_pylist():
         pairs = tuple((pair["old"], pair["new"]) for pair in row["columns"])
         yield Entry(**row | {"columns": pairs, "key": tuple(row["key"])})
-
-
-def _order(entry: Entry) -> tuple[int, int, int, bool]:
-    return entry.era, entry.log, entry.position, entry.kind != KEYED
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,8 @@ class Lineage:
 
     Parameters
     ----------
+    entries
+        In the order of the logs.
     kind
         The format of the tables, see `lake.types.name_in_lake`.
 
@@ -128,8 +130,8 @@ class Lineage:
         The primary key of each table; [] if it has none or it is unknown.
     unclear : dict of (str, str) to str
         Tables whose content cannot be derived from their changes, with reasons.
-    undone : list of (Place, Place)
-        XA transactions that were prepared but not committed: from one place to another.
+    recorded : dict of (str, str) to tuple of str
+        The primary key that each table had when it last had changes, by its name then.
     committed : list of (Place, Place, Place)
         Those that were committed: from one place to another, and where they were committed.
     """
@@ -137,20 +139,24 @@ class Lineage:
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
         self.keys: dict[Key, list[str]] = {}
         self.unclear: dict[Key, str] = {}
-        self.undone: list[tuple[Place, Place]] = []
+        self.recorded: dict[Key, tuple[str, ...]] = {}
         self.committed: list[tuple[Place, Place, Place]] = []
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
+        self._rolled_back: list[tuple[Place, Place]] = []
         self._segments: dict[Key, list[Segment]] = {}
         self._renames: dict[Key, list[Rename]] = {}
-        self._with_rows: set[Key] = set()
         for entry in entries:
-            self._take(entry)
-        self.undone += self._prepared.values()
+            self.take(entry)
+
+    @property
+    def undone(self) -> list[tuple[Place, Place]]:
+        """XA transactions that were prepared but not committed so far: from one place to another."""
+        return [*self._rolled_back, *self._prepared.values()]
 
     def tables(self) -> list[Key]:
         """All tables that had changes, as they are named now, and all unclear ones."""
-        known = {*self._with_rows, *self._segments}
+        known = {*self.recorded, *self._segments}
         return sorted({*self.unclear, *(name for name in known if self._has_rows(name))})
 
     def segments(self, table: Key) -> list[Segment]:
@@ -162,14 +168,15 @@ class Lineage:
         return self._renames.get(table, [])
 
     def _has_rows(self, table: Key) -> bool:
-        return any(one.table in self._with_rows for one in self.segments(table))
+        return any(one.table in self.recorded for one in self.segments(table))
 
-    def _take(self, one: Entry) -> None:
-        place, table = Place(one.era, one.log, one.position), (one.schema_name, one.table_name)
+    def take(self, one: Entry) -> None:
+        """Take note of the next entry."""
+        place, table = one.place, one.table
         match one.kind:
-            case "keyed":
+            case Kind.KEYED:
                 self.keys[table] = list(one.key)
-                self._with_rows.add(table)
+                self.recorded[table] = one.key
             case Kind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
             case Kind.COMMITTED:
@@ -177,7 +184,7 @@ class Lineage:
                     self.committed.append((*prepared, place))
             case Kind.ROLLED_BACK:
                 if (prepared := self._prepared.pop(one.table_name, None)) is not None:
-                    self.undone.append(prepared)
+                    self._rolled_back.append(prepared)
             case Kind.EMPTIED:
                 emptied = [table] if one.table_name else [key for key in self.tables() if key[0] == table[0]]
                 for key in emptied:

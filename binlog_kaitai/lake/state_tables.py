@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
-from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
+from binlog_kaitai.lake.delta import ConflictError, DeltaTable, DeltaTables
 from binlog_kaitai.lake.lineage import Key, Place
 from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.storage import Storage, table_name
@@ -31,6 +31,9 @@ _AFTER = pa.array(["insert", "update_postimage", "snapshot"])
 
 #: Whether a key has a row; the number of equal rows. No column of a server has a name that ends with a space.
 _IS_THERE, _COPIES = "_is_there ", "_copies "
+
+#: How often an update is made anew because its table was compacted meanwhile.
+_ATTEMPTS = 10
 
 #: Rows that are reduced to the last image of each key at a time.
 _ROWS_AT_ONCE = 1 << 20
@@ -80,17 +83,24 @@ class Update:
 
     def __call__(self) -> Updated:
         tables = DeltaTables(self.storage, self.application)
-        try:
-            return Updated(self.name, self._run(tables))
-        except UsageError as error:
-            return Updated(self.name, reason=str(error))
+        for _ in range(_ATTEMPTS):
+            try:
+                return Updated(self.name, self._run(tables))
+            except UsageError as error:
+                return Updated(self.name, reason=str(error))
+            except ConflictError as error:
+                conflict = error
+        raise SourceError(conflict.reason, file=conflict.file) from conflict
 
     def _run(self, tables: DeltaTables) -> int:
+        table = tables.open(f"{STATE}/{self.name}")
+        if table is not None and table.batch >= self.batch and _place_of(table) == self.end:
+            return 0  # an earlier attempt of this task has done it
         whole = columns_of(self.parts)
         own = pa.schema([one for one in whole if one.name not in META])
         if unknown := [key for key in self.keys if key not in own.names]:
             raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
-        if self.since is not None and (table := tables.open(f"{STATE}/{self.name}")) is not None:
+        if self.since is not None and table is not None:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows):
                 return self._merge(tables, table, own, rows) if rows.num_rows else 0
@@ -130,7 +140,7 @@ class Update:
         return tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places(), self.source)
 
     def _places(self) -> dict[str, int]:
-        return dict(zip(("era", "log", "position"), self.end, strict=True))
+        return self.end._asdict()
 
 
 _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
@@ -191,9 +201,7 @@ class State:
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
-        if table is None or table.batch < 0:  # other sources have it
-            return None
-        return Place(*map(table.number, ("era", "log", "position")))
+        return None if table is None or table.batch < 0 else _place_of(table)  # other sources have it
 
 
 def _affected(piece: Piece) -> Iterator[Key]:
@@ -206,6 +214,11 @@ def _affected(piece: Piece) -> Iterator[Key]:
 def _place(offset: dict[str, Any] | None) -> Place:
     assert offset is not None
     return Place(offset.get("era", 0), log_number(offset["file"]), offset["position"])
+
+
+def _place_of(table: DeltaTable) -> Place:
+    """The place up to which a state table has all changes."""
+    return Place(*map(table.number, Place._fields))
 
 
 def _adds(rows: pa.Table) -> Any:

@@ -21,10 +21,13 @@ from binlog_kaitai.sources import remote
 from binlog_kaitai.views.parquet_folder import folder_name
 
 if TYPE_CHECKING:
-    from pyarrow.fs import S3FileSystem
+    from pyarrow.fs import FileInfo, S3FileSystem
 
 #: Characters that need no encoding in any URL or path.
 _UNFIT = re.compile(r"[^\w.$@~+-]")
+
+#: Where a TOML file is invalid, in a message of `tomllib`.
+_PLACE = re.compile(r"line \d+, column \d+|end of document")
 
 #: PyArrow's and Hadoop's schemes for S3.
 _S3 = re.compile(r"s3[an]?://")
@@ -54,12 +57,7 @@ def read_options(path: str) -> dict[str, str]:
     UsageError
         It is not TOML, or a key or value is invalid; no message has a value.
     """
-    with reading(path):
-        text = Path(path).read_bytes()
-    try:
-        options = tomllib.loads(text.decode())
-    except ValueError:
-        raise UsageError("not a valid TOML file", file=path) from None
+    options = read_toml(path)
     for key, value in options.items():
         if key not in _CREDENTIALS:
             raise UsageError(f"unknown key {key}; use {', '.join(_CREDENTIALS)}", file=path)
@@ -70,6 +68,23 @@ def read_options(path: str) -> dict[str, str]:
     if "://" not in options.get("AWS_ENDPOINT_URL", "://"):
         raise UsageError("AWS_ENDPOINT_URL must be a URL, such as https://minio:9000", file=path)
     return options
+
+
+def read_toml(path: str) -> dict[str, Any]:
+    """The contents of a TOML file.
+
+    Raises
+    ------
+    UsageError
+        It is not TOML; says where, without the text there, which may be a password.
+    """
+    with reading(path):
+        text = Path(path).read_bytes()
+    try:
+        return tomllib.loads(text.decode())
+    except ValueError as error:
+        place = _PLACE.search(str(error))
+        raise UsageError(f"not a valid TOML file{f': {place[0]}' if place else ''}", file=path) from None
 
 
 class Storage:
@@ -162,11 +177,17 @@ class Storage:
 
     def names(self, folder: str = "") -> list[str]:
         """The files and folders in a folder of the lake; [] if there is none."""
+        return sorted(info.base_name for info in self._infos(folder))
+
+    def folders(self) -> list[str]:
+        """The folders of the lake."""
+        return sorted(info.base_name for info in self._infos("") if not info.is_file)
+
+    def _infos(self, folder: str) -> list[FileInfo]:
         from pyarrow import fs
 
         with self.opened(folder) as (system, path):
-            infos = system.get_file_info(fs.FileSelector(path, allow_not_found=True))
-        return sorted(info.base_name for info in infos)
+            return list(system.get_file_info(fs.FileSelector(path, allow_not_found=True)))
 
 
 @lru_cache

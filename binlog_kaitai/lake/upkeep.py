@@ -6,14 +6,21 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.delta import ConflictError, delta_errors
 from binlog_kaitai.lake.place import private_name
 from binlog_kaitai.lake.storage import Storage
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+#: How often files are joined anew because a pipeline replaced them meanwhile.
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -28,11 +35,14 @@ class Upkeep:
         Files that were joined or removed.
     new_files : int
         Files that they were joined into.
+    is_busy : bool
+        Its files stay: a pipeline changed the table during each attempt to join them.
     """
 
     table: str
     files: int
     new_files: int = 0
+    is_busy: bool = False
 
 
 def compact(
@@ -45,10 +55,10 @@ def compact(
 ) -> Iterator[Upkeep]:
     """Join small files, table by table; the rows stay the same, and a pipeline may go on meanwhile.
 
-    State tables are left out: a merge into one would fail if its files were joined meanwhile.
-
     Parameters
     ----------
+    url
+        Of a lake, or of a folder of lakes.
     target_size
         In bytes; files of at least this size stay.
     before
@@ -56,21 +66,33 @@ def compact(
     dry_run
         Change nothing; each partition would then have one new file for every `target_size` bytes.
     """
-    storage = Storage(url, storage_options)
-    for name, handle in _tables(url, storage_options):
+    for name, storage, handle in _tables(url, storage_options):
         if before is not None and DATE not in handle.metadata().partition_columns:
             continue
-        filters = None if before is None else [(DATE, "<", str(before))]
-        if dry_run:
-            found = _small_files(handle, target_size, before)
-        else:
-            try:
-                done = handle.optimize.compact(partition_filters=filters, target_size=target_size)
-            except Exception as error:  # deltalake raises its own, and those of its store
-                raise SourceError(f"Delta: {storage.text_of(error)}", file=name) from error
-            found = done["numFilesRemoved"], done["numFilesAdded"]
-        if found[0]:
+        found = (
+            _small_files(handle, target_size, before)
+            if dry_run
+            else _joined(storage, name, handle, target_size, before)
+        )
+        if found is None:
+            yield Upkeep(name, 0, is_busy=True)
+        elif found[0]:
             yield Upkeep(name, *found)
+
+
+def _joined(
+    storage: Storage, name: str, handle: DeltaTable, target_size: int, before: date | None
+) -> tuple[int, int] | None:
+    """Join the small files of a table; returns their number and that of new files, None if it is busy."""
+    filters = None if before is None else [(DATE, "<", str(before))]
+    for _ in range(_ATTEMPTS):
+        try:
+            with delta_errors(storage, name):
+                done = handle.optimize.compact(partition_filters=filters, target_size=target_size)
+            return done["numFilesRemoved"], done["numFilesAdded"]
+        except ConflictError:  # the pipeline merged into the table, or gave it columns
+            handle.update_incremental()
+    return None
 
 
 def vacuum(
@@ -83,36 +105,35 @@ def vacuum(
     SourceError
         Fewer hours than Delta's default of a week: a reader, or the batch of a pipeline, may need the files.
     """
-    storage = Storage(url, storage_options)
-    for name, handle in _tables(url, storage_options, with_state=True):
-        try:
+    for name, storage, handle in _tables(url, storage_options):
+        with delta_errors(storage, name):
             removed = handle.vacuum(hours, dry_run, full=True)
-        except Exception as error:
-            raise SourceError(f"Delta: {storage.text_of(error)}", file=name) from error
         if removed:
             yield Upkeep(name, len(removed))
 
 
-def _tables(
-    url: str, storage_options: Mapping[str, str] | None, *, with_state: bool = False
-) -> Iterator[tuple[str, Any]]:
-    """The Delta tables of a lake, by their folders."""
-    sources = Storage(url, storage_options).names(SOURCES) or [""]
-    lake = Lake(url, source=sources[0], storage_options=storage_options)
-    lake.check()
-    if lake.plan is None:
-        raise UsageError(f"{lake.storage.name} is not a lake")
-    folders = ["changes", STATE] if with_state else ["changes"]
-    tables = [f"{folder}/{name}" for folder in folders for name in lake.storage.names(folder)]
-    private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
-    for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
-        if (table := lake.private.open(name)) is not None:
-            yield name, table.handle
+def _tables(url: str, storage_options: Mapping[str, str] | None) -> Iterator[tuple[str, Storage, DeltaTable]]:
+    """The Delta tables of a lake, or of each lake in a folder, by their folders below the URL."""
+    whole = Storage(url, storage_options)
+    has_lakes = not {PLACE, SOURCES} & set(whole.names())
+    folders = [f"{name}/" for name in whole.folders() if PLACE in whole.names(name)] if has_lakes else [""]
+    if not folders:
+        raise UsageError(f"{whole.name} is not a lake")
+    for folder in folders:
+        storage = Storage(whole.url_of(folder.rstrip("/")), storage_options)
+        sources = storage.names(SOURCES) or [""]
+        lake = Lake(storage.url, source=sources[0], storage_options=storage_options)
+        lake.check()
+        tables = [f"{kind}/{name}" for kind in ("changes", STATE) for name in storage.names(kind)]
+        private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
+        for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
+            if (table := lake.private.open(name)) is not None:
+                yield f"{folder}{name}", storage, table.handle
 
 
-def _small_files(handle: Any, target_size: int, before: date | None) -> tuple[int, int]:
+def _small_files(handle: DeltaTable, target_size: int, before: date | None) -> tuple[int, int]:
     """The number of small files that share a partition with others, and of files that they would become."""
-    files, sizes = Counter[Any](), Counter[Any]()
+    files, sizes = Counter[date | None](), Counter[date | None]()
     for one in pa.table(handle.get_add_actions(flatten=True)).to_pylist():
         day = one.get(f"partition.{DATE}")
         if one["size_bytes"] < target_size and (before is None or (day is not None and day < before)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,11 +30,8 @@ from binlog_kaitai.views.change_schemas import (
     own_columns,
     table_schema,
 )
-from binlog_kaitai.views.ddl_view import ddl_batches, pages_of_ddl
-from binlog_kaitai.views.events_view import read_events
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
-from binlog_kaitai.views.transactions_view import read_transactions
 
 #: Damage to a log: offsets, reason, and when the log was created.
 DAMAGE_SCHEMA = pa.schema(
@@ -61,10 +59,13 @@ class Written:
         The newest primary key of each table, as far as the log or its definitions show.
     incomplete : dict of (str, str) to str
         Tables whose content cannot be derived from their changes, with reasons.
+    damages : list of Gap
+        The damage that was skipped, by position.
     """
 
     keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
     incomplete: dict[tuple[str, str], str] = field(default_factory=dict)
+    damages: list[Gap] = field(default_factory=list)
 
 
 def write_lake(
@@ -72,102 +73,57 @@ def write_lake(
     files: TableFiles,
     *,
     views: Iterable[str] = (*VIEWS, STATEMENTS),
-    definitions: Callable[[], Definitions] = Definitions,
+    definitions_at: Callable[[Span], Definitions] = lambda span: Definitions(),
     zero_dates: str = "null",
     tables: Iterable[str] = (),
     filters: Mapping[str, Any] | None = None,
-    era: int = 0,
     rules: Rules = NO_RULES,
+    skips_damage: bool = False,
 ) -> Written:
     """Write the events, transactions, changes and statements of a log, or part of one.
 
     Parameters
     ----------
-    definitions
-        Returns the table definitions at the start.
+    definitions_at
+        Returns the table definitions before a span.
     tables
         Write changes of these tables only.
     filters
         As for :meth:`Filters.of`.
-    era
-        The era of the changes in the column `_sequence`, see `rows.sequences`.
     rules
         What the lake leaves out, masks or renames.
+    skips_damage
+        Write what is intact of a damaged log, which needs its `state`; each view may find some of the damage.
 
     Raises
     ------
     BinlogError
         The log is damaged; the files must be discarded.
     """
-    written, chosen = Written(), dict(filters or {})
-    for view in views:
-        if view == "changes":
-            of_tables = Filters.of(**chosen, table=list(tables))
-            pages = RowsPages(source, of_tables, definitions=definitions(), era=era)
-            for name, batch in _changes(pages, table_batches_of, written, zero_dates, rules):
-                files.write(name, batch, TIMES[view])
-        else:
-            for batch in _view(source, view, chosen, definitions, era):
-                files.write(view, rules.without_texts(batch), TIMES[view])
-    return written
-
-
-def _view(
-    source: Source, view: str, chosen: dict[str, Any], definitions: Callable[[], Definitions], era: int
-) -> Any:
-    """The batches of a view."""
-    if view == "events":
-        return read_events(source, **chosen)
-    if view == "transactions":
-        return read_transactions(source, **chosen)
-    filters = Filters.of(**chosen)
-    return ddl_batches(pages_of_ddl(source, filters, era=era), filters, definitions())
-
-
-def write_around(
-    split: Source,
-    files: TableFiles,
-    *,
-    views: Iterable[str] = (*VIEWS, STATEMENTS),
-    definitions_at: Callable[[Span], Definitions],
-    zero_dates: str = "null",
-    tables: Iterable[str] = (),
-    filters: Mapping[str, Any] | None = None,
-    rules: Rules = NO_RULES,
-) -> tuple[Written, list[Gap]]:
-    """The same for a split that may be damaged, skipping the damage; each view may find some of it.
-
-    Parameters
-    ----------
-    definitions_at
-        Returns the table definitions before a span.
-
-    Returns
-    -------
-    What was found, and the damage by position.
-    """
     written, damages = Written(), dict[int, Gap]()
+    batches_of = page_batches if skips_damage else table_batches_of  # damage is skipped in log order
 
-    def changes(source: Source, view: str, **options: Any) -> Iterator[Any]:
+    def changes(source: Source, view: str, **options: Any) -> Iterator[tuple[str, pa.RecordBatch]]:
         chosen, span = Filters.of(table=list(tables), **options), source.span or Span()
         pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era)
-        # In log order: the part after damage is read again.
-        return _changes(pages, page_batches, written, zero_dates, rules)
+        return _changes(pages, batches_of, written, zero_dates, rules)
 
-    def others(source: Source, view: str, **options: Any) -> Iterator[Any]:
+    def others(source: Source, view: str, **options: Any) -> Iterator[tuple[str, pa.RecordBatch]]:
         kind = "ddl" if view == STATEMENTS else view
         batches = read_span(source, kind, definitions_at=definitions_at, **options)
         return ((view, rules.without_texts(batch)) for batch in batches)
 
     for view in views:
         read = changes if view == "changes" else others
-        for item in read_around(split, view, read=read, **(filters or {})):
+        read_all = partial(read_around, read=read) if skips_damage else read
+        for item in read_all(source, view, **(filters or {})):
             if isinstance(item, Gap):
                 damages.setdefault(item.start, item)
             else:
                 name, batch = item
                 files.write(name, batch, TIMES[view])
-    return written, [damages[start] for start in sorted(damages)]
+    written.damages = [damages[start] for start in sorted(damages)]
+    return written
 
 
 def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules: Rules = NO_RULES) -> None:

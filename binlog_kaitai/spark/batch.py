@@ -8,7 +8,7 @@ import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import overload
+from typing import Any, overload
 
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
@@ -18,7 +18,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.interpreter import spare_modules
-from binlog_kaitai.spark.reader_options import Offset, ReadOptions
+from binlog_kaitai.spark.reader_options import WITH_DEFINITIONS, Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
 from binlog_kaitai.spark.split_rows import arrow_rows_of, rows_of
@@ -78,15 +78,17 @@ class BinlogReader(DataSourceReader):
             return
         spare_modules()
         use(self._options.keys)
-        yield from rows_of(partition.split, *self._task(partition), arrow_schema(self._schema))
+        options, definitions = self._task(partition)
+        yield from rows_of(partition.split, options, arrow_schema(self._schema), **definitions)
 
     def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows of one partition of a table as Arrow batches, with the columns of an Arrow schema."""
-        return arrow_rows_of(partition.split, *self._task(partition), schema)
+        options, definitions = self._task(partition)
+        return arrow_rows_of(partition.split, options, schema, **definitions)
 
-    def _task(self, partition: SplitPartition) -> tuple[Sequence[Source], ReadOptions]:
-        """The earlier logs, and the options: the start position for the first log, the stop position for the
-        last one.
+    def _task(self, partition: SplitPartition) -> tuple[ReadOptions, dict[str, Any]]:
+        """The options, with the start position for the first log, and the stop position for the last one; and
+        where tables are defined.
         """
         filters = dict(self._options.filters)
         for offset, name, number in (
@@ -97,7 +99,10 @@ class BinlogReader(DataSourceReader):
                 filters[name] = offset.position
             if partition.number != number:
                 filters.pop(name, None)
-        return self._files[: partition.number], replace(self._options, filters=filters)
+        definitions: dict[str, Any] = {"ddl": self._options.ddl, "scan_ddl": self._options.scan_ddl}
+        if self._options.view in WITH_DEFINITIONS:
+            definitions["earlier"] = self._files[: partition.number]
+        return replace(self._options, filters=filters), definitions
 
 
 class Files(Sequence[Source]):
@@ -125,30 +130,16 @@ class Files(Sequence[Source]):
     @overload
     def __getitem__(self, at: slice) -> Sequence[Source]: ...
     def __getitem__(self, at: int | slice) -> Source | Sequence[Source]:
-        if isinstance(at, slice):
-            return FilesBefore(self, range(self._count)[at])
+        if isinstance(at, slice) and at.start is None and self._packed:
+            first = Files(())
+            first._count, first._files, first._packed = at.indices(len(self))[1], self._files, self._packed
+            return first
         if self._files is None:
             self._files = pickle.loads(zlib.decompress(self._packed))
         return self._files[at]
 
-
-class FilesBefore(Sequence[Source]):
-    """Some of the logs, in order."""
-
-    def __init__(self, files: Files, numbers: range) -> None:
-        self._files, self._numbers = files, numbers
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, at: int) -> Source: ...
-    @overload
-    def __getitem__(self, at: slice) -> Sequence[Source]: ...
-    def __getitem__(self, at: int | slice) -> Source | Sequence[Source]:
-        if isinstance(at, slice):
-            return FilesBefore(self._files, self._numbers[at])
-        return self._files[self._numbers[at]]
+    def __iter__(self) -> Iterator[Source]:
+        return (self[number] for number in range(len(self)))
 
 
 def between(files: list[Source], starting: Offset | None, ending: Offset | None) -> list[Source]:

@@ -21,9 +21,6 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.spans import Span
-from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.following import Step
 from binlog_kaitai.lake import STATE, STATEMENTS, VIEWS
@@ -33,7 +30,7 @@ from binlog_kaitai.lake.place import Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.sources.source import Source, with_state
+from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.spark.followed_logs import FollowedLogs
 from binlog_kaitai.spark.progress import Progress, progress_of
 from binlog_kaitai.spark.stream_options import Following
@@ -360,61 +357,45 @@ class StepWriter:
         self._columns = columns
 
     def __call__(self, packed: bytes) -> Piece:
+        from binlog_kaitai.lake.write import write_damage, write_lake
         from binlog_kaitai.spark.interpreter import spare_modules
-
-        spare_modules()
-        step: Step = pickle.loads(zlib.decompress(packed))
-        piece = Piece(step.source.name, step.start, step.end, step.span.era)
-        job = self._job
-        storage, source = Storage(job.lake, job.storage_options), job.source_in_lake
-        files = TableFiles(storage, job.format, columns=self._columns, has_dates=job.has_dates, source=source)
-        write = self._write if job.following.mode == "FAILFAST" else self._write_around
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            try:
-                write(step.source, files, piece)
-            finally:
-                files.close()
-        piece.files = files.files
-        # The driver prints them: nobody reads what the workers print.
-        piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))
-        return piece
-
-    def _options(self, span: Span) -> dict[str, Any]:
-        return {
-            "views": (*self._job.views, STATEMENTS),
-            "zero_dates": self._job.zero_dates,
-            "tables": self._job.tables,
-            "filters": {"include_gtids": span.include or None, "exclude_gtids": span.exclude or None},
-            "rules": self._job.rules,
-        }
-
-    def _write(self, source: Source, files: TableFiles, piece: Piece) -> None:
-        from binlog_kaitai.lake.write import write_lake
-
-        span = source.span or Span()
-
-        def definitions() -> Definitions:
-            return restore(span.definitions, self._job.following.ddl)
-
-        written = write_lake(source, files, definitions=definitions, era=span.era, **self._options(span))
-        piece.keys, piece.incomplete = written.keys, written.incomplete
-
-    def _write_around(self, source: Source, files: TableFiles, piece: Piece) -> None:
-        from binlog_kaitai.lake.write import write_around, write_damage
         from binlog_kaitai.spark.split_rows import report_dropped
         from binlog_kaitai.views.splits import definitions_in
 
-        split = with_state(source)
-        written, damages = write_around(
-            split,
-            files,
-            definitions_at=definitions_in(split, self._job.following.ddl),
-            **self._options(source.span or Span()),
+        spare_modules()
+        step: Step = pickle.loads(zlib.decompress(packed))
+        job, span, mode = self._job, step.span, self._job.following.mode
+        piece = Piece(step.source.name, step.start, step.end, span.era)
+        source = step.source if mode == "FAILFAST" else with_state(step.source)
+        files = TableFiles(
+            Storage(job.lake, job.storage_options),
+            job.format,
+            columns=self._columns,
+            has_dates=job.has_dates,
+            source=job.source_in_lake,
         )
-        piece.keys, piece.incomplete = written.keys, written.incomplete
-        piece.damaged_ranges = len(damages)
-        if damages and self._job.following.mode == "PERMISSIVE":
-            write_damage(damages, split, files, self._job.rules)
-        elif damages:
-            report_dropped(damages, split)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                written = write_lake(
+                    source,
+                    files,
+                    views=(*job.views, STATEMENTS),
+                    definitions_at=definitions_in(source, job.following.ddl),
+                    zero_dates=job.zero_dates,
+                    tables=job.tables,
+                    filters={"include_gtids": span.include or None, "exclude_gtids": span.exclude or None},
+                    rules=job.rules,
+                    skips_damage=mode != "FAILFAST",
+                )
+                if mode == "PERMISSIVE" and written.damages:
+                    write_damage(written.damages, source, files, job.rules)
+                elif written.damages:
+                    report_dropped(written.damages, source)
+            finally:
+                files.close()
+        piece.files, piece.keys, piece.incomplete = files.files, written.keys, written.incomplete
+        piece.damaged_ranges = len(written.damages)
+        # The driver prints them: nobody reads what the workers print.
+        piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))
+        return piece

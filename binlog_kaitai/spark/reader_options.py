@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 #: The view of one table, with its columns, selected by the option `table`.
 TABLE = "table"
 _VIEWS = (*VIEWS, "ddl")
+#: The views that need table definitions.
+WITH_DEFINITIONS = ("changes", "ddl", TABLE)
 MODES = ("FAILFAST", "PERMISSIVE", "DROPMALFORMED")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from binlog_kaitai.arrow import pa
@@ -21,85 +21,58 @@ _DAMAGE_FIELDS = {"file": "file", "_file": "file", "position": "from", "_positio
 
 
 def rows_of(
-    split: Source, earlier: Sequence[Source], options: ReadOptions, target: pa.Schema
+    split: Source, options: ReadOptions, target: pa.Schema, **definitions: Any
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one split with the target's columns.
+    """The rows of one split with the target's columns; damage is skipped, except in mode FAILFAST.
 
     Parameters
     ----------
-    earlier
-        The preceding logs, which may define tables.
+    split
+        Or another part of a log, with its `state` if damage is skipped.
+    definitions
+        Options of `read_span` that tell where tables are defined.
 
     Raises
     ------
     BinlogError
         The log is damaged, and the mode is FAILFAST; names file and position.
     """
-    view, arguments = _view_and_arguments(earlier, options)
-    if options.table is not None:
-        arguments["schema"] = columns_of_table(target, options.corrupt_column)
-        arguments |= {"where": options.where, "masks": options.masks}
-    if options.mode == "FAILFAST":
-        for batch in read_split(split, view, **arguments):
-            yield conform(batch, target)
-    else:
-        yield from rows_around(split, view, arguments, options, target)
-
-
-def arrow_rows_of(
-    split: Source, earlier: Sequence[Source], options: ReadOptions, schema: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """The rows of one split of a table as Arrow batches; damage is dropped, except in mode FAILFAST."""
-    view, arguments = _view_and_arguments(earlier, options)
-    arguments |= {"schema": schema, "masks": options.masks}
-    if options.mode == "FAILFAST":
-        yield from read_split(split, view, **arguments)
-        return
+    columns = None if options.table is None else columns_of_table(target, options.corrupt_column)
     dropped: list[Gap] = []
-    for item in read_around(split, view, **arguments):
-        if isinstance(item, Gap):
-            dropped.append(item)
-        else:
-            yield item
-    if dropped:
-        report_dropped(dropped, split)
-
-
-def _view_and_arguments(earlier: Sequence[Source], options: ReadOptions) -> tuple[str, dict[str, Any]]:
-    """The view of a split to read, and arguments of `binlog_kaitai.views.splits.read_span`."""
-    view = "changes" if options.view == TABLE else options.view
-    arguments = dict(options.filters)
-    if view in ("changes", "ddl"):
-        arguments |= {
-            "table": options.table or options.filters.get("table"),
-            "earlier": earlier,
-            "ddl": options.ddl,
-            "scan_ddl": options.scan_ddl,
-            "zero_dates": options.zero_dates,
-        }
-    return view, arguments
-
-
-def rows_around(
-    split: Source, view: str, arguments: dict[str, Any], options: ReadOptions, target: pa.Schema
-) -> Iterator[pa.RecordBatch]:
-    """The rows of one split, skipping damage, which is returned as rows or counted.
-
-    Parameters
-    ----------
-    arguments
-        Of `binlog_kaitai.views.splits.read_span`.
-    """
-    dropped: list[Gap] = []
-    for item in read_around(split, view, **arguments):
+    for item in _read(split, options, columns, definitions):
         if not isinstance(item, Gap):
             yield conform(item, target)
         elif options.mode == "PERMISSIVE":
             yield _row_of(item, split, options, target)
         else:
             dropped.append(item)
-    if dropped:
-        report_dropped(dropped, split)
+    report_dropped(dropped, split)
+
+
+def arrow_rows_of(
+    split: Source, options: ReadOptions, columns: pa.Schema, **definitions: Any
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split of a table as Arrow has them, with the given columns; damage is dropped."""
+    dropped: list[Gap] = []
+    for item in _read(split, options, columns, definitions):
+        if isinstance(item, Gap):
+            dropped.append(item)
+        else:
+            yield item
+    report_dropped(dropped, split)
+
+
+def _read(
+    split: Source, options: ReadOptions, columns: pa.Schema | None, definitions: Mapping[str, Any]
+) -> Iterator[pa.RecordBatch | Gap]:
+    """The rows of one split, of a table with its columns, and the damage that is skipped."""
+    view = "changes" if options.view == TABLE else options.view
+    arguments = {**options.filters, **definitions, "zero_dates": options.zero_dates}
+    if columns is not None:
+        arguments |= {"table": options.table, "schema": columns}
+        arguments |= {"where": options.where, "masks": options.masks}
+    read = read_split if options.mode == "FAILFAST" else read_around
+    return read(split, view, **arguments)
 
 
 def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
@@ -119,7 +92,9 @@ def _row_of(damage: Gap, split: Source, options: ReadOptions, target: pa.Schema)
 
 
 def report_dropped(dropped: Sequence[Gap], split: Source) -> None:
-    """Report dropped damage on the worker's stderr, where Spark shows the output of tasks."""
+    """Report dropped damage, if there is any, on the worker's stderr, where Spark shows what tasks print."""
+    if not dropped:
+        return
     size = sum(one.stop_in(split.size) - one.start for one in dropped)
     positions = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
     print(

@@ -55,8 +55,8 @@ def test_urls_of_a_list_are_one_for_failover(url: str, expected: str, tmp_path: 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("[a\n", "not a valid TOML file: "),
-        ("\xff", "not a valid TOML file: "),
+        ("[a\n", "not a valid TOML file: line 1, column 3"),
+        ("\xff", "not a valid TOML file"),
         ("", "no source; add one, such as"),
         ("a = 1\n", "[a]: must be a table, such as [db1]"),
         (f'["a/b"]\n{LOGS}', "[a/b]: a name has letters, digits"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
+
+import pytest
 
 from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.lake import batches
 from binlog_kaitai.lake.lineage import (
-    KEYED,
     Entry,
     Lineage,
     Place,
@@ -15,12 +19,16 @@ from binlog_kaitai.lake.lineage import (
     entries_of,
     naming,
 )
+from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.stream_options import Following
+from tests.corpus_files import CORPUS
+from tests.lake.lakes import OneByOne, fill, opened
 
 A, B, OLD, NEW = ("d", "a"), ("d", "b"), ("d", "old"), ("d", "new")
 
 
 def keyed(log: int, position: int, table: str, *key: str) -> Entry:
-    return Entry(0, log, position, KEYED, "d", table, key=key)
+    return Entry(position, Kind.KEYED, "d", table, log=log, key=key)
 
 
 def effect(log: int, position: int, kind: Kind, table: str, **others: Any) -> Entry:
@@ -113,3 +121,16 @@ def test_entries_come_back_from_their_table_in_the_order_of_the_logs() -> None:
 def test_a_place_is_the_beginning_of_a_sequence() -> None:
     assert Place(0, 7, 1234567890).as_sequence() == "10.17.A1234567890."
     assert Place(0, 7, 99).as_sequence() < "10.17.299.10.1" < Place(0, 7, 100).as_sequence()
+
+
+def test_a_pipeline_reads_the_lineage_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = sorted((CORPUS / "mysql-9.7" / "workload").glob("binlog.0*"))
+    fill(tmp_path, logs[:1])
+    reading = Mock(side_effect=entries_of)
+    monkeypatch.setattr(batches, "entries_of", reading)
+    pipeline = Pipeline(Job(Following(tuple(map(str, logs)), max_bytes=30_000), str(tmp_path)))
+    pipeline.run(OneByOne())
+    assert reading.call_count == 1
+    assert pipeline.lake.plan is not None
+    assert pipeline.lake.plan.batch > 3
+    assert vars(pipeline.lake.lineage) == vars(opened(tmp_path).lineage)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Effect, Kind
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.write import Written, write_around, write_damage, write_lake
+from binlog_kaitai.lake.write import Written, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
@@ -39,12 +37,11 @@ def write(paths: list[str], folder: Path, rules: Rules, *, around: bool = False)
     start = follower.earliest()
     files = TableFiles(Storage(str(folder)))
     for step in follower.steps(start, follower.advance(start)):
-        if around:
-            definitions_at, split = definitions_in(step.source, None), with_state(step.source)
-            found.append(write_around(split, files, definitions_at=definitions_at, rules=rules)[0])
-        else:
-            definitions = partial(restore, step.span.definitions)
-            found.append(write_lake(step.source, files, definitions=definitions, rules=rules))
+        source = with_state(step.source)
+        definitions_at = definitions_in(source, None)
+        found.append(
+            write_lake(source, files, definitions_at=definitions_at, rules=rules, skips_damage=around)
+        )
     files.close()
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.state_tables import Updated
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.pipeline import Job, Pipeline, Result, Tasks
 from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS, Case, cases
 from tests.extent import sample
@@ -27,7 +28,9 @@ CASES = sample([one for one in cases() if one.tables() and one.folder.name not i
 WORKLOAD = sorted((CORPUS / "mysql-9.7" / "workload").glob("binlog.0*"))
 
 
-def run(lake: Path, paths: list[Path], size: int, **job: Any) -> dict[str, str]:
+def run(
+    lake: Path, paths: list[Path], size: int, *, tasks: Tasks | None = None, **job: Any
+) -> dict[str, str]:
     """Load logs with state; returns the tables that have none, and why."""
     refused: dict[str, str] = {}
 
@@ -36,7 +39,7 @@ def run(lake: Path, paths: list[Path], size: int, **job: Any) -> dict[str, str]:
             refused[updated.name] = updated.reason
 
     following = Following(tuple(map(str, paths)), max_bytes=size, split_size=size // 3)
-    Pipeline(Job(following, str(lake), keeps_state=True, **job), on_state=take).run(OneByOne())
+    Pipeline(Job(following, str(lake), keeps_state=True, **job), on_state=take).run(tasks or OneByOne())
     return refused
 
 
@@ -99,4 +102,18 @@ def test_killed_around_any_update(left: int, tmp_path: Path, monkeypatch: pytest
         with pytest.raises(KilledError):
             run(tmp_path / "lake", WORKLOAD, 9_000)
     run(tmp_path / "lake", WORKLOAD, 9_000)
+    assert states(opened(tmp_path / "lake")) == states(opened(tmp_path / "whole"))
+
+
+class Twice(OneByOne):
+    """Each task runs again after it has ended, as if its executor had been lost then."""
+
+    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
+        super().run(task, inputs)
+        return super().run(task, inputs)
+
+
+def test_an_update_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
+    run(tmp_path / "whole", WORKLOAD, 33_000)
+    run(tmp_path / "lake", WORKLOAD, 33_000, tasks=Twice())
     assert states(opened(tmp_path / "lake")) == states(opened(tmp_path / "whole"))

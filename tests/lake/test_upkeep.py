@@ -5,13 +5,20 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
+from threading import Thread
+from typing import Any
 
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 from deltalake import DeltaTable
 
 from binlog_kaitai.cli.app import app
+from binlog_kaitai.lake import delta
+from binlog_kaitai.lake.state_tables import Update
+from binlog_kaitai.lake.upkeep import Upkeep, compact
 from tests.follow.logs import ROTATED
 from tests.lake.lakes import fill, opened, rows, table
 
@@ -76,6 +83,79 @@ def test_vacuum_removes_what_no_reader_needs(tmp_path: Path) -> None:
     assert recent.exists()  # a batch that is being written may have it
     assert contents(tmp_path) == before
     assert run("vacuum", str(tmp_path)) == "nothing to remove\n"
+
+
+def test_merges_and_compaction_go_on_beside_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path / "whole", ROTATED, 1500, keeps_state=True)
+    lake, conflicts, joined = tmp_path / "lake", [], Counter[str]()
+    properties, update = delta._numbered, Update._run
+
+    def compacting(application: str, batch: int, numbers: Any = None) -> Any:
+        if numbers is not None:  # a state table was opened, and rows are about to be merged into it
+            joined.update({one.table: one.files for one in compact(str(lake), target_size=1 << 20)})
+        return properties(application, batch, numbers)
+
+    def counting(self: Update, *arguments: Any) -> int:
+        try:
+            return update(self, *arguments)
+        except delta.ConflictError:
+            conflicts.append(self.name)
+            raise
+
+    with monkeypatch.context() as patch:
+        patch.setattr(delta, "_numbered", compacting)
+        patch.setattr(Update, "_run", counting)
+        fill(lake, ROTATED, 1500, keeps_state=True)
+    assert conflicts
+    assert joined["state/t.a"]
+    assert files(lake, "state/t.a") < files(tmp_path / "whole", "state/t.a")
+    state, whole = (rows(table(opened(one), "state/t.a")) for one in (lake, tmp_path / "whole"))
+    assert state == whole
+
+
+def test_a_table_that_is_compacted_while_it_is_overwritten_keeps_no_old_row(tmp_path: Path) -> None:
+    fill(tmp_path, ROTATED, 1500, keeps_state=True)
+    before, private = rows(table(opened(tmp_path), "state/t.a")), opened(tmp_path).private
+    old, joined = private.open("state/t.a"), list[Upkeep]()
+    assert old is not None
+
+    def new_rows() -> Iterator[pa.RecordBatch]:
+        joining = Thread(target=lambda: joined.extend(compact(str(tmp_path), target_size=1 << 20)))
+        joining.start()
+        joining.join()
+        yield from old.batches()
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema(list(old.columns.items())), new_rows())
+    with pytest.raises(delta.ConflictError):
+        private.replace("state/t.a", reader, 1000, {"era": 0})
+    assert "state/t.a" in [one.table for one in joined]
+    assert rows(table(opened(tmp_path), "state/t.a")) == before
+
+
+def test_compaction_leaves_a_table_that_changes_all_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tmp_path, ROTATED, 1500, keeps_state=True)
+
+    def conflict(*_: object, **__: object) -> None:
+        raise delta.ConflictError("changed")
+
+    monkeypatch.setattr("deltalake.table.TableOptimizer.compact", conflict)
+    assert "state/t.a: a pipeline changed it in the meantime; run again\n" in run("compact", str(tmp_path))
+
+
+def test_a_folder_of_lakes_is_maintained_lake_by_lake(tmp_path: Path) -> None:
+    fill(tmp_path / "db1", ROTATED[:2], 1500)
+    fill(tmp_path / "db2", ROTATED, 1500)
+    (tmp_path / "README").write_text("not a lake")
+    counts = {name: files(tmp_path, f"{name}/events") for name in ("db1", "db2")}
+    assert all(count > 1 for count in counts.values())
+    done = run("compact", str(tmp_path))
+    for name, count in counts.items():
+        assert f"{name}/events: {count} files joined into 1\n" in done
+        assert files(tmp_path, f"{name}/events") == 1
 
 
 @pytest.mark.parametrize("command", ["compact", "vacuum"])

@@ -12,6 +12,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import TableSet
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.lake.files import TableFiles
@@ -121,12 +122,16 @@ def test_values_are_masked_as_those_of_the_log(
 ) -> None:
     found = take(tmp_path / "a", rules)
     assert found == Snapshot.load(tmp_path / "a") == take(tmp_path / "a", rules)
-    for log in ROTATED:
+
+    def definitions_at(_: Span) -> Definitions:
         definitions = Definitions("file")
         definitions.load(found.ddl)
+        return definitions
+
+    for log in ROTATED:
         options: dict[str, Any] = {"views": ["changes"], "tables": ["t.a"], "rules": rules}
         files = TableFiles(Storage(str(tmp_path / "b")))
-        write_lake(Source.of_path(log), files, definitions=definitions.copy, **options)
+        write_lake(Source.of_path(log), files, definitions_at=definitions_at, **options)
         files.close()
     assert own(tmp_path / "a") == own(tmp_path / "b")
     assert sum(found.files.values()) == len(raw) > 1

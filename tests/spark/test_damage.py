@@ -76,7 +76,7 @@ def test_dropmalformed_counts_what_it_drops(hit: Any, capsys: pytest.CaptureFixt
     path, row = hit
     options = ReadOptions.parse({"path": str(path), "view": "changes", "mode": "DROPMALFORMED"})
     (split,) = plan(str(path), 0)
-    rows = [one for batch in rows_of(split, (), options, CHANGES_SCHEMA) for one in batch.to_pylist()]
+    rows = [one for batch in rows_of(split, options, CHANGES_SCHEMA) for one in batch.to_pylist()]
     assert sorted(one["_position"] for one in rows) == rest(path, row)
     reported = capsys.readouterr().err
     size = bk.read_events(LOG).read_all().to_pylist()

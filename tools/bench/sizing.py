@@ -1,4 +1,4 @@
-"""Measures what many logs, tables and columns cost, on logs made for it: `python -m tools.bench.sizing DIR`.
+"""Measures what logs, tables, columns and state cost in large numbers: `python -m tools.bench.sizing DIR`.
 
 Logs have their first events only, and are sparse files of their full size. Tables have one row each per
 transaction. Prints processor seconds and memory; docs/spark-sizing.md has the results.
@@ -7,6 +7,7 @@ transaction. Prints processor seconds and memory; docs/spark-sizing.md has the r
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import pickle
 import resource
 import shutil
@@ -16,20 +17,33 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from decimal import Decimal
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.following import Follower
+from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
+from binlog_kaitai.lake.lineage import Place
+from binlog_kaitai.lake.rules import NO_RULES
+from binlog_kaitai.lake.state_tables import State, Update
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.spark.batch import Files, SplitPartition
 from binlog_kaitai.spark.skipping import logs_with_rows
+from binlog_kaitai.views.change_schemas import TIME
 from binlog_kaitai.views.splits import divide, list_files
 
 _SOURCE = Path(__file__).parents[2] / "tests/corpus/mysql-9.7/rotate/binlog.000002"
 _HEADER = struct.Struct("<IBIIIH")
 _QUERY, _XID, _TABLE_MAP, _WRITE_ROWS = 2, 16, 19, 30
 _INT = 3
+
+#: Rows written at a time.
+_PART = 1 << 20
 
 
 def first_events() -> bytes:
@@ -131,6 +145,83 @@ def measure_tables(folder: Path, tables: int, columns: int, rounds: int) -> None
     shutil.rmtree(folder)
 
 
+def measure_commits(folder: Path, tables: int, batches: int) -> None:
+    """Commits of batches that change all of some tables, without writing the files."""
+    lake = Lake(str(folder))
+    plan = lake.open(NO_RULES)
+    for number in range(batches):
+        plan = plan.next({"file": "binlog.000001", "position": number}, {"file": "b", "position": number + 1})
+        files = TableFiles(lake.storage)
+        times = pa.array([datetime(2026, 11, 20, tzinfo=UTC)], TIME)
+        row = pa.RecordBatch.from_arrays([pa.array([number]), times], ["id", "_commit_timestamp"])
+        for table in range(tables):
+            files.write(f"changes/s.t{table}", row, "_commit_timestamp")
+        files.close()
+        lake.begin(plan)
+        begun = time.monotonic()
+        with timed(f"commit batch {number} of {tables} tables"):
+            lake.commit([Piece("binlog.000001", number, number + 1, files=files.files)])
+        print(f"    {time.monotonic() - begun:.1f} s of clock")
+    shutil.rmtree(folder)
+
+
+def measure_merge(folder: Path, rows: int, changes: int, *, newest: bool) -> None:
+    """A merge of changes into a state table, as a task of `pipeline --state` makes it."""
+    lake = Lake(str(folder))
+    plan = lake.open(NO_RULES)
+    place, tables = {"era": 0, "log": 1, "position": 4}, lake.private
+    with timed(f"write a state table of {rows} rows"):
+        own = _orders(np.zeros(1, np.int64)).schema
+        parts = (_orders(np.arange(start, min(start + _PART, rows))) for start in range(0, rows, _PART))
+        tables.replace("state/s.orders", pa.RecordBatchReader.from_batches(own, parts), 0, place)
+    size = sum(path.stat().st_size for path in (folder / "state").rglob("*.parquet"))
+    print(f"{size >> 20} MB")
+    files, random = TableFiles(lake.storage), np.random.default_rng(1)
+    ids = np.arange(rows - changes, rows) if newest else random.choice(rows, changes, replace=False)
+    for start in range(0, changes, _PART):
+        files.write("changes/s.orders", _changes(_orders(ids[start : start + _PART])), "_commit_timestamp")
+    files.close()
+    keys = {("s", "orders"): ["id"]}
+    lake.begin(plan.next({"file": "binlog.000001", "position": 4}, {"file": "binlog.000002", "position": 4}))
+    piece = Piece("binlog.000001", 4, 5, files=files.files, keys=keys)
+    lake.commit([piece])
+    assert lake.plan is not None
+    (update,), _ = State(lake).updates(lake.plan, [piece])
+    assert update.since is not None
+    process = multiprocessing.get_context("spawn").Process(target=_merge, args=(update,))
+    process.start()
+    process.join()
+    shutil.rmtree(folder)
+
+
+def _merge(update: Update) -> None:
+    begun = time.monotonic()
+    with timed(f"merge into {update.name}"):
+        print(update())
+    print(f"    {time.monotonic() - begun:.1f} s of clock")
+
+
+def _orders(ids: NDArray[np.int64]) -> pa.RecordBatch:
+    """Rows of a table: two integers, a DECIMAL, and a text of 30 characters."""
+    numbers = pa.array(ids)
+    total = pc.multiply(pa.array(ids % 100_000).cast(pa.decimal128(19, 0)), Decimal("0.01"))
+    note = pc.binary_join_element_wise("a note on the order", pc.cast(numbers, pa.string()), " number ")
+    columns = [numbers, pa.array(ids % 99_991), total.cast(pa.decimal128(18, 2)), note]
+    return pa.RecordBatch.from_arrays(columns, ["id", "customer", "total", "note"])
+
+
+def _changes(rows: pa.RecordBatch) -> pa.RecordBatch:
+    """The images after updates of rows."""
+    count = rows.num_rows
+    after = Place(0, 1, 4).as_sequence()
+    metadata = {
+        "_change_type": pa.repeat("update_postimage", count),
+        "_commit_timestamp": pa.repeat(pa.scalar(datetime(2026, 11, 20, tzinfo=UTC), TIME), count),
+        "_sequence": pa.array([f"{after}{number:08}" for number in range(count)]),
+    }
+    return pa.RecordBatch.from_arrays([*metadata.values(), *rows.columns], [*metadata, *rows.schema.names])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, help="a new folder")
@@ -139,12 +230,21 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=0)
     parser.add_argument("--columns", type=int, default=3)
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--commits", type=int, default=0, help="tables that each batch changes")
+    parser.add_argument("--batches", type=int, default=12)
+    parser.add_argument("--state", type=int, default=0, help="rows of a table")
+    parser.add_argument("--changes", type=int, default=1_000_000)
+    parser.add_argument("--newest", action="store_true", help="change the last rows, not some of all")
     chosen = parser.parse_args()
     if chosen.logs:
         make_logs(chosen.folder, chosen.logs, chosen.log_size)
         measure_logs(chosen.folder)
     if chosen.tables:
         measure_tables(chosen.folder, chosen.tables, chosen.columns, chosen.rounds)
+    if chosen.commits:
+        measure_commits(chosen.folder, chosen.commits, chosen.batches)
+    if chosen.state:
+        measure_merge(chosen.folder, chosen.state, chosen.changes, newest=chosen.newest)
 
 
 if __name__ == "__main__":
