@@ -34,25 +34,14 @@ _THREADS = 8
 class Piece:
     """What a task has made of a part of a log.
 
-    Attributes
-    ----------
-    log : str
-        The path of the log.
-    start, end : int
-        Positions in it.
-    era : int
-        The era of its changes.
-    files : list of DataFile
-    keys : dict of (str, str) to list of str
-        The newest primary key of each table, with the names of columns in the view of changes.
-    incomplete : dict of (str, str) to str
-        Tables whose content cannot be derived from their changes, with reasons.
-    effects : tuple of Effect
-        Effects of statements on whole tables.
-    damaged_ranges : int
-        Ranges that could not be read.
-    warnings : list of str
-        What the user should know.
+    `log`: the path of the log.
+    `start`, `end`: positions in it.
+    `era`: the era of its changes.
+    `keys`: the newest primary key of each table, with the names of columns in the view of changes.
+    `incomplete`: tables whose content cannot be derived from their changes, with reasons.
+    `effects`: effects of statements on whole tables.
+    `damaged_ranges`: ranges that could not be read.
+    `warnings`: what the user should know.
     """
 
     log: str
@@ -82,10 +71,7 @@ class Piece:
 class Shared:
     """What the lakes of a process share, in all threads.
 
-    Attributes
-    ----------
-    handles : dict
-        Opened Delta tables, see `DeltaTables`.
+    `handles`: opened Delta tables, see `DeltaTables`.
     """
 
     def __init__(self) -> None:
@@ -100,28 +86,13 @@ class Shared:
 class Lake:
     """A lake.
 
-    Parameters
-    ----------
-    url
-        A path or URL; new, empty, or an existing lake.
-    kind
-        The format of its tables.
-    source
-        In a lake of several sources: the one to write or read, by its name.
-    storage_options
-        See `Storage`.
-
-    Attributes
-    ----------
-    plan : Plan or None
-        The last batch, complete or not; None before :meth:`open`, and for a new lake before it has rules.
-    columns : dict
-        Columns of the tables to which files with other columns were added, see `TableFiles`.
-
-    Raises
-    ------
-    UsageError
-        A package is not installed.
+    `url`: a path or URL; new, empty, or an existing lake.
+    `kind`: the format of its tables.
+    `source`: in a lake of several sources: the one to write or read, by its name.
+    `storage_options`: see `Storage`.
+    `plan`: the last batch, complete or not; None before :meth:`open`, and for a new lake before it has rules.
+    `columns`: columns of the tables to which files with other columns were added, see `TableFiles`.
+    Raises `UsageError`: a package is not installed.
     """
 
     def __init__(
@@ -151,10 +122,7 @@ class Lake:
     def check(self) -> Plan | None:
         """Look at the lake without changing it; returns its plan, or that of another of its sources.
 
-        Raises
-        ------
-        UsageError
-            The folder has something else in it, or a lake of another format.
+        Raises `UsageError`: the folder has something else in it, or a lake of another format.
         """
         self.plan = self._place.load()
         known = self.plan or self._plan_of_another()
@@ -172,10 +140,7 @@ class Lake:
     def open(self, rules: Rules, *, has_dates: bool = True) -> Plan:
         """Begin to write; returns the plan of the last batch.
 
-        Raises
-        ------
-        UsageError
-            As :meth:`check`; or the lake has other rules, or other partitions.
+        Raises `UsageError`: as :meth:`check`; or the lake has other rules, or other partitions.
         """
         known = self.check()
         if known is not None and known.has_dates != has_dates:
@@ -220,10 +185,7 @@ class Lake:
     def begin(self, plan: Plan) -> None:
         """Commit the plan of the next batch.
 
-        Raises
-        ------
-        SourceError
-            Another process writes to the lake.
+        Raises `SourceError`: another process writes to the lake.
         """
         self._place.store(plan)
         self.plan = plan
@@ -231,10 +193,7 @@ class Lake:
     def commit(self, pieces: Sequence[Piece]) -> None:
         """Commit the files of the planned batch to the tables that lack it.
 
-        Raises
-        ------
-        SourceError
-            A table cannot be committed.
+        Raises `SourceError`: a table cannot be committed.
         """
         assert self.plan is not None
         batch = self.plan.batch

@@ -24,15 +24,8 @@ META = frozenset((SOURCE, *(field.name for field in (*META_FIELDS, ABSENT_FIELD)
 class TableChanges:
     """The tables of a lake, as their changes tell.
 
-    Parameters
-    ----------
-    lake
-        Checked or opened.
-
-    Attributes
-    ----------
-    lineage : Lineage
-        By the names on the server.
+    `lake`: Checked or opened.
+    `lineage`: by the names on the server.
     """
 
     def __init__(self, lake: Lake) -> None:
@@ -48,15 +41,8 @@ class TableChanges:
         Columns have their current names, also in changes from before they were renamed; those that a change
         lacks are null.
 
-        Parameters
-        ----------
-        table
-            Its schema and name on the server.
-
-        Raises
-        ------
-        UsageError
-            It has no changes.
+        `table`: its schema and name on the server.
+        Raises `UsageError`: it has no changes.
         """
         parts = self.parts(table)
         schema = columns_of(parts)
@@ -98,16 +84,10 @@ class TableChanges:
 class Part:
     """Some of the changes that make up a table.
 
-    Attributes
-    ----------
-    folder : str
-        The table of changes that has them.
-    where : pyarrow.compute.Expression
-        Which of its rows they are.
-    names : dict of str to str
-        The current names of its columns.
-    columns : dict of str to pyarrow.DataType
-        Its columns.
+    `folder`: the table of changes that has them.
+    `where`: which of its rows they are.
+    `names`: the current names of its columns.
+    `columns`: its columns.
     """
 
     folder: str
@@ -130,12 +110,8 @@ def read_parts(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of parts, in no particular order; tables are opened at once, and read later.
 
-    Parameters
-    ----------
-    schema
-        Which columns to read, by their current names; those that a part lacks are null.
-    where
-        A further condition on the metadata columns.
+    `schema`: which columns to read, by their current names; those that a part lacks are null.
+    `where`: a further condition on the metadata columns.
     """
     readers = [(part, _batches(tables, part, schema, where)) for part in parts]
 

@@ -35,17 +35,9 @@ class ConflictError(SourceError):
 class DeltaTables:
     """The Delta tables of a lake.
 
-    Parameters
-    ----------
-    application
-        Numbers the batches.
-    handles
-        Handles of tables by URL, which several threads may share.
-
-    Raises
-    ------
-    UsageError
-        deltalake is not installed.
+    `application`: numbers the batches.
+    `handles`: handles of tables by URL, which several threads may share.
+    Raises `UsageError`: deltalake is not installed.
     """
 
     def __init__(self, storage: Storage, application: str, handles: dict[str, Handle] | None = None) -> None:
@@ -84,10 +76,7 @@ class DeltaTables:
         A table that does not exist is created only if there are rows. In a lake of several sources, the rows
         of one are replaced, and columns are added.
 
-        Raises
-        ------
-        ConflictError
-            The table was changed meanwhile.
+        Raises `ConflictError`: the table was changed meanwhile.
         """
         from deltalake import write_deltalake
 
@@ -137,12 +126,7 @@ class DeltaTables:
 
 
 class DeltaTable:
-    """A Delta table.
-
-    Attributes
-    ----------
-    handle : deltalake.DeltaTable
-    """
+    """A Delta table."""
 
     def __init__(self, storage: Storage, name: str, handle: Handle, application: str) -> None:
         self._storage = storage
@@ -191,19 +175,10 @@ class DeltaTable:
     ) -> None:
         """Update, insert and delete the rows of some keys, and set `numbers`.
 
-        Parameters
-        ----------
-        columns
-            All columns of the table; missing ones are added.
-        rows
-            A row for each key, with a column `is_there` that says whether the table has it then.
-        source
-            In a lake of several sources, the one whose rows these are.
-
-        Raises
-        ------
-        ConflictError
-            The table was changed meanwhile.
+        `columns`: all columns of the table; missing ones are added.
+        `rows`: a row for each key, with a column `is_there` that says whether the table has it then.
+        `source`: in a lake of several sources, the one whose rows these are.
+        Raises `ConflictError`: the table was changed meanwhile.
         """
         columns, rows = with_source_field(columns, source), with_source(rows, source)
         conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
@@ -245,10 +220,7 @@ class DeltaTable:
 def needed_deltalake() -> None:
     """Import deltalake.
 
-    Raises
-    ------
-    UsageError
-        It is not installed.
+    Raises `UsageError`: it is not installed.
     """
     try:
         import deltalake  # noqa: F401
@@ -329,10 +301,7 @@ def _is_of(source: str) -> str:
 class _CountedRows:
     """Counts the rows of a reader while they are read, with the name of their source if the lake has several.
 
-    Attributes
-    ----------
-    rows : int
-        Their number so far.
+    `rows`: Their number so far.
     """
 
     def __init__(self, reader: pa.RecordBatchReader, source: str) -> None:

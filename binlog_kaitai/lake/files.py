@@ -43,22 +43,13 @@ _ROWS_AT_ONCE = 1 << 16
 class DataFile:
     """A Parquet file in the folder of a table.
 
-    Attributes
-    ----------
-    table : str
-        The folder of its table in the lake.
-    path : str
-        Relative to that folder.
-    date : str or None
-        Its partition; None for rows without a time. Without partitions, "".
-    size, rows : int
-        Size in bytes, and number of rows.
-    columns : pyarrow.Schema
-        Its columns, as of `lake.types.schema_in_lake`.
-    statistics : str
-        Minimum, maximum and number of nulls by column, as JSON in Delta's form.
-    modified : int
-        When it was written, in milliseconds since 1970.
+    `table`: the folder of its table in the lake.
+    `path`: relative to that folder.
+    `date`: its partition; None for rows without a time. Without partitions, "".
+    `size`, `rows`: size in bytes, and number of rows.
+    `columns`: its columns, as of `lake.types.schema_in_lake`.
+    `statistics`: minimum, maximum and number of nulls by column, as JSON in Delta's form.
+    `modified`: when it was written, in milliseconds since 1970.
     """
 
     table: str
@@ -74,22 +65,12 @@ class DataFile:
 class TableFiles:
     """Writes rows to new files of tables.
 
-    Parameters
-    ----------
-    kind
-        The format of the tables.
-    columns
-        The columns that tables have so far, for those whose types differ from a server's: a column that has
-        another type now goes on under another name.
-    has_dates
-        Divide files by date.
-    source
-        In a lake of several sources: the name of the rows' source.
-
-    Attributes
-    ----------
-    files : list of DataFile
-        The complete files; all of them after :meth:`close`.
+    `kind`: the format of the tables.
+    `columns`: the columns that tables have so far, for those whose types differ from a server's: a column
+    that has another type now goes on under another name.
+    `has_dates`: divide files by date.
+    `source`: in a lake of several sources: the name of the rows' source.
+    `files`: the complete files; all of them after :meth:`close`.
     """
 
     def __init__(

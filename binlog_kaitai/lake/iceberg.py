@@ -52,17 +52,9 @@ _CREDENTIALS = {
 class IcebergTables:
     """The Iceberg tables of a lake.
 
-    Parameters
-    ----------
-    application
-        Numbers the batches.
-    source
-        In a lake of several sources: the name of this one.
-
-    Raises
-    ------
-    UsageError
-        PyIceberg is not installed.
+    `application`: numbers the batches.
+    `source`: in a lake of several sources: the name of this one.
+    Raises `UsageError`: PyIceberg is not installed.
     """
 
     #: Tables are created side by side, namespaces are not.
@@ -80,10 +72,7 @@ class IcebergTables:
     def open(self, name: str) -> IcebergTable | None:
         """A table as it is now.
 
-        Raises
-        ------
-        UsageError
-            The catalog has a table of this name for another lake.
+        Raises `UsageError`: the catalog has a table of this name for another lake.
         """
         from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 
@@ -153,12 +142,8 @@ class IcebergTables:
 class IcebergTable:
     """An Iceberg table.
 
-    Parameters
-    ----------
-    owner
-        The property that names the pipeline.
-    numbered
-        The property with its last batch.
+    `owner`: the property that names the pipeline.
+    `numbered`: the property with its last batch.
     """
 
     def __init__(
@@ -204,10 +189,7 @@ class IcebergTable:
 def needed_pyiceberg() -> None:
     """Import PyIceberg.
 
-    Raises
-    ------
-    UsageError
-        It is not installed.
+    Raises `UsageError`: it is not installed.
     """
     try:
         import pyiceberg.catalog

@@ -34,12 +34,8 @@ class Place(NamedTuple):
 class Entry(Effect):
     """An effect in one of the logs of a lake.
 
-    Attributes
-    ----------
-    era, log : int
-        The era, and the number of the log.
-    key : tuple of str
-        Of kind `KEYED`: the columns of the primary key.
+    `era`, `log`: the era, and the number of the log.
+    `key`: of kind `KEYED`: the columns of the primary key.
     """
 
     era: int = 0
@@ -117,23 +113,12 @@ class Rename(NamedTuple):
 class Lineage:
     """The segments of each table.
 
-    Parameters
-    ----------
-    entries
-        In the order of the logs.
-    kind
-        The format of the tables, see `lake.types.name_in_lake`.
-
-    Attributes
-    ----------
-    keys : dict of (str, str) to list of str
-        The primary key of each table; [] if it has none or it is unknown.
-    unclear : dict of (str, str) to str
-        Tables whose content cannot be derived from their changes, with reasons.
-    recorded : dict of (str, str) to tuple of str
-        The primary key that each table had when it last had changes, by its name then.
-    committed : list of (Place, Place, Place)
-        Those that were committed: from one place to another, and where they were committed.
+    `entries`: in the order of the logs.
+    `kind`: the format of the tables, see `lake.types.name_in_lake`.
+    `keys`: the primary key of each table; [] if it has none or it is unknown.
+    `unclear`: tables whose content cannot be derived from their changes, with reasons.
+    `recorded`: the primary key that each table had when it last had changes, by its name then.
+    `committed`: Those that were committed: from one place to another, and where they were committed.
     """
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:

@@ -31,23 +31,14 @@ WORK = "_work"
 class Plan:
     """A batch.
 
-    Attributes
-    ----------
-    application : str
-        Identifies the pipeline in the commits of all tables.
-    format : str
-        One of `lake.FORMATS`.
-    rules : Rules
-        What the lake leaves out, masks and renames.
-    has_dates : bool
-        Its tables are partitioned by date.
-    batch : int
-        Its number; -1 for the plan of a new lake, which has no batch.
-    start, end : dict
-        Offsets in the logs, see `spark.followed_logs`.
-        If they are equal, the batch has the rows of a snapshot, and begins the lake.
-    ddl : str or None
-        The definitions of the tables of that snapshot.
+    `application`: identifies the pipeline in the commits of all tables.
+    `format`: one of `lake.FORMATS`.
+    `rules`: what the lake leaves out, masks and renames.
+    `has_dates`: its tables are partitioned by date.
+    `batch`: its number; -1 for the plan of a new lake, which has no batch.
+    `start`, `end`: offsets in the logs, see `spark.followed_logs`. If they are equal, the batch has the rows
+    of a snapshot, and begins the lake.
+    `ddl`: the definitions of the tables of that snapshot.
     """
 
     application: str
@@ -80,10 +71,7 @@ class Plan:
 class PlanTable:
     """The table `_pipeline` of a lake, or of one of its sources.
 
-    Raises
-    ------
-    UsageError
-        deltalake is not installed.
+    Raises `UsageError`: deltalake is not installed.
     """
 
     def __init__(self, storage: Storage, source: str = "") -> None:
@@ -96,12 +84,8 @@ class PlanTable:
     def load(self) -> Plan | None:
         """The plan of the last batch; None for a new lake.
 
-        Raises
-        ------
-        UsageError
-            The folder has something else in it.
-        SourceError
-            The store fails.
+        Raises `UsageError`: the folder has something else in it.
+        Raises `SourceError`: the store fails.
         """
         from deltalake import DeltaTable
         from deltalake.exceptions import TableNotFoundError
@@ -132,10 +116,7 @@ class PlanTable:
     def store(self, plan: Plan) -> None:
         """Replace the plan that was loaded or stored last.
 
-        Raises
-        ------
-        SourceError
-            Another process has replaced it, or the store fails.
+        Raises `SourceError`: another process has replaced it, or the store fails.
         """
         from deltalake import DeltaTable, write_deltalake
         from deltalake.exceptions import DeltaError

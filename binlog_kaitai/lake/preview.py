@@ -27,16 +27,11 @@ from binlog_kaitai.views.row_masks import Method
 class PlannedTable:
     """The changes of one table.
 
-    Attributes
-    ----------
-    name : str
-        Its name on the server.
-    rows, bytes : int
-        Changed rows, and the size of their events; an event whose rows cannot be counted is not in `rows`.
-    columns : dict of str to pyarrow.DataType
-        Columns in the lake.
-    masked : dict of str to str
-        Columns that are masked or left out, and how.
+    `name`: its name on the server.
+    `rows`, `bytes`: Changed rows, and the size of their events; an event whose rows cannot be counted is not
+    in `rows`.
+    `columns`: columns in the lake.
+    `masked`: columns that are masked or left out, and how.
     """
 
     name: str
@@ -50,14 +45,9 @@ class PlannedTable:
 class Preview:
     """What a run would load.
 
-    Attributes
-    ----------
-    start, end : Checkpoint
-        From where to where.
-    logs, batches, tasks, bytes : int
-        Logs to read from, batches and tasks to read them, and their bytes.
-    tables : dict of str to PlannedTable
-        By name in the lake.
+    `start`, `end`: from where to where.
+    `logs`, `batches`, `tasks`, `bytes`: logs to read from, batches and tasks to read them, and their bytes.
+    `tables`: by name in the lake.
     """
 
     start: Checkpoint
@@ -82,10 +72,7 @@ def preview(
 ) -> Preview:
     """Read the logs from a checkpoint to their end; row images are counted but not decoded.
 
-    Raises
-    ------
-    BinlogError
-        A log is damaged; or the rules do not fit a table, as in a run.
+    Raises `BinlogError`: a log is damaged; or the rules do not fit a table, as in a run.
     """
     found, until, paths = Preview(start, start), follower.end(), set[str]()
     while (end := follower.advance(found.end, max_bytes=max_bytes, until=until)) != found.end:

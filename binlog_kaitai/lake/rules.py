@@ -49,13 +49,9 @@ _WITHHELD = "{}"
 class Rules:
     """Rules for the content of a lake.
 
-    Attributes
-    ----------
-    masks : Masks
-        Columns that are left out or masked. With any, text of statements and other values in the log stay
-        out of the lake as well.
-    renames : tuple of (str, str)
-        Schemas, or tables as ``schema.table``, and their names in the lake.
+    `masks`: columns that are left out or masked. With any, text of statements and other values in the log
+    stay out of the lake as well.
+    `renames`: schemas, or tables as ``schema.table``, and their names in the lake.
     """
 
     masks: Masks = NO_MASKS
@@ -65,10 +61,7 @@ class Rules:
     def of(cls, masks: Masks, renames: Iterable[str]) -> Rules:
         """Parse renames, as ``old=new``.
 
-        Raises
-        ------
-        UsageError
-            One is invalid, or two of them conflict.
+        Raises `UsageError`: one is invalid, or two of them conflict.
         """
         pairs = []
         for text in renames:
@@ -86,10 +79,7 @@ class Rules:
     def name_of(self, key: tuple[str, str]) -> tuple[str, str]:
         """The schema and name of a table in the lake.
 
-        Raises
-        ------
-        UsageError
-            Another table gets this name.
+        Raises `UsageError`: another table gets this name.
         """
         if not self.renames:
             return key
@@ -125,10 +115,7 @@ class Rules:
     def check_effects(self, effects: Iterable[Effect]) -> None:
         """Refuse statements that rename what is masked to names that are not.
 
-        Raises
-        ------
-        UsageError
-            Names the statement's table.
+        Raises `UsageError`: names the statement's table.
         """
         for effect in effects if self.masks else ():
             table = f"{effect.schema_name}.{effect.table_name}"
@@ -154,10 +141,7 @@ NO_RULES = Rules()
 def check_rules(stored: Rules, rules: Rules) -> None:
     """Refuse rules that a lake cannot continue with.
 
-    Raises
-    ------
-    UsageError
-        The lake has other renames, or masks that these rules lack.
+    Raises `UsageError`: the lake has other renames, or masks that these rules lack.
     """
     if stored.renames != rules.renames:
         pairs = ", ".join(map("=".join, stored.renames)) or "none"

@@ -55,20 +55,12 @@ class Updated:
 class Update:
     """What a task does to a state table; a function that travels to the workers.
 
-    Attributes
-    ----------
-    name : str
-        The folder of the table below `state`.
-    keys : tuple of str
-        Columns of its primary key; without them, rows are identified by all their columns, and counted.
-    parts : tuple of Part
-        All changes that make up the table.
-    since : pyarrow.compute.Expression or None
-        Merge only these changes; None: write the contents anew.
-    batch, end
-        The batch and the place up to which the table then has all changes.
-    source
-        In a lake of several sources, the one whose rows these are.
+    `name`: the folder of the table below `state`.
+    `keys`: columns of its primary key; without them, rows are identified by all their columns, and counted.
+    `parts`: all changes that make up the table.
+    `since`: merge only these changes; None: write the contents anew.
+    `batch`, `end`: the batch and the place up to which the table then has all changes.
+    `source`: in a lake of several sources, the one whose rows these are.
     """
 
     storage: Storage
@@ -246,10 +238,7 @@ def _with_type(batch: pa.RecordBatch, own: pa.Schema, kind: str) -> pa.RecordBat
 def _last_images(batches: Iterable[pa.RecordBatch], schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
     """The last image of each key.
 
-    Raises
-    ------
-    UsageError
-        A key is null.
+    Raises `UsageError`: a key is null.
     """
     waiting: list[pa.RecordBatch] = []
     last = schema.empty_table()
@@ -272,10 +261,7 @@ def _reduced(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
 def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows that were added more often than removed, as often as that.
 
-    Raises
-    ------
-    UsageError
-        A column has a type whose values cannot be compared.
+    Raises `UsageError`: a column has a type whose values cannot be compared.
     """
     if lists := [one.name for one in own if pa.types.is_list(one.type)]:
         raise UsageError(f"it has no primary key, and lists cannot be compared: {', '.join(lists)}")
@@ -296,10 +282,7 @@ def _completed(
 ) -> list[dict[str, Any]]:
     """The rows that changes leave whose images lack columns; an image gets them from the one before it.
 
-    Raises
-    ------
-    UsageError
-        The images do not identify their row.
+    Raises `UsageError`: the images do not identify their row.
     """
     if not keys:
         raise UsageError(f"{_LACKS}and no primary key is known")

@@ -73,10 +73,7 @@ def read_options(path: str) -> dict[str, str]:
 def read_toml(path: str) -> dict[str, Any]:
     """The contents of a TOML file.
 
-    Raises
-    ------
-    UsageError
-        It is not TOML; says where, without the text there, which may be a password.
+    Raises `UsageError`: it is not TOML; says where, without the text there, which may be a password.
     """
     with reading(path):
         text = Path(path).read_bytes()
@@ -90,22 +87,11 @@ def read_toml(path: str) -> dict[str, Any]:
 class Storage:
     """The folder of a lake.
 
-    Parameters
-    ----------
-    options
-        Credentials of a store, see :func:`read_options`; without them, those of the environment or the URL.
-
-    Attributes
-    ----------
-    url : str
-        Its absolute path, or its URL with options.
-    name : str
-        Its path or URL for messages, without credentials.
-
-    Raises
-    ------
-    UsageError
-        There are options, but not for this URL.
+    `options`: credentials of a store, see :func:`read_options`; without them, those of the environment or the
+    URL.
+    `url`: its absolute path, or its URL with options.
+    `name`: its path or URL for messages, without credentials.
+    Raises `UsageError`: there are options, but not for this URL.
     """
 
     def __init__(self, url: str, options: Mapping[str, str] | None = None) -> None:
@@ -121,10 +107,7 @@ class Storage:
     def opened(self, name: str = "") -> Iterator[tuple[Any, str]]:
         """The PyArrow file system, and the path of a file or folder of the lake in it.
 
-        Raises
-        ------
-        SourceError
-            In the body: the store cannot be reached, or refuses.
+        Raises `SourceError`: in the body: the store cannot be reached, or refuses.
         """
         try:
             if self.is_local:

@@ -31,10 +31,7 @@ class Table(Protocol):
     def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
         """Add the columns that it lacks, then commit the files with the number of their batch.
 
-        Raises
-        ------
-        SourceError
-            Another process has committed this batch meanwhile, or the store fails.
+        Raises `SourceError`: another process has committed this batch meanwhile, or the store fails.
         """
 
     def batches(

@@ -110,17 +110,10 @@ def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
 def merge_columns(columns: dict[str, pa.DataType], schema: pa.Schema) -> dict[str, str]:
     """Merge the columns of a file into those of its table.
 
-    Parameters
-    ----------
-    columns
-        The table's columns by name; new ones are added.
-    schema
-        The file's columns, as of :func:`schema_in_lake`.
-
-    Returns
-    -------
-    The table's name for each column of the file. Names that differ only by case are one; a column of another
-    type than the table's continues under a name with ``_`` appended.
+    `columns`: the table's columns by name; new ones are added.
+    `schema`: the file's columns, as of :func:`schema_in_lake`.
+    Returns the table's name for each column of the file. Names that differ only by case are one; a column of
+    another type than the table's continues under a name with ``_`` appended.
     """
     spelled = {name.lower(): name for name in columns}
     own = {name.lower() for name in schema.names}

@@ -27,16 +27,10 @@ _ATTEMPTS = 5
 class Upkeep:
     """What was done to one table, or would be.
 
-    Attributes
-    ----------
-    table : str
-        Its folder in the lake.
-    files : int
-        Files that were joined or removed.
-    new_files : int
-        Files that they were joined into.
-    is_busy : bool
-        Its files stay: a pipeline changed the table during each attempt to join them.
+    `table`: its folder in the lake.
+    `files`: files that were joined or removed.
+    `new_files`: files that they were joined into.
+    `is_busy`: its files stay: a pipeline changed the table during each attempt to join them.
     """
 
     table: str
@@ -55,16 +49,10 @@ def compact(
 ) -> Iterator[Upkeep]:
     """Join small files, table by table; the rows stay the same, and a pipeline may go on meanwhile.
 
-    Parameters
-    ----------
-    url
-        Of a lake, or of a folder of lakes.
-    target_size
-        In bytes; files of at least this size stay.
-    before
-        Only partitions of earlier dates; tables without partitions stay.
-    dry_run
-        Change nothing; each partition would then have one new file for every `target_size` bytes.
+    `url`: of a lake, or of a folder of lakes.
+    `target_size`: in bytes; files of at least this size stay.
+    `before`: only partitions of earlier dates; tables without partitions stay.
+    `dry_run`: change nothing; each partition would then have one new file for every `target_size` bytes.
     """
     for name, storage, handle in _tables(url, storage_options):
         if before is not None and DATE not in handle.metadata().partition_columns:
@@ -100,10 +88,8 @@ def vacuum(
 ) -> Iterator[Upkeep]:
     """Remove files that are in no version of the last hours: joined ones, and those of failed attempts.
 
-    Raises
-    ------
-    SourceError
-        Fewer hours than Delta's default of a week: a reader, or the batch of a pipeline, may need the files.
+    Raises `SourceError`: fewer hours than Delta's default of a week: a reader, or the batch of a pipeline,
+    may need the files.
     """
     for name, storage, handle in _tables(url, storage_options):
         with delta_errors(storage, name):

@@ -53,14 +53,9 @@ _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not t
 class Written:
     """What was found while writing part of a log, by schema and name of a table.
 
-    Attributes
-    ----------
-    keys : dict of (str, str) to list of str
-        The newest primary key of each table, as far as the log or its definitions show.
-    incomplete : dict of (str, str) to str
-        Tables whose content cannot be derived from their changes, with reasons.
-    damages : list of Gap
-        The damage that was skipped, by position.
+    `keys`: the newest primary key of each table, as far as the log or its definitions show.
+    `incomplete`: tables whose content cannot be derived from their changes, with reasons.
+    `damages`: the damage that was skipped, by position.
     """
 
     keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
@@ -82,23 +77,13 @@ def write_lake(
 ) -> Written:
     """Write the events, transactions, changes and statements of a log, or part of one.
 
-    Parameters
-    ----------
-    definitions_at
-        Returns the table definitions before a span.
-    tables
-        Write changes of these tables only.
-    filters
-        As for :meth:`Filters.of`.
-    rules
-        What the lake leaves out, masks or renames.
-    skips_damage
-        Write what is intact of a damaged log, which needs its `state`; each view may find some of the damage.
-
-    Raises
-    ------
-    BinlogError
-        The log is damaged; the files must be discarded.
+    `definitions_at`: returns the table definitions before a span.
+    `tables`: write changes of these tables only.
+    `filters`: as for :meth:`Filters.of`.
+    `rules`: what the lake leaves out, masks or renames.
+    `skips_damage`: write what is intact of a damaged log, which needs its `state`; each view may find some of
+    the damage.
+    Raises `BinlogError`: the log is damaged; the files must be discarded.
     """
     written, damages = Written(), dict[int, Gap]()
     batches_of = page_batches if skips_damage else table_batches_of  # damage is skipped in log order

@@ -36,10 +36,7 @@ class SplitPartition(InputPartition):
 class BinlogReader(DataSourceReader):
     """Plans and reads a view of binary logs.
 
-    Raises
-    ------
-    SourceError, UsageError
-        A path does not exist, or cannot be read in parts.
+    Raises `SourceError`, `UsageError`: a path does not exist, or cannot be read in parts.
     """
 
     def __init__(self, options: ReadOptions, schema: StructType) -> None:
@@ -68,10 +65,7 @@ class BinlogReader(DataSourceReader):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one partition.
 
-        Raises
-        ------
-        BinlogError
-            The file is damaged, and the mode is FAILFAST; names file and position.
+        Raises `BinlogError`: the file is damaged, and the mode is FAILFAST; names file and position.
         """
         # Spark calls this with an empty partition if `partitions` found nothing to read.
         if not isinstance(partition, SplitPartition):
@@ -145,10 +139,7 @@ class Files(Sequence[Source]):
 def between(files: list[Source], starting: Offset | None, ending: Offset | None) -> list[Source]:
     """The files from one offset to another.
 
-    Raises
-    ------
-    UsageError
-        No file has that name.
+    Raises `UsageError`: no file has that name.
     """
     first = 0 if starting is None else _index(files, starting, "startingOffsets")
     last = len(files) - 1 if ending is None else _index(files, ending, "endingOffsets")

@@ -44,10 +44,8 @@ def with_options(columns: StructType, options: Mapping[str, str]) -> StructType:
 def options_of_read(given: Mapping[str, str], columns: StructType) -> dict[str, str]:
     """The options of a read: those given, and those of the table if it is read from the catalog.
 
-    Raises
-    ------
-    UsageError
-        A table of the catalog was created with a list of columns, so that its options are unknown.
+    Raises `UsageError`: a table of the catalog was created with a list of columns, so that its options are
+    unknown.
     """
     if "path" in given or "paths" in given:
         return dict(given)

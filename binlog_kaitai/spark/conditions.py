@@ -22,10 +22,7 @@ def as_text(where: Where) -> str:
 def of_text(text: str) -> Where:
     """The condition serialized by :func:`as_text`.
 
-    Raises
-    ------
-    UsageError
-        The text is invalid.
+    Raises `UsageError`: the text is invalid.
     """
     try:
         parts = {name: base64.b64decode(part) for name, part in json.loads(text).items()}

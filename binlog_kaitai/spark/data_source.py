@@ -35,10 +35,7 @@ class BinlogDataSource(DataSource):
     def schema(self) -> StructType:
         """Columns of the view that the options select.
 
-        Raises
-        ------
-        UsageError
-            An option is unknown, or the columns of a table are not found.
+        Raises `UsageError`: an option is unknown, or the columns of a table are not found.
         """
         if not is_new_table(self.options):
             return _schema(self.options)
@@ -49,10 +46,7 @@ class BinlogDataSource(DataSource):
         """A reader of the columns in `schema`, which may be fewer than the view has; for a table it may have
         others, which are null.
 
-        Raises
-        ------
-        UsageError
-            An option or column is unknown.
+        Raises `UsageError`: an option or column is unknown.
         """
         options = ReadOptions.parse(options_of_read(self.options, schema))
         if any(map(is_server, options.paths)):
@@ -64,10 +58,7 @@ class BinlogDataSource(DataSource):
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802
         """A stream of the columns in `schema`.
 
-        Raises
-        ------
-        UsageError
-            An option or column is unknown.
+        Raises `UsageError`: an option or column is unknown.
         """
         options, following = parse_stream(options_of_read(self.options, schema))
         if options.view != TABLE:

@@ -27,12 +27,8 @@ _MOST = 32
 class Fleet:
     """Runs pipelines side by side; none of them stops when another fails.
 
-    Parameters
-    ----------
-    pipelines
-        Their jobs have different sources.
-    on_failure
-        Called with the name of a source that cannot be loaded, and the error.
+    `pipelines`: Their jobs have different sources.
+    `on_failure`: called with the name of a source that cannot be loaded, and the error.
     """
 
     def __init__(self, pipelines: Sequence[Pipeline], on_failure: Callable[[str, Exception], object]) -> None:
@@ -46,17 +42,9 @@ class Fleet:
     def run(self, tasks: Callable[[str], Tasks], *, interval: float | None = None) -> None:
         """Load what is new from all sources.
 
-        Parameters
-        ----------
-        tasks
-            Returns what runs the tasks of a source.
-        interval
-            As for :meth:`Pipeline.run`; sources that fail are then tried again.
-
-        Raises
-        ------
-        SourceError
-            At the end: sources failed.
+        `tasks`: returns what runs the tasks of a source.
+        `interval`: as for :meth:`Pipeline.run`; sources that fail are then tried again.
+        Raises `SourceError`: at the end: sources failed.
         """
         tasks_of = [tasks(pipeline.job.source) for pipeline in self._pipelines]
         # Two batches for each task, so that some are planned or committed while tasks run.

@@ -23,10 +23,7 @@ Offset = dict[str, Any]
 class FollowedLogs:
     """Finds offsets and steps.
 
-    Parameters
-    ----------
-    follows_definitions
-        Whether column names are needed.
+    `follows_definitions`: whether column names are needed.
     """
 
     def __init__(self, following: Following, *, follows_definitions: bool) -> None:
@@ -70,10 +67,7 @@ class FollowedLogs:
     def next(self, start: Offset, max_bytes: int | None, max_files: int | None = None) -> Offset:
         """The end of the next batch; `start` if nothing is new.
 
-        Raises
-        ------
-        SourceError
-            The logs do not continue where the last batch ended.
+        Raises `SourceError`: the logs do not continue where the last batch ended.
         """
         until = self._until
         if self._spool is not None:
@@ -86,10 +80,7 @@ class FollowedLogs:
     def steps(self, start: Offset, end: Offset) -> list[Step]:
         """The steps between two offsets.
 
-        Raises
-        ------
-        SourceError
-            A log no longer exists.
+        Raises `SourceError`: a log no longer exists.
         """
         if self._spool is not None:
             self._spool.resume(start)

@@ -43,15 +43,8 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
     A DataFrame that no longer has the logs as its source, such as one of Parquet files, is returned
     unchanged.
 
-    Parameters
-    ----------
-    is_all
-        Use all changes, in the order of the logs' numbers, rather than those up to a point in time.
-
-    Raises
-    ------
-    UsageError
-        The changes do not determine what the table contains; gives the reason.
+    `is_all`: use all changes, in the order of the logs' numbers, rather than those up to a point in time.
+    Raises `UsageError`: the changes do not determine what the table contains; gives the reason.
     """
     read = [one for one in _sources_of(changes) if one.view == TABLE]
     for options in read:

@@ -39,21 +39,10 @@ def quoted(name: str) -> Column:
 def filled(changes: DataFrame, own: Sequence[str], keys: Sequence[str], place: Sequence[Column]) -> DataFrame:
     """The changes, with columns missing from an after image copied from the before image.
 
-    Parameters
-    ----------
-    own
-        The table's columns.
-    place
-        Columns that identify a change: equal in both images of an update, and in no other change.
-
-    Returns
-    -------
-    The same columns; for after images, `ABSENT` lists the columns that only earlier changes contain.
-
-    Raises
-    ------
-    UsageError
-        The images do not identify their row.
+    `own`: the table's columns.
+    `place`: columns that identify a change: equal in both images of an update, and in no other change.
+    Returns the same columns; for after images, `ABSENT` lists the columns that only earlier changes contain.
+    Raises `UsageError`: the images do not identify their row.
     """
     nothing = f.array().cast("array<string>")
     lacks = f.coalesce(ABSENT, nothing)

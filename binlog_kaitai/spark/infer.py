@@ -39,10 +39,7 @@ def table_columns(options: ReadOptions) -> pa.Schema:
     ``inferSchema``, if the logs are small in total, and if the newest logs do not name them: then the
     statements of all logs are followed, unless ``scanDdl`` is false. Unnamed columns are ``c1``, ``c2``, ...
 
-    Raises
-    ------
-    UsageError
-        They cannot be found without reading more; the message says what to do.
+    Raises `UsageError`: they cannot be found without reading more; the message says what to do.
     """
     tables = _tables(options)
     schemas = [one.schema for one in tables]

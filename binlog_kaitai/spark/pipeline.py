@@ -49,35 +49,20 @@ _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 class Job:
     """What to load into which lake.
 
-    Attributes
-    ----------
-    lake : str
-        Its path or URL; all tasks must reach it.
-    work : str
-        A directory of the driver for a snapshot until it is in the lake.
-    views : sequence of str
-        Of `VIEWS`.
-    tables : sequence of str
-        Only changes of these tables, as ``schema.table``; all if empty.
-    format : str
-        One of `lake.FORMATS`.
-    snapshot_readers : int
-        A new lake begins with the contents of the server's tables, read over so many connections; 0: with the
-        logs.
-    rules : Rules
-        What the lake leaves out, masks and renames.
-    dump : str or None
-        A new lake begins with the rows of this dump.
-    keeps_state : bool
-        Keep the contents of each table, too.
-    has_dates : bool
-        Partition the tables by date.
-    source : str
-        With several sources: the name of this one.
-    is_shared : bool
-        Other sources have the lake, too; rows have the name of theirs in the column `_source`.
-    storage_options : dict of str to str
-        Credentials for the lake's store, see `lake.storage.read_options`.
+    `lake`: its path or URL; all tasks must reach it.
+    `work`: a directory of the driver for a snapshot until it is in the lake.
+    `views`: of `VIEWS`.
+    `tables`: only changes of these tables, as ``schema.table``; all if empty.
+    `format`: one of `lake.FORMATS`.
+    `snapshot_readers`: a new lake begins with the contents of the server's tables, read over so many
+    connections; 0: with the logs.
+    `rules`: what the lake leaves out, masks and renames.
+    `dump`: a new lake begins with the rows of this dump.
+    `keeps_state`: keep the contents of each table, too.
+    `has_dates`: partition the tables by date.
+    `source`: with several sources: the name of this one.
+    `is_shared`: other sources have the lake, too; rows have the name of theirs in the column `_source`.
+    `storage_options`: credentials for the lake's store, see `lake.storage.read_options`.
     """
 
     following: Following
@@ -108,10 +93,7 @@ Result = TypeVar("Result")
 class Tasks(Protocol):
     """Runs tasks side by side.
 
-    Attributes
-    ----------
-    at_once : int
-        How many.
+    `at_once`: how many.
     """
 
     at_once: int
@@ -123,10 +105,7 @@ class Tasks(Protocol):
 class SparkTasks:
     """Tasks in Spark's Python workers.
 
-    Parameters
-    ----------
-    pool
-        The pool of Spark's fair scheduler that they belong to.
+    `pool`: the pool of Spark's fair scheduler that they belong to.
     """
 
     def __init__(self, spark: SparkSession, pool: str = "") -> None:
@@ -158,20 +137,12 @@ def _plain(error: Exception) -> BinlogError:
 class Pipeline:
     """One run of a job; raises `UsageError` if a package that its format needs is missing.
 
-    Attributes
-    ----------
-    on_progress : callable
-        Called with the progress of each batch once it is in the lake.
-    on_snapshot : callable
-        Called with lines on the progress of a snapshot, and on what an interrupted one has left.
-    on_state : callable
-        Called with what became of each state table after a batch.
-    shared : Shared
-        Has to be the same for all pipelines of a process that have a lake together.
-    in_turn : callable
-        Calls a function that plans and loads a batch; may wait for other pipelines of this process.
-    stopped : threading.Event
-        Ends the run after the current batch.
+    `on_progress`: called with the progress of each batch once it is in the lake.
+    `on_snapshot`: called with lines on the progress of a snapshot, and on what an interrupted one has left.
+    `on_state`: called with what became of each state table after a batch.
+    `shared`: has to be the same for all pipelines of a process that have a lake together.
+    `in_turn`: Calls a function that plans and loads a batch; may wait for other pipelines of this process.
+    `stopped`: ends the run after the current batch.
     """
 
     job: Job
@@ -193,18 +164,10 @@ class Pipeline:
     def run(self, tasks: Tasks, *, interval: float | None = None) -> None:
         """Load what is new, and complete the batch that an earlier run has left.
 
-        Parameters
-        ----------
-        tasks
-            Where to write the files.
-        interval
-            Follow the logs, with one batch per so many seconds; None: end once everything that exists now is
-            in the lake.
-
-        Raises
-        ------
-        BinlogError
-            The lake or the logs cannot be used, or another pipeline writes to the lake.
+        `tasks`: where to write the files.
+        `interval`: follow the logs, with one batch per so many seconds; None: end once everything that exists
+        now is in the lake.
+        Raises `BinlogError`: the lake or the logs cannot be used, or another pipeline writes to the lake.
         """
         plan = self.lake.open(self.job.rules, has_dates=self.job.has_dates)
         snapshot = self._snapshot() if plan.batch < 0 else None

@@ -40,28 +40,16 @@ _METRICS = {
 class Progress:
     """One batch.
 
-    Attributes
-    ----------
-    batch : int
-        Its number.
-    rows : dict of str to int
-        Rows by table of the lake: ``events``, ``changes/shop.orders`` and so on.
-    bytes : int
-        Bytes of the logs.
-    seconds : float
-        From the start of its tasks to its commit.
-    damaged_ranges : int
-        Ranges of the logs that could not be read.
-    backlog : Backlog or None
-        What remains; None if the logs cannot be listed.
-    warnings : tuple of str
-        What the user should know about the rows.
-    tables : frozenset of str
-        Tables with changes, by their names on the server.
-    is_recovered : bool
-        An earlier run had begun the batch.
-    source : str
-        With several sources: the name of this one.
+    `batch`: its number.
+    `rows`: rows by table of the lake: ``events``, ``changes/shop.orders`` and so on.
+    `bytes`: bytes of the logs.
+    `seconds`: from the start of its tasks to its commit.
+    `damaged_ranges`: ranges of the logs that could not be read.
+    `backlog`: what remains; None if the logs cannot be listed.
+    `warnings`: what the user should know about the rows.
+    `tables`: tables with changes, by their names on the server.
+    `is_recovered`: an earlier run had begun the batch.
+    `source`: with several sources: the name of this one.
     """
 
     batch: int
@@ -102,17 +90,9 @@ class Progress:
 class ProgressFiles:
     """Files that report each batch, of one source or of several in their threads.
 
-    Parameters
-    ----------
-    lines
-        Gets a line of JSON for each batch, appended.
-    metrics
-        Has metrics in Prometheus' text format, replaced after each batch.
-
-    Raises
-    ------
-    UsageError
-        The package `prometheus_client` is missing.
+    `lines`: gets a line of JSON for each batch, appended.
+    `metrics`: has metrics in Prometheus' text format, replaced after each batch.
+    Raises `UsageError`: the package `prometheus_client` is missing.
     """
 
     def __init__(self, lines: Path | None = None, metrics: Path | None = None) -> None:
@@ -125,10 +105,7 @@ class ProgressFiles:
     def take(self, progress: Progress) -> None:
         """Report a batch.
 
-        Raises
-        ------
-        SourceError
-            A file cannot be written.
+        Raises `SourceError`: a file cannot be written.
         """
         with self._writing:
             if self._lines is not None:

@@ -97,40 +97,22 @@ class Offset:
 class ReadOptions:
     """The validated options of one read.
 
-    Attributes
-    ----------
-    paths : tuple of str
-        Paths, globs, directories and index files, as given except for the scheme ``file:``.
-    view : str
-        One of `VIEWS`, ``ddl``, or `TABLE`.
-    table : str or None
-        In the view `TABLE`, ``schema.table``.
-    mode : str
-        One of `MODES`.
-    corrupt_column : str
-        In mode PERMISSIVE, the column that describes damage.
-    split_size : int
-        Approximate bytes per task; 0 for whole files.
-    starting, ending : Offset or None
-        The range to read.
-    ddl : str or None
-        CREATE TABLE statements.
-    scan_ddl : bool
-        Search the logs before a split for definitions.
-    infers : bool
-        Read all logs to find the columns of a table.
-    lists_absent : bool
-        In the view `TABLE`, add a column with the names of the columns missing from an image.
-    zero_dates : str
-        One of `ZERO_DATES`.
-    where : Where or None
-        In the view `TABLE`, a condition on the rows.
-    filters : dict
-        Filters under their Python names.
-    masks : Masks
-        In the view `TABLE`, columns that are left out or masked.
-    keys : Keys
-        Files with the keys of encrypted logs, which each executor reads.
+    `paths`: paths, globs, directories and index files, as given except for the scheme ``file:``.
+    `view`: one of `VIEWS`, ``ddl``, or `TABLE`.
+    `table`: in the view `TABLE`, ``schema.table``.
+    `mode`: one of `MODES`.
+    `corrupt_column`: in mode PERMISSIVE, the column that describes damage.
+    `split_size`: approximate bytes per task; 0 for whole files.
+    `starting`, `ending`: the range to read.
+    `ddl`: CREATE TABLE statements.
+    `scan_ddl`: search the logs before a split for definitions.
+    `infers`: read all logs to find the columns of a table.
+    `lists_absent`: in the view `TABLE`, add a column with the names of the columns missing from an image.
+    `zero_dates`: one of `ZERO_DATES`.
+    `where`: in the view `TABLE`, a condition on the rows.
+    `filters`: filters under their Python names.
+    `masks`: in the view `TABLE`, columns that are left out or masked.
+    `keys`: files with the keys of encrypted logs, which each executor reads.
     """
 
     paths: tuple[str, ...]
@@ -155,10 +137,7 @@ class ReadOptions:
     def parse(cls, given: Mapping[str, str]) -> ReadOptions:
         """Parse Spark's options, whose names may have any case.
 
-        Raises
-        ------
-        UsageError
-            An option is unknown or invalid; the message lists the valid ones.
+        Raises `UsageError`: an option is unknown or invalid; the message lists the valid ones.
         """
         unknown = [name for name in given if name.lower() not in _KNOWN]
         if unknown:
@@ -292,10 +271,7 @@ def _value(name: str, text: str, parse: Callable[[str], Any] | None = None) -> A
 def parse_bool(name: str, text: str) -> bool:
     """``true`` or ``false`` in any case.
 
-    Raises
-    ------
-    UsageError
-        It is neither.
+    Raises `UsageError`: it is neither.
     """
     if text.lower() not in ("true", "false"):
         raise UsageError(f"option {name}: {text!r} is not true or false")

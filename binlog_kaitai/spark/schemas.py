@@ -52,10 +52,7 @@ def spark_schema(columns: pa.Schema) -> StructType:
 def with_corrupt_column(schema: StructType, name: str) -> StructType:
     """The same columns, all nullable, and one that describes damage.
 
-    Raises
-    ------
-    UsageError
-        The view already has a column of that name.
+    Raises `UsageError`: the view already has a column of that name.
     """
     if name.lower() in (field.name.lower() for field in schema.fields):
         reason = f"there already is a column {name}; set the option columnNameOfCorruptRecord to another name"
@@ -72,10 +69,7 @@ def arrow_schema(columns: StructType) -> pa.Schema:
 def check_columns(wanted: StructType, available: StructType) -> None:
     """Reject a schema with columns that the view does not have.
 
-    Raises
-    ------
-    UsageError
-        Lists these columns and the available ones.
+    Raises `UsageError`: lists these columns and the available ones.
     """
     unknown = [name for name in wanted.fieldNames() if name not in available.fieldNames()]
     if unknown:

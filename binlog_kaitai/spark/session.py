@@ -40,16 +40,10 @@ def session(
 ) -> SparkSession:
     """The session of this process, created if there is none.
 
-    Parameters
-    ----------
-    master
-        Spark's URL; None: what spark-submit has set, else ``local[*]``.
-    settings
-        More settings, as ``name=value``.
-    shows_ui
-        Serve Spark's user interface, in local mode on the loopback interface only.
-    has_rows
-        Rows pass through Spark; otherwise only file names do, or a few rows for a few seconds.
+    `master`: Spark's URL; None: what spark-submit has set, else ``local[*]``.
+    `settings`: more settings, as ``name=value``.
+    `shows_ui`: serve Spark's user interface, in local mode on the loopback interface only.
+    `has_rows`: rows pass through Spark; otherwise only file names do, or a few rows for a few seconds.
     """
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and master is None
     builder = SparkSession.builder.appName("binlog-kaitai")

@@ -42,10 +42,7 @@ class _Log(NamedTuple):
 def logs_with_rows(files: Sequence[Source], filters: Mapping[str, Any]) -> list[bool]:
     """For each log, whether it can have rows; logs are inspected only if there is a filter on times or GTIDs.
 
-    Parameters
-    ----------
-    filters
-        By their Python names.
+    `filters`: by their Python names.
     """
     # Both are whole seconds, and the driver's options have a time zone.
     low, high = filters.get("start_datetime"), filters.get("stop_datetime")

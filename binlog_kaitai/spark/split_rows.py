@@ -25,17 +25,9 @@ def rows_of(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of one split with the target's columns; damage is skipped, except in mode FAILFAST.
 
-    Parameters
-    ----------
-    split
-        Or another part of a log, with its `state` if damage is skipped.
-    definitions
-        Options of `read_span` that tell where tables are defined.
-
-    Raises
-    ------
-    BinlogError
-        The log is damaged, and the mode is FAILFAST; names file and position.
+    `split`: or another part of a log, with its `state` if damage is skipped.
+    `definitions`: options of `read_span` that tell where tables are defined.
+    Raises `BinlogError`: the log is damaged, and the mode is FAILFAST; names file and position.
     """
     columns = None if options.table is None else columns_of_table(target, options.corrupt_column)
     dropped: list[Gap] = []

@@ -27,19 +27,10 @@ from binlog_kaitai.spark.stream_options import READER, Following
 class QuerySpool:
     """The spool as used by one query.
 
-    Parameters
-    ----------
-    server
-        Its URL.
-    folder
-        The spool's directory.
-    starting
-        Where a new query begins, as `Following.starting`.
-
-    Attributes
-    ----------
-    is_bounded : bool
-        Only what the server has when the query starts is read.
+    `server`: its URL.
+    `folder`: the spool's directory.
+    `starting`: where a new query begins, as `Following.starting`.
+    `is_bounded`: only what the server has when the query starts is read.
     """
 
     def __init__(self, server: str, folder: str, starting: Start) -> None:
@@ -54,10 +45,8 @@ class QuerySpool:
     def begin(self) -> tuple[str, Start]:
         """Prepare the spool for a new query; returns the query's name, and where it starts.
 
-        Raises
-        ------
-        ServerError, SourceError, UsageError
-            The server cannot be reached or refuses, or the spool lacks what the query wants to read.
+        Raises `ServerError`, `SourceError`, `UsageError`: the server cannot be reached or refuses, or the
+        spool lacks what the query wants to read.
         """
         self._reader = uuid.uuid4().hex
         spool = self._spool = LogSpool(self._server, self._folder, self._starting)
@@ -69,10 +58,7 @@ class QuerySpool:
     def resume(self, offset: Mapping[str, Any]) -> None:
         """Fetch everything up to an offset of the query, and keep everything after it.
 
-        Raises
-        ------
-        ServerError, SourceError
-            The server rejects the request, or the spool cannot be written.
+        Raises `ServerError`, `SourceError`: the server rejects the request, or the spool cannot be written.
         """
         reader, spool = str(offset.get(READER, "")), self._spool
         if spool is None:
@@ -114,10 +100,7 @@ class QuerySpool:
 def log_header(following: Following, log: str) -> LogHeader | None:
     """The start of a log that is to be followed, by its name.
 
-    Raises
-    ------
-    ServerError, SourceError
-        The server or the paths do not have it.
+    Raises `ServerError`, `SourceError`: the server or the paths do not have it.
     """
     if following.server is not None:
         return source.log_header(Address.parse(following.server)[0], log)
@@ -130,10 +113,8 @@ def log_header(following: Following, log: str) -> LogHeader | None:
 def logs_here(following: Following) -> tuple[str, ...]:
     """The paths of a server's logs, after fetching all of them into the spool.
 
-    Raises
-    ------
-    ServerError, SourceError, UsageError
-        The server cannot be reached or refuses, or the spool lacks what the query wants to read.
+    Raises `ServerError`, `SourceError`, `UsageError`: the server cannot be reached or refuses, or the spool
+    lacks what the query wants to read.
     """
     assert following.server is not None
     spool = LogSpool(following.server, Path(following.paths[0]), following.starting)

@@ -92,10 +92,7 @@ def _place(changes: DataFrame, order: Sequence[Column] | None) -> list[Column]:
 def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Sequence[Column]) -> DataFrame:
     """The remaining rows, with the table's `own` columns; `by_log` totally orders the changes of a key.
 
-    Raises
-    ------
-    UsageError
-        A key is not a column, or images lack columns and do not identify their row.
+    Raises `UsageError`: a key is not a column, or images lack columns and do not identify their row.
     """
     if unknown := [key for key in keys if key not in own]:
         raise UsageError(f"column {', '.join(unknown)} not found; available: {', '.join(own)}")

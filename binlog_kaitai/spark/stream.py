@@ -39,10 +39,7 @@ class StepPartition(InputPartition):
 class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Plans offsets and partitions; subclasses read the steps.
 
-    Parameters
-    ----------
-    follows_definitions
-        Whether column names are needed.
+    `follows_definitions`: whether column names are needed.
     """
 
     def __init__(self, options: Following, *, follows_definitions: bool) -> None:
@@ -74,10 +71,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     ) -> dict[str, Any]:
         """The end of the next batch; `start` if nothing is new.
 
-        Raises
-        ------
-        SourceError
-            The logs do not continue where the last batch ended.
+        Raises `SourceError`: the logs do not continue where the last batch ended.
         """
         if start is None:
             # Spark 4.1: the batch begins where the last one ended. The first one of a run may be the only
@@ -107,10 +101,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """A partition for each step between two offsets.
 
-        Raises
-        ------
-        SourceError
-            A log no longer exists.
+        Raises `SourceError`: a log no longer exists.
         """
         self._planned_end = end  # Spark 4.1 calls this before it requests the next end, also after a restart
         steps = self._logs.steps(start, end)
@@ -125,10 +116,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of one step.
 
-        Raises
-        ------
-        BinlogError
-            The log is damaged; names file and position.
+        Raises `BinlogError`: the log is damaged; names file and position.
         """
         # Spark calls this with an empty partition if there is nothing to read.
         if isinstance(partition, StepPartition):

@@ -30,26 +30,15 @@ MAX_BYTES = 1 << 30
 class Following:
     """Which logs to follow, and how.
 
-    Attributes
-    ----------
-    max_bytes : int
-        Maximum size of a batch; it has at least one transaction.
-    max_files : int or None
-        Maximum number of logs in a batch.
-    starting : str or dict
-        ``"earliest"``, ``"latest"``, or a position as for `Follower.place`.
-    fails_on_data_loss : bool
-        End the query if logs were removed before they were read.
-    ddl : str or None
-        Initial table definitions.
-    split_size : int
-        Approximate bytes per task.
-    at_once : int
-        Number of tasks that run at a time.
-    mode : str
-        One of `binlog_kaitai.spark.reader_options.MODES`.
-    server : str or None
-        The URL of a running server; `paths` is then the directory of its spool.
+    `max_bytes`: maximum size of a batch; it has at least one transaction.
+    `max_files`: maximum number of logs in a batch.
+    `starting`: ``"earliest"``, ``"latest"``, or a position as for `Follower.place`.
+    `fails_on_data_loss`: End the query if logs were removed before they were read.
+    `ddl`: initial table definitions.
+    `split_size`: approximate bytes per task.
+    `at_once`: number of tasks that run at a time.
+    `mode`: one of `binlog_kaitai.spark.reader_options.MODES`.
+    `server`: the URL of a running server; `paths` is then the directory of its spool.
     """
 
     paths: tuple[str, ...]
@@ -67,10 +56,7 @@ class Following:
 def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     """Parse Spark's options, whose names may have any case, into those of a batch and those of a stream.
 
-    Raises
-    ------
-    UsageError
-        An option is unknown or invalid.
+    Raises `UsageError`: an option is unknown or invalid.
     """
     texts = {_BY_LOWER[name.lower()]: text for name, text in given.items() if name.lower() in _BY_LOWER}
     read = ReadOptions.parse(without_stream_options(given))
@@ -97,10 +83,8 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
 def spooled(paths: tuple[str, ...], spool: str | None) -> tuple[tuple[str, ...], str | None]:
     """The paths to follow; for a server, its spool and its URL.
 
-    Raises
-    ------
-    UsageError
-        A server is not the only source, or its URL is invalid; or a spool is given without a server.
+    Raises `UsageError`: a server is not the only source, or its URL is invalid; or a spool is given without a
+    server.
     """
     servers = [path for path in paths if is_server(path)]
     if not servers:
@@ -123,10 +107,7 @@ def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:
 def parse_starting(name: str, text: str) -> str | dict[str, Any]:
     """``earliest``, ``latest``, or a position as JSON.
 
-    Raises
-    ------
-    UsageError
-        It is none of them.
+    Raises `UsageError`: it is none of them.
     """
     if text.lower() in ("earliest", "latest"):
         return text.lower()

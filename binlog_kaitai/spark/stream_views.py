@@ -37,10 +37,7 @@ class BinlogStreamReader(FollowingReader):
 def span_rows(source: Source, options: ReadOptions, target: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The rows of one followed span in a view, with the target's columns.
 
-    Raises
-    ------
-    BinlogError
-        The log is damaged, and the mode is FAILFAST.
+    Raises `BinlogError`: the log is damaged, and the mode is FAILFAST.
     """
     options = replace(options, filters=(source.span or Span()).restrict(options.filters))
     split = source if options.mode == "FAILFAST" else with_state(source)
