@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
@@ -20,11 +20,14 @@ from binlog_kaitai.lake.lineage import Entry, Key, Lineage, entries_as_batch, en
 from binlog_kaitai.lake.place import Plan, PlanTable, private_name
 from binlog_kaitai.lake.rules import Rules, check_rules
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.tables import Format
+from binlog_kaitai.lake.tables import Format, Table
 from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake, with_source_field
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import untaken_name
 from binlog_kaitai.views.ddl_view import DDL_SCHEMA
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable as Handle
 
 #: Number of tables that are committed side by side.
 _THREADS = 8
@@ -75,7 +78,7 @@ class Shared:
     """
 
     def __init__(self) -> None:
-        self.handles: dict[str, Any] = {}
+        self.handles: dict[str, Handle] = {}
         self._locks: dict[str, Lock] = {}
 
     def lock(self, url: str) -> Lock:
@@ -209,12 +212,11 @@ class Lake:
 
     def _append(self, name: str, files: Sequence[DataFile], batch: int) -> None:
         with self.shared.lock(self.storage.delta_url(name)):
-            self._append_alone(name, files, batch)
+            table = self.tables.open(name)
+            if table is None or table.batch < batch:
+                self._append_to(table, name, files, batch)
 
-    def _append_alone(self, name: str, files: Sequence[DataFile], batch: int) -> None:
-        table = self.tables.open(name)
-        if table is not None and table.batch >= batch:
-            return
+    def _append_to(self, table: Table | None, name: str, files: Sequence[DataFile], batch: int) -> None:
         columns = {} if table is None else dict(table.columns)
         if name == STATEMENTS:
             merge_columns(columns, schema_in_lake(with_source_field(DDL_SCHEMA, self.source)))

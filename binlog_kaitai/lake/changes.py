@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -14,7 +14,7 @@ from binlog_kaitai.lake.lineage import Place, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.tables import Format
-from binlog_kaitai.lake.types import with_names
+from binlog_kaitai.lake.types import conform, with_names
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 
 #: The columns before those of the table, and after them.
@@ -120,7 +120,7 @@ def read_parts(
             for batch in batches:
                 if batch.num_rows:
                     names = {name: part.names[name] for name in batch.schema.names}
-                    yield _fitted(with_names(batch, names), schema)
+                    yield conform(with_names(batch, names), schema)
 
     return read()
 
@@ -142,17 +142,6 @@ def _last(one: Place | None, other: Place | None) -> Place | None:
 def _first(one: Place | None, other: Place | None) -> Place | None:
     """The earlier of two ends."""
     return min((place for place in (one, other) if place is not None), default=None)
-
-
-def _fitted(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """The batch with all columns of a schema."""
-
-    def column(field: pa.Field) -> pa.Array:
-        at = batch.schema.get_field_index(field.name)
-        return pa.nulls(batch.num_rows, field.type) if at < 0 else batch.column(at).cast(field.type)
-
-    columns: Sequence[pa.Array] = [column(field) for field in schema]
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def changes(

@@ -70,8 +70,8 @@ class DeltaTables:
         batch: int,
         numbers: Mapping[str, int],
         source: str = "",
-    ) -> int:
-        """Replace the rows and columns of a table, and its `numbers`; returns the number of rows.
+    ) -> None:
+        """Replace the rows and columns of a table, and its `numbers`.
 
         A table that does not exist is created only if there are rows. In a lake of several sources, the rows
         of one are replaced, and columns are added.
@@ -80,16 +80,18 @@ class DeltaTables:
         """
         from deltalake import write_deltalake
 
-        found = _CountedRows(rows, source)
+        batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
         table = self.open(name)
-        if table is None and not found.has_rows():
-            return 0
+        if table is None:
+            if (first := next(batches, None)) is None:
+                return
+            batches = chain((first,), batches)
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
         with delta_errors(self._storage, name):
             write_deltalake(
                 self._storage.delta_url(name) if table is None else table.handle,
-                found.reader(),
+                pa.RecordBatchReader.from_batches(with_source_field(rows.schema, source), batches),
                 mode="overwrite",
                 schema_mode="merge" if source else "overwrite",
                 predicate=_is_of(source) if source and table is not None else None,
@@ -97,7 +99,6 @@ class DeltaTables:
                 storage_options=self._storage.delta_options(),
                 commit_properties=_numbered(self._application, batch, numbers),
             )
-        return found.rows
 
     def create(
         self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
@@ -296,33 +297,6 @@ def _sql(name: str) -> str:
 def _is_of(source: str) -> str:
     """A condition for the rows of a source."""
     return f"{_sql(SOURCE)} = '{source}'"
-
-
-class _CountedRows:
-    """Counts the rows of a reader while they are read, with the name of their source if the lake has several.
-
-    `rows`: Their number so far.
-    """
-
-    def __init__(self, reader: pa.RecordBatchReader, source: str) -> None:
-        self.rows = 0
-        self._schema = with_source_field(reader.schema, source)
-        self._batches = (with_source(batch, source) for batch in reader if batch.num_rows)
-        self._first: list[pa.RecordBatch] = []
-
-    def has_rows(self) -> bool:
-        """Whether there are any; reads the first of them."""
-        self._first = [batch for batch in (next(self._batches, None),) if batch is not None]
-        return bool(self._first)
-
-    def reader(self) -> pa.RecordBatchReader:
-        """The same rows."""
-        return pa.RecordBatchReader.from_batches(self._schema, self._counted())
-
-    def _counted(self) -> Iterator[pa.RecordBatch]:
-        for batch in chain(self._first, self._batches):
-            self.rows += batch.num_rows
-            yield batch
 
 
 @contextmanager

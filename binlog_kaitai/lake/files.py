@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,6 +25,10 @@ from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untak
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.sources.disk import sync
 from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
+
+if TYPE_CHECKING:
+    from pyarrow import NativeFile
+    from pyarrow.parquet import FileMetaData
 
 #: Hive's name of the partition for NULL, which all readers of its layout understand.
 _NO_DATE = "__HIVE_DEFAULT_PARTITION__"
@@ -110,14 +114,14 @@ class _Writer(PartWriter):
         super().__init__(Path(table), stores_schema=False)
         self._storage, self._table, self._day, self._files = storage, table, day, files
         self._name = ""
-        self._sink: Any = None
+        self._sink: NativeFile | None = None
         self._columns = pa.schema([])
 
     def write(self, batch: pa.RecordBatch) -> None:
         super().write(batch)
         self._columns = schema_in_lake(batch.schema)
 
-    def open_next(self) -> Any:
+    def open_next(self) -> NativeFile:
         self._name = f"part-{uuid.uuid4().hex}.parquet"
         if self._day:
             self._name = f"{DATE}={self._day}/{self._name}"
@@ -127,7 +131,8 @@ class _Writer(PartWriter):
             self._sink = system.open_output_stream(path)
         return self._sink
 
-    def closed(self, metadata: Any) -> None:
+    def closed(self, metadata: FileMetaData) -> None:
+        assert self._sink is not None
         size = self._sink.tell()
         self._sink.close()
         if self._storage.is_local:
@@ -171,10 +176,10 @@ def with_new_names(storage: Storage, file: DataFile, names: Mapping[str, str]) -
     return replace(files[0], columns=columns)
 
 
-def statistics_of(metadata: Any, columns: pa.Schema) -> dict[str, Any]:
+def statistics_of(metadata: FileMetaData, columns: pa.Schema) -> dict[str, Any]:
     """The statistics of a file in Delta's form, from its Parquet footer."""
-    least: dict[str, Any] = {}
-    most: dict[str, Any] = {}
+    least: dict[str, int | str] = {}
+    most: dict[str, int | str] = {}
     nulls: dict[str, int] = {}
     paths = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
@@ -194,7 +199,7 @@ def statistics_of(metadata: Any, columns: pa.Schema) -> dict[str, Any]:
     return {"numRecords": metadata.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
 
 
-def _limits(kind: pa.DataType) -> Any:
+def _limits(kind: pa.DataType) -> Callable[[Any], int | str | None] | None:
     """A function that turns a minimum or maximum into JSON, or into None if it is too long."""
     if pa.types.is_int64(kind):
         return int

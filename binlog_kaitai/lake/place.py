@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import uuid
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
@@ -17,6 +17,12 @@ from binlog_kaitai.lake import PLACE, SOURCES
 from binlog_kaitai.lake.delta import batches_of, delta_errors, make_durable, needed_deltalake
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
+
+if TYPE_CHECKING:
+    from deltalake import DeltaTable
+
+#: A place in the logs, see `spark.followed_logs`.
+Offset = dict[str, Any]
 
 _SCHEMA = pa.schema([pa.field("batch", pa.int64()), pa.field("plan", pa.string())])
 
@@ -46,8 +52,8 @@ class Plan:
     rules: Rules
     has_dates: bool = True
     batch: int = -1
-    start: dict[str, Any] | None = None
-    end: dict[str, Any] | None = None
+    start: Offset | None = None
+    end: Offset | None = None
     ddl: str | None = None
 
     @classmethod
@@ -55,7 +61,7 @@ class Plan:
         """The plan of a new lake."""
         return cls(f"binlog-kaitai/{uuid.uuid4().hex}", kind, rules, has_dates)
 
-    def next(self, start: dict[str, Any], end: dict[str, Any], *, ddl: str | None = None) -> Plan:
+    def next(self, start: Offset, end: Offset, *, ddl: str | None = None) -> Plan:
         """The plan of the next batch."""
         return replace(self, batch=self.batch + 1, start=start, end=end, ddl=self.ddl if ddl is None else ddl)
 
@@ -79,7 +85,7 @@ class PlanTable:
         self._storage = storage
         self._source = source
         self._name = private_name(PLACE, source)
-        self._handle: Any = None
+        self._handle: DeltaTable | None = None
 
     def load(self) -> Plan | None:
         """The plan of the last batch; None for a new lake.

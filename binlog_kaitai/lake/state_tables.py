@@ -21,16 +21,17 @@ from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
 from binlog_kaitai.lake.delta import ConflictError, DeltaTable, DeltaTables
 from binlog_kaitai.lake.lineage import Key, Place
-from binlog_kaitai.lake.place import Plan
+from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import Storage, table_name
+from binlog_kaitai.lake.types import conform
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
 
 #: Change types of images that add a row, rather than removing it.
-_AFTER = pa.array(["insert", "update_postimage", "snapshot"])
+AFTER = ("insert", "update_postimage", "snapshot")
 
 #: Whether a key has a row; the number of equal rows. No column of a server has a name that ends with a space.
-_IS_THERE, _COPIES = "_is_there ", "_copies "
+IS_THERE, COPIES = "_is_there ", "_copies "
 
 #: How often an update is made anew because its table was compacted meanwhile.
 _ATTEMPTS = 10
@@ -38,16 +39,18 @@ _ATTEMPTS = 10
 #: Rows that are reduced to the last image of each key at a time.
 _ROWS_AT_ONCE = 1 << 20
 
+#: A row by the names of its columns.
+Row = dict[str, Any]
+
 _LACKS = "row images do not have all columns (binlog_row_image), "
 _NO_KEY = "a change has no value in its key: it is an invalid date (use --zero-dates text)"
 
 
 @dataclass(frozen=True)
 class Updated:
-    """What became of a state table: the changes that it got, or why it has no state."""
+    """What became of a state table: it is up to date, or there is a reason why it has no state."""
 
     name: str
-    changes: int = 0
     reason: str = ""
 
 
@@ -77,17 +80,18 @@ class Update:
         tables = DeltaTables(self.storage, self.application)
         for _ in range(_ATTEMPTS):
             try:
-                return Updated(self.name, self._run(tables))
+                self._run(tables)
+                return Updated(self.name)
             except UsageError as error:
-                return Updated(self.name, reason=str(error))
+                return Updated(self.name, str(error))
             except ConflictError as error:
                 conflict = error
         raise SourceError(conflict.reason, file=conflict.file) from conflict
 
-    def _run(self, tables: DeltaTables) -> int:
+    def _run(self, tables: DeltaTables) -> None:
         table = tables.open(f"{STATE}/{self.name}")
         if table is not None and table.batch >= self.batch and _place_of(table) == self.end:
-            return 0  # an earlier attempt of this task has done it
+            return  # an earlier attempt of this task has done it
         whole = columns_of(self.parts)
         own = pa.schema([one for one in whole if one.name not in META])
         if unknown := [key for key in self.keys if key not in own.names]:
@@ -95,13 +99,16 @@ class Update:
         if self.since is not None and table is not None:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows):
-                return self._merge(tables, table, own, rows) if rows.num_rows else 0
+                if rows.num_rows:
+                    self._merge(tables, table, own, rows)
+                return
         if ABSENT_FIELD.name in whole.names:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole), whole)
             if _lacks_columns(rows):
                 left = _completed(rows.sort_by(SEQUENCE).to_pylist(), self.keys, own.names)
-                return self._replace(tables, own, pa.Table.from_pylist(left, own).to_batches())
-        return self._replace(tables, own, self._contents(tables, own))
+                self._replace(tables, own, pa.Table.from_pylist(left, own).to_batches())
+                return
+        self._replace(tables, own, self._contents(tables, own))
 
     def _contents(self, tables: DeltaTables, own: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows that all changes leave."""
@@ -114,22 +121,25 @@ class Update:
         batches = read_parts(tables, self.parts, pa.schema([*own, *_PLACE]))
         return (batch.filter(pc.is_in(batch.column(SEQUENCE), there)).select(own.names) for batch in batches)
 
-    def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> int:
+    def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> None:
         """Bring the table up to date by its new changes."""
         if self.keys:
             last = _last_images(rows.to_batches(), rows.schema, self.keys)
-            images = last.select(own.names).append_column(_IS_THERE, _adds(last))
-            table.merge(own, self.keys, images, _IS_THERE, self.batch, self._places(), self.source)
+            images = last.select(own.names).append_column(IS_THERE, _adds(last))
+            table.merge(own, self.keys, images, IS_THERE, self.batch, self._places(), self.source)
         else:
             where = pc.field(SOURCE) == self.source if self.source else None
-            signed = [_with_type(batch, own, "insert") for batch in table.batches(where)]
+            with_type = own.append(pa.field(CHANGE_TYPE, pa.string()))
+            rest = (conform(batch, with_type) for batch in table.batches(where))
+            signed = [
+                batch.set_column(len(own), CHANGE_TYPE, pa.repeat("insert", len(batch))) for batch in rest
+            ]
             changed = rows.select([*own.names, CHANGE_TYPE]).to_batches()
             self._replace(tables, own, _counted([*signed, *changed], own))
-        return int(rows.num_rows)
 
-    def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> int:
+    def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
         reader = pa.RecordBatchReader.from_batches(own, rows)
-        return tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places(), self.source)
+        tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places(), self.source)
 
     def _places(self) -> dict[str, int]:
         return self.end._asdict()
@@ -162,7 +172,7 @@ class State:
         self._is_current = True
         unclear = changes.lineage.unclear
         refused = [
-            Updated(table_name(plan.rules.name_of(table)), reason=unclear[table])
+            Updated(table_name(plan.rules.name_of(table)), unclear[table])
             for table in tables
             if table in unclear
         ]
@@ -203,7 +213,7 @@ def _affected(piece: Piece) -> Iterator[Key]:
         yield one.new_schema_name, one.new_table_name
 
 
-def _place(offset: dict[str, Any] | None) -> Place:
+def _place(offset: Offset | None) -> Place:
     assert offset is not None
     return Place(offset.get("era", 0), log_number(offset["file"]), offset["position"])
 
@@ -213,8 +223,8 @@ def _place_of(table: DeltaTable) -> Place:
     return Place(*map(table.number, Place._fields))
 
 
-def _adds(rows: pa.Table) -> Any:
-    return pc.is_in(rows[CHANGE_TYPE], _AFTER)
+def _adds(rows: pa.Table) -> pa.ChunkedArray:
+    return pc.is_in(rows[CHANGE_TYPE], pa.array(AFTER))
 
 
 def _lacks_columns(rows: pa.Table) -> bool:
@@ -223,16 +233,6 @@ def _lacks_columns(rows: pa.Table) -> bool:
         return False
     lacks = pc.and_(pc.is_valid(rows[ABSENT_FIELD.name]), pc.not_equal(rows[CHANGE_TYPE], "insert"))
     return bool(pc.any(lacks).as_py())
-
-
-def _with_type(batch: pa.RecordBatch, own: pa.Schema, kind: str) -> pa.RecordBatch:
-    columns = [
-        batch.column(name) if name in batch.schema.names else pa.nulls(len(batch), own.field(name).type)
-        for name in own.names
-    ]
-    return pa.RecordBatch.from_arrays(
-        [*columns, pa.array([kind] * len(batch), pa.string())], names=[*own.names, CHANGE_TYPE]
-    )
 
 
 def _last_images(batches: Iterable[pa.RecordBatch], schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
@@ -253,9 +253,9 @@ def _reduced(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     if any(rows[key].null_count for key in keys):
         raise UsageError(_NO_KEY)
     rows = rows.sort_by(SEQUENCE)
-    numbers = pa.table({**{key: rows[key] for key in keys}, _COPIES: np.arange(rows.num_rows)})
-    last = numbers.group_by(list(keys), use_threads=False).aggregate([(_COPIES, "max")])
-    return rows.take(last[f"{_COPIES}_max"])
+    numbers = pa.table({**{key: rows[key] for key in keys}, COPIES: np.arange(rows.num_rows)})
+    last = numbers.group_by(list(keys), use_threads=False).aggregate([(COPIES, "max")])
+    return rows.take(last[f"{COPIES}_max"])
 
 
 def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -265,29 +265,29 @@ def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.R
     """
     if lists := [one.name for one in own if pa.types.is_list(one.type)]:
         raise UsageError(f"it has no primary key, and lists cannot be compared: {', '.join(lists)}")
-    counts = own.append(pa.field(_COPIES, pa.int64())).empty_table()
+    counts = own.append(pa.field(COPIES, pa.int64())).empty_table()
     for batch in batches:
-        signs = np.where(pc.is_in(batch.column(CHANGE_TYPE), _AFTER).to_numpy(zero_copy_only=False), 1, -1)
-        signed = pa.Table.from_batches([batch.select(own.names)]).append_column(_COPIES, pa.array(signs))
+        signs = np.where(
+            pc.is_in(batch.column(CHANGE_TYPE), pa.array(AFTER)).to_numpy(zero_copy_only=False), 1, -1
+        )
+        signed = pa.Table.from_batches([batch.select(own.names)]).append_column(COPIES, pa.array(signs))
         groups = pa.concat_tables([counts, signed]).group_by(own.names, use_threads=False)
-        counts = groups.aggregate([(_COPIES, "sum")]).rename_columns([*own.names, _COPIES])
-        counts = counts.filter(pc.field(_COPIES) != 0)
-    copies = np.maximum(counts[_COPIES].to_numpy(), 0)
+        counts = groups.aggregate([(COPIES, "sum")]).rename_columns([*own.names, COPIES])
+        counts = counts.filter(pc.field(COPIES) != 0)
+    copies = np.maximum(counts[COPIES].to_numpy(), 0)
     rows = counts.select(own.names).take(np.repeat(np.arange(len(copies)), copies))
     return iter(rows.cast(own).to_batches())
 
 
-def _completed(
-    changes: Iterable[dict[str, Any]], keys: Sequence[str], own: Sequence[str]
-) -> list[dict[str, Any]]:
+def _completed(changes: Iterable[Row], keys: Sequence[str], own: Sequence[str]) -> list[Row]:
     """The rows that changes leave whose images lack columns; an image gets them from the one before it.
 
     Raises `UsageError`: the images do not identify their row.
     """
     if not keys:
         raise UsageError(f"{_LACKS}and no primary key is known")
-    rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-    removed: dict[str, Any] = {}
+    rows: dict[tuple[object, ...], Row] = {}
+    removed: Row = {}
     for change in changes:
         lacks = set(() if change[CHANGE_TYPE] == "insert" else change[ABSENT_FIELD.name] or ())
         row = {name: change[name] for name in own}

@@ -21,7 +21,7 @@ from binlog_kaitai.sources import remote
 from binlog_kaitai.views.parquet_folder import folder_name
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileInfo, S3FileSystem
+    from pyarrow.fs import FileInfo, FileSystem, S3FileSystem
 
 #: Characters that need no encoding in any URL or path.
 _UNFIT = re.compile(r"[^\w.$@~+-]")
@@ -104,7 +104,7 @@ class Storage:
             raise UsageError(f"{self.name}: {rule}")
 
     @contextmanager
-    def opened(self, name: str = "") -> Iterator[tuple[Any, str]]:
+    def opened(self, name: str = "") -> Iterator[tuple[FileSystem, str]]:
         """The PyArrow file system, and the path of a file or folder of the lake in it.
 
         Raises `SourceError`: in the body: the store cannot be reached, or refuses.

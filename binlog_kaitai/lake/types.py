@@ -144,3 +144,23 @@ def with_names(batch: pa.RecordBatch, names: Mapping[str, str]) -> pa.RecordBatc
         absent = [lacks and [names[one] for one in lacks] for lacks in batch.column(at).to_pylist()]
         batch = batch.set_column(at, ABSENT_FIELD, pa.array(absent, ABSENT_FIELD.type))
     return batch.rename_columns([names[name] for name in batch.schema.names])
+
+
+def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
+    """The batch with the target's columns in the target's order and types; missing columns are null."""
+    if batch.schema.equals(target):
+        return batch
+    columns = [_column(batch, field) for field in target]
+    if not columns:
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(batch), pa.struct([])))
+    return pa.RecordBatch.from_arrays(columns, schema=target)
+
+
+def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+    index = batch.schema.get_field_index(field.name)
+    if index < 0:
+        return pa.nulls(len(batch), field.type)
+    found = batch.column(index)
+    if pa.types.is_dictionary(found.type) and found.type.value_type == field.type:
+        return found.dictionary_decode()
+    return found if found.type == field.type else cast(found, field.type)

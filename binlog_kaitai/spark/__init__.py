@@ -21,8 +21,7 @@ skipping        skips logs by their headers
 batch           partitions of a batch, and their reader
 split_rows      the rows of a split, as Arrow batches
 followed_logs   where a query or pipeline is in the logs it follows, and what comes next
-stream          streams: offsets, limits, partitions
-stream_views    the views as streams
+stream          the views as streams: offsets, limits, partitions
 limits          how Spark versions limit a batch
 spooling        the spool of a query that streams from a server
 pipeline        writes logs to a lake, each transaction once

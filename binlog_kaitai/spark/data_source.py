@@ -21,8 +21,8 @@ from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.catalog import is_new_table, options_of_new_table, options_of_read, with_options
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
+from binlog_kaitai.spark.stream import BinlogStreamReader
 from binlog_kaitai.spark.stream_options import parse_stream, without_stream_options
-from binlog_kaitai.spark.stream_views import BinlogStreamReader
 
 
 class BinlogDataSource(DataSource):

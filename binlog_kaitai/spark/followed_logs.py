@@ -6,18 +6,17 @@ query, because a query is known by nothing else after a restart.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.following import Checkpoint, Follower, Step
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
+from binlog_kaitai.following.feed import Start
+from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.spark.stream_options import READER, Following
 
 if TYPE_CHECKING:
     from binlog_kaitai.spark.spooling import QuerySpool
-
-Offset = dict[str, Any]
 
 
 class FollowedLogs:
@@ -54,7 +53,7 @@ class FollowedLogs:
 
     def first(self) -> Offset:
         """Where a new query begins."""
-        starting: str | Mapping[str, Any] = self._following.starting
+        starting: Start = self._following.starting
         added = {}
         if self._spool is not None:
             added[READER], starting = self._spool.begin()
@@ -114,7 +113,7 @@ def checkpoint_of(offset: Offset) -> Checkpoint:
     return _parse(offset)[0]
 
 
-def _parse(offset: Offset) -> tuple[Checkpoint, dict[str, Any]]:
+def _parse(offset: Offset) -> tuple[Checkpoint, Offset]:
     """The checkpoint in an offset, and the name of its query."""
     added = {READER: offset[READER]} if READER in offset else {}
     return Checkpoint.of({name: value for name, value in offset.items() if name != READER}), added

@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
-from binlog_kaitai.following.effects import Kind, Statements, take_statement
+from binlog_kaitai.following.effects import Effect, Kind, Statements, take_statement
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.log.boundaries import QuiescentPoints
@@ -116,7 +116,7 @@ class _Watch:
         self._statements, self._quiescent, self._nothing = Statements(), QuiescentPoints(), Definitions()
         self._offsets = np.zeros(1, dtype=np.int64)
 
-    def effects(self, page: RowsPage) -> Iterator[Any]:
+    def effects(self, page: RowsPage) -> Iterator[Effect]:
         block = page.block
         offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
         self._offsets = np.append(self._offsets[-1], offsets)

@@ -14,6 +14,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.state_tables import AFTER
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD
 
 #: The names of the columns that are missing from an image.
@@ -21,9 +22,6 @@ ABSENT = ABSENT_FIELD.name
 
 #: The before image of an update. No column of a server has a name that ends with a space.
 _BEFORE = "_before "
-
-#: Images that add a row, rather than removing it.
-AFTER = ("insert", "update_postimage", "snapshot")
 
 
 def is_after() -> Column:

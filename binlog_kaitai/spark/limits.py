@@ -1,26 +1,27 @@
 """Limits of a stream's batches, as passed by Spark since 4.2.
 
 Spark 4.1 has none: it requests an end without giving the start, the limits or the trigger. There a stream
-applies its own limits (`binlog_kaitai.spark.stream.FollowingReader`), and the classes here are unused.
+applies its own limits (`binlog_kaitai.spark.stream.BinlogStreamReader`), and the classes here are unused.
 """
 
 from __future__ import annotations
 
+__all__ = [
+    "ASKED_BY_SPARK",
+    "ReadAllAvailable",
+    "ReadLimit",
+    "ReadMaxBytes",
+    "ReadMaxFiles",
+    "SupportsTriggerAvailableNow",
+]
+
 try:
     from pyspark.sql.streaming.datasource import (
-        ReadAllAvailable as ReadAllAvailable,
-    )
-    from pyspark.sql.streaming.datasource import (
-        ReadLimit as ReadLimit,
-    )
-    from pyspark.sql.streaming.datasource import (
-        ReadMaxBytes as ReadMaxBytes,
-    )
-    from pyspark.sql.streaming.datasource import (
-        ReadMaxFiles as ReadMaxFiles,
-    )
-    from pyspark.sql.streaming.datasource import (
-        SupportsTriggerAvailableNow as SupportsTriggerAvailableNow,
+        ReadAllAvailable,
+        ReadLimit,
+        ReadMaxBytes,
+        ReadMaxFiles,
+        SupportsTriggerAvailableNow,
     )
 
     ASKED_BY_SPARK = True

@@ -26,7 +26,7 @@ from binlog_kaitai.following import Step
 from binlog_kaitai.lake import STATE, STATEMENTS, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
 from binlog_kaitai.lake.files import TableFiles
-from binlog_kaitai.lake.place import Plan
+from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
@@ -38,8 +38,8 @@ from binlog_kaitai.spark.stream_options import Following
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from binlog_kaitai.core.spans import LogHeader
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
-
 
 #: This package's message within Spark's error from a worker.
 _OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
@@ -150,7 +150,7 @@ class Pipeline:
     on_snapshot: Callable[[str], object] = lambda line: None
     on_state: Callable[[Updated], object] = lambda updated: None
     shared: Shared = field(default_factory=Shared)
-    in_turn: Callable[[Callable[[], dict[str, Any]]], dict[str, Any]] = lambda load: load()
+    in_turn: Callable[[Callable[[], Offset]], Offset] = lambda load: load()
     stopped: Event = field(default_factory=Event)
     lake: Lake = field(init=False)
     _state: State | None = field(default=None, init=False)
@@ -205,16 +205,14 @@ class Pipeline:
             if interval is not None:
                 self.stopped.wait(max(0.0, interval - (time.monotonic() - begun)))
 
-    def _load_next(self, tasks: Tasks, logs: FollowedLogs, start: dict[str, Any]) -> dict[str, Any]:
+    def _load_next(self, tasks: Tasks, logs: FollowedLogs, start: Offset) -> Offset:
         """Load the next batch; returns its end, which is its start if nothing is new."""
         plan = self.lake.plan
         assert plan is not None
         end = logs.next(start, self.job.following.max_bytes)
         return end if end == start else self._load(tasks, logs, plan.next(start, end))
 
-    def _load(
-        self, tasks: Tasks, logs: FollowedLogs, plan: Plan, *, is_recovered: bool = False
-    ) -> dict[str, Any]:
+    def _load(self, tasks: Tasks, logs: FollowedLogs, plan: Plan, *, is_recovered: bool = False) -> Offset:
         """Make the planned batch, and commit it; returns its end."""
         assert plan.start is not None
         assert plan.end is not None
@@ -298,7 +296,7 @@ class Pipeline:
             from binlog_kaitai.snapshot import snapshot_of_dump
             from binlog_kaitai.spark.spooling import log_header
 
-            def header_of(log: str) -> Any:
+            def header_of(log: str) -> LogHeader | None:
                 return log_header(job.following, log)
 
             return snapshot_of_dump(Path(job.dump), folder, header_of=header_of, **options)

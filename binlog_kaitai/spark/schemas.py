@@ -10,16 +10,13 @@ from pyspark.sql.types import StringType, StructField, StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.rows.arrow_types import cast
+from binlog_kaitai.lake.types import stored_type
 
 _WIDER = {
     pa.uint8(): pa.int16(),
     pa.uint16(): pa.int32(),
     pa.uint32(): pa.int64(),
     pa.uint64(): pa.decimal128(20, 0),
-    pa.null(): pa.string(),
-    pa.large_string(): pa.string(),
-    pa.large_binary(): pa.binary(),
 }
 
 #: The time zone of Spark's timestamps in Arrow; Spark 4.1 supports no other.
@@ -37,11 +34,7 @@ def plain_type(found: pa.DataType) -> pa.DataType:
         return pa.duration("us")
     if pa.types.is_decimal(found) and found.precision > _MAX_PRECISION:
         return pa.string()
-    if pa.types.is_list(found):
-        return pa.list_(plain_type(found.value_type))
-    if pa.types.is_struct(found):
-        return pa.struct([field.with_type(plain_type(field.type)) for field in found])
-    return _WIDER.get(found, found)
+    return _WIDER.get(found) or stored_type(found, plain_type)
 
 
 def spark_schema(columns: pa.Schema) -> StructType:
@@ -75,23 +68,3 @@ def check_columns(wanted: StructType, available: StructType) -> None:
     if unknown:
         there = ", ".join(available.fieldNames())
         raise UsageError(f"the schema has unknown columns {', '.join(unknown)}; available: {there}")
-
-
-def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
-    """The batch with the target's columns in the target's order and types; missing columns are null."""
-    if batch.schema.equals(target):
-        return batch
-    columns = [_column(batch, field) for field in target]
-    if not columns:
-        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(batch), pa.struct([])))
-    return pa.RecordBatch.from_arrays(columns, schema=target)
-
-
-def _column(batch: pa.RecordBatch, field: pa.Field) -> Any:
-    index = batch.schema.get_field_index(field.name)
-    if index < 0:
-        return pa.nulls(len(batch), field.type)
-    found = batch.column(index)
-    if pa.types.is_dictionary(found.type) and found.type.value_type == field.type:
-        return found.dictionary_decode()
-    return found if found.type == field.type else cast(found, field.type)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.lake.types import conform
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.spark.schemas import conform
 from binlog_kaitai.views.change_schemas import META_FIELDS
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import read_split

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following import Follower
 from binlog_kaitai.following.feed import Start
 from binlog_kaitai.following.log_headers import header_of
+from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.live import server_logs as source
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.log_spool import LogSpool
@@ -55,7 +54,7 @@ class QuerySpool:
             self._until = spool.end()
         return self._reader, start
 
-    def resume(self, offset: Mapping[str, Any]) -> None:
+    def resume(self, offset: Offset) -> None:
         """Fetch everything up to an offset of the query, and keep everything after it.
 
         Raises `ServerError`, `SourceError`: the server rejects the request, or the spool cannot be written.
@@ -77,7 +76,7 @@ class QuerySpool:
             self._reader = reader
             spool.note(reader, offset["file"], offset.get("log_id", 0))
 
-    def done(self, offset: Mapping[str, Any]) -> None:
+    def done(self, offset: Offset) -> None:
         """The query no longer needs anything before an offset."""
         self._begun().note(str(offset[READER]), offset["file"], offset.get("log_id", 0))
 

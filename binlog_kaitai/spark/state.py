@@ -9,24 +9,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as f
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.state_tables import COPIES, IS_THERE
 from binlog_kaitai.spark.images import ABSENT, filled, is_after, quoted
-from binlog_kaitai.views.change_schemas import SEQUENCE
+from binlog_kaitai.views.change_schemas import META_FIELDS, SEQUENCE
 
 #: The columns of the changes view before those of the table.
-META = (
-    "_change_type",
-    "_commit_timestamp",
-    "_file",
-    "_position",
-    "_row",
-    "_gtid",
-    "_server_id",
-    "_timestamp",
-    SEQUENCE,
-)
-
-#: Whether a key has a row; the number of equal rows. No column of a server has a name that ends with a space.
-_IS_THERE, _COPIES = "_is_there ", "_copies "
+META = tuple(field.name for field in META_FIELDS)
 
 #: Error message for a change without its key.
 NO_KEY = (
@@ -108,12 +96,12 @@ def _by_keys(
     order = f.struct(*by_log)
     groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at} ") for at, name in enumerate(keys)))
     if ABSENT not in changes.columns:
-        image = f.struct(is_after().alias(_IS_THERE), *map(quoted, own))
-        last = groups.agg(f.max_by(image, order).alias("last")).where(f.col(f"last.{_IS_THERE}"))
-        return last.select("last.*").drop(_IS_THERE)
+        image = f.struct(is_after().alias(IS_THERE), *map(quoted, own))
+        last = groups.agg(f.max_by(image, order).alias("last")).where(f.col(f"last.{IS_THERE}"))
+        return last.select("last.*").drop(IS_THERE)
     reported = (f.when(is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
     values = (f.max_by(quoted(name), when).alias(name) for name, when in zip(own, reported, strict=True))
-    found = groups.agg(f.max_by(is_after(), order).alias(_IS_THERE), *values).where(f.col(_IS_THERE))
+    found = groups.agg(f.max_by(is_after(), order).alias(IS_THERE), *values).where(f.col(IS_THERE))
     return found.select(*map(quoted, own))
 
 
@@ -125,9 +113,9 @@ def _key(changes: DataFrame, name: str) -> Column:
 
 
 def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
-    copies = f.sum(f.when(is_after(), 1).otherwise(-1)).alias(_COPIES)
-    found = changes.groupBy(*map(quoted, own)).agg(copies).where(f.col(_COPIES) > 0)
-    each = f.explode(f.sequence(f.lit(1), f.col(_COPIES)))
+    copies = f.sum(f.when(is_after(), 1).otherwise(-1)).alias(COPIES)
+    found = changes.groupBy(*map(quoted, own)).agg(copies).where(f.col(COPIES) > 0)
+    each = f.explode(f.sequence(f.lit(1), f.col(COPIES)))
     return found.select(*map(quoted, own), each).select(*map(quoted, own))
 
 

@@ -1,4 +1,4 @@
-"""Streams: the logs that a server is writing, followed in micro-batches.
+"""Streams: views of the logs that a server is writing, followed in micro-batches.
 
 Built on `binlog_kaitai.following`: offsets are checkpoints, a batch is the range between two of them, and a
 task reads one of its steps.
@@ -7,13 +7,18 @@ task reads one of its steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from dataclasses import replace
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
+from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Step
+from binlog_kaitai.lake.place import Offset
+from binlog_kaitai.sources.keys import use
+from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.spark.followed_logs import FollowedLogs
 from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.limits import (
@@ -24,7 +29,11 @@ from binlog_kaitai.spark.limits import (
     ReadMaxFiles,
     SupportsTriggerAvailableNow,
 )
+from binlog_kaitai.spark.reader_options import WITH_DEFINITIONS, ReadOptions
+from binlog_kaitai.spark.schemas import arrow_schema
+from binlog_kaitai.spark.split_rows import rows_of
 from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.views.splits import definitions_in
 
 
 class StepPartition(InputPartition):
@@ -36,22 +45,22 @@ class StepPartition(InputPartition):
         self.step = step
 
 
-class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Plans offsets and partitions; subclasses read the steps.
+class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """A view of the logs that a server is writing: plans offsets and partitions, and reads these."""
 
-    `follows_definitions`: whether column names are needed.
-    """
-
-    def __init__(self, options: Following, *, follows_definitions: bool) -> None:
-        if options.server is not None and not ASKED_BY_SPARK:
+    def __init__(self, options: ReadOptions, following: Following, schema: StructType) -> None:
+        if following.server is not None and not ASKED_BY_SPARK:
             raise UsageError("a stream from a server requires PySpark 4.2 or newer")
         self._options = options
-        self._logs = FollowedLogs(options, follows_definitions=follows_definitions)
-        self._initial: dict[str, Any] | None = None
-        self._planned_end: dict[str, Any] | None = None
-        self._reached: dict[str, Any] | None = None
+        self._following = following
+        self._schema = schema
+        use(options.keys)
+        self._logs = FollowedLogs(following, follows_definitions=options.view in WITH_DEFINITIONS)
+        self._initial: Offset | None = None
+        self._planned_end: Offset | None = None
+        self._reached: Offset | None = None
 
-    def initialOffset(self) -> dict[str, Any]:  # noqa: N802
+    def initialOffset(self) -> Offset:  # noqa: N802
         if ASKED_BY_SPARK:
             return self._logs.first()
         if self._initial is None:  # Spark 4.1 requests the end of the first batch before its start
@@ -59,16 +68,16 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._initial
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
-        if self._options.max_files is not None:
-            return ReadMaxFiles(self._options.max_files)
-        return ReadMaxBytes(self._options.max_bytes)
+        if self._following.max_files is not None:
+            return ReadMaxFiles(self._following.max_files)
+        return ReadMaxBytes(self._following.max_bytes)
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802
         self._logs.end_here()
 
     def latestOffset(  # noqa: N802
-        self, start: dict[str, Any] | None = None, limit: ReadLimit | None = None
-    ) -> dict[str, Any]:
+        self, start: Offset | None = None, limit: ReadLimit | None = None
+    ) -> Offset:
         """The end of the next batch; `start` if nothing is new.
 
         Raises `SourceError`: the logs do not continue where the last batch ended.
@@ -84,7 +93,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
                 size = limit.max_bytes
             case ReadMaxFiles():
                 # Both options may be given, but Spark supports only one limit.
-                files, size = limit.max_files, self._options.max_bytes
+                files, size = limit.max_files, self._following.max_bytes
             case ReadAllAvailable():
                 pass
             case _:
@@ -92,13 +101,13 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._reached = self._logs.next(start, size, files)
         return self._reached
 
-    def reportLatestOffset(self) -> dict[str, Any]:  # noqa: N802
+    def reportLatestOffset(self) -> Offset:  # noqa: N802
         """The end of the newest log, and what remains after the batch that has just been planned."""
         file, size = self._logs.end()
         backlog = {} if self._reached is None else self._logs.backlog_fields(self._reached)
         return {"file": file, "position": size, **backlog}
 
-    def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
+    def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """A partition for each step between two offsets.
 
         Raises `SourceError`: a log no longer exists.
@@ -107,7 +116,7 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         steps = self._logs.steps(start, end)
         return [StepPartition(number, step) for number, step in enumerate(steps)]
 
-    def commit(self, end: dict[str, Any]) -> None:
+    def commit(self, end: Offset) -> None:
         self._logs.done(end)
 
     def stop(self) -> None:
@@ -121,7 +130,9 @@ class FollowingReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         # Spark calls this with an empty partition if there is nothing to read.
         if isinstance(partition, StepPartition):
             spare_modules()
-            yield from self.read_step(partition)
-
-    def read_step(self, partition: StepPartition) -> Iterator[pa.RecordBatch]:
-        raise NotImplementedError
+            use(self._options.keys)
+            source, mode = partition.step.source, self._options.mode
+            span, split = source.span or Span(), source if mode == "FAILFAST" else with_state(source)
+            options = replace(self._options, filters=span.restrict(self._options.filters))
+            definitions_at = definitions_in(split, options.ddl)
+            yield from rows_of(split, options, arrow_schema(self._schema), definitions_at=definitions_at)

@@ -6,12 +6,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from binlog_kaitai.core.filters import at_least_one
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.following.walk import FAR
+from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool
 
@@ -44,7 +44,7 @@ class Following:
     paths: tuple[str, ...]
     max_bytes: int = MAX_BYTES
     max_files: int | None = None
-    starting: str | dict[str, Any] = "earliest"
+    starting: str | Offset = "earliest"
     fails_on_data_loss: bool = True
     ddl: str | None = None
     split_size: int = SPLIT_SIZE
@@ -104,7 +104,7 @@ def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:
     return {name: text for name, text in given.items() if name.lower() not in _BY_LOWER}
 
 
-def parse_starting(name: str, text: str) -> str | dict[str, Any]:
+def parse_starting(name: str, text: str) -> str | Offset:
     """``earliest``, ``latest``, or a position as JSON.
 
     Raises `UsageError`: it is none of them.

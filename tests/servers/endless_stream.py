@@ -18,7 +18,7 @@ from typing import Any
 from pyspark.sql.streaming.datasource import ReadMaxBytes
 
 from binlog_kaitai.spark.data_source import BinlogDataSource
-from binlog_kaitai.spark.stream import FollowingReader
+from binlog_kaitai.spark.stream import BinlogStreamReader
 
 
 class Query:
@@ -28,7 +28,7 @@ class Query:
         given = {"path": url, "spool": spool, "view": "transactions", "maxBytesPerTrigger": "20k", **options}
         source = BinlogDataSource(given)
         reader = source.streamReader(source.schema())
-        assert isinstance(reader, FollowingReader)
+        assert isinstance(reader, BinlogStreamReader)
         self.reader = reader
         self._folder = checkpoint
         checkpoint.mkdir(exist_ok=True)

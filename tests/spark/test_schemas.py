@@ -6,7 +6,8 @@ from decimal import Decimal
 
 import pyarrow as pa
 
-from binlog_kaitai.spark.schemas import conform, plain_type
+from binlog_kaitai.lake.types import conform
+from binlog_kaitai.spark.schemas import plain_type
 
 
 def test_long_decimals_are_text_as_the_servers_print_them() -> None:

@@ -16,8 +16,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.data_source import BinlogDataSource
 from binlog_kaitai.spark.limits import ASKED_BY_SPARK
+from binlog_kaitai.spark.stream import BinlogStreamReader
 from binlog_kaitai.spark.stream_options import parse_stream
-from binlog_kaitai.spark.stream_views import BinlogStreamReader
 from tests.corpus_files import CORPUS
 from tests.extent import sample
 from tests.follow.logs import ROTATED, grow
