@@ -105,7 +105,7 @@ def timed(what: str) -> Iterator[None]:
     begun = time.process_time()
     yield
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
-    print(f"{what}: {time.process_time() - begun:.1f} s, at most {memory} MB so far", flush=True)
+    print(f"{what}: {time.process_time() - begun:.2f} s, at most {memory} MB so far", flush=True)
 
 
 def measure_logs(folder: Path) -> None:
@@ -161,7 +161,7 @@ def measure_commits(folder: Path, tables: int, batches: int) -> None:
         begun = time.monotonic()
         with timed(f"commit batch {number} of {tables} tables"):
             lake.commit([Piece("binlog.000001", number, number + 1, files=files.files)])
-        print(f"    {time.monotonic() - begun:.1f} s of clock")
+        print(f"    {time.monotonic() - begun:.2f} s of clock")
     shutil.rmtree(folder)
 
 
@@ -198,7 +198,7 @@ def _merge(update: Update) -> None:
     begun = time.monotonic()
     with timed(f"merge into {update.name}"):
         print(update())
-    print(f"    {time.monotonic() - begun:.1f} s of clock")
+    print(f"    {time.monotonic() - begun:.2f} s of clock")
 
 
 def _orders(ids: NDArray[np.int64]) -> pa.RecordBatch:
