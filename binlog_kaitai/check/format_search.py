@@ -272,7 +272,7 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> RebuiltForm
     aligned = [(draft, data, end) for draft in drafts for data, end in draft.alignments(following)]
     if not aligned:
         return None
-    draft, data, end = max(aligned, key=lambda one: rank(one[0], one[1]))
+    draft, data, end = max(aligned, key=lambda aligned: rank(*aligned[:2]))
     fields, doubtful = _guessed(draft, data, following)
     made = draft.summed(draft.completed(data, fields))
     version = _version(draft.field(made, "server_version")) or ""

@@ -69,7 +69,7 @@ def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[lis
         rest = [
             part
             for one in found
-            for part in _searched(stream, search, one, contexts.at(one.start), report.invalid)
+            for part in _searched(stream, search, one, contexts.of(one.start), report.invalid)
         ]
     rest = [one._replace(start=max(one.start, head.end), stop=min(one.stop, size)) for one in rest]
     doubtful += _after_damage(stream, rest, head, contexts, has_gtids=bool(report.gtids))
@@ -87,7 +87,7 @@ class _Contexts:
             Span(binlog_version=version, formats=(first, raw)).context() for _, raw in report.formats
         ]
 
-    def at(self, position: int) -> Context:
+    def of(self, position: int) -> Context:
         return self._contexts[bisect_left(self._positions, position)]
 
 
@@ -100,28 +100,28 @@ def _with_shifted(
     events. The positions in later events are off by the same amount. If they are not, the damage may still
     have begun in the event.
     """
-    at, size = begin, stream.seek(0, io.SEEK_END)
+    size = stream.seek(0, io.SEEK_END)
     for lost in gaps:
-        context = contexts.at(lost.start)
+        context = contexts.of(lost.start)
         if lost.start == lost.stop or context.layout.is_checksummed:
             yield lost
             continue
         is_exact = context.has_exact_positions or context.is_relay_log
         after = _event_at(stream, lost.stop, size, context) if lost.stop < size and is_exact else None
         start = lost.start
-        while start > at:
-            before = _last_event(stream, at, start, contexts.at(at))
+        while start > begin:
+            before = _last_event(stream, begin, start, contexts.of(begin))
             own = _event_at(stream, start, size, context)
             if before is None or (own is not None and _shift(own) == _shift(before)):
                 break  # the following header is where it should be
-            shifts = {_shift(one) for one in (after, before) if one is not None}
+            shifts = {_shift(event) for event in (after, before) if event is not None}
             if after is None or None in shifts or len(shifts) == 1:
                 reason = "it may be damaged, like what follows it: the log has no checksums"
                 doubtful.append(Doubtful(before.position, len(before.raw), reason))
                 break
             start = before.position
         yield lost._replace(start=start)
-        at = lost.stop
+        begin = lost.stop
 
 
 def _after_damage(
@@ -130,7 +130,7 @@ def _after_damage(
     """The first events after damage, if neither they nor the preceding ones are proven."""
     size = stream.seek(0, io.SEEK_END)
     for one in lost:
-        context = contexts.at(one.stop)
+        context = contexts.of(one.stop)
         frame = _event_at(stream, one.stop, size, context) if one.start < one.stop < size else None
         if frame is None:
             continue

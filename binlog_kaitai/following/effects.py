@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from heapq import merge
+from operator import itemgetter
 from typing import TYPE_CHECKING, Union
 
 import numpy as np
@@ -151,7 +152,7 @@ class Statements:
 
 def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
     """The statements of a block that may change rows, with their default databases."""
-    return merge(_plain_texts(block), _other_texts(block), key=lambda one: one[0])
+    return merge(_plain_texts(block), _other_texts(block), key=itemgetter(0))
 
 
 def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:

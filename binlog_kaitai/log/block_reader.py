@@ -169,10 +169,10 @@ def find_drifts(
     """
     count = 0
     for event in range(starts.shape[0]):
-        at = starts[event] + stated_at
-        if at < 0 or at + 4 > data.shape[0]:
+        position_at = starts[event] + stated_at
+        if position_at < 0 or position_at + 4 > data.shape[0]:
             continue
-        stated = read_u4(data, np.uint64(at))
+        stated = read_u4(data, np.uint64(position_at))
         if stated != 0:
             distance = (stated - position - starts[event] - sizes[event]) & POSITION_MASK
             if distance not in (0, drift) and count < out.shape[0]:
@@ -294,8 +294,8 @@ class BlockReader:
     def _blocks(self) -> Iterator[Block]:
         room, count = room_for(self._max_events), 0
         while True:
-            found, why = self._find(room.part(count, self._max_events))
-            count += found
+            added, why = self._find(room.part(count, self._max_events))
+            count += added
             if not count:  # pass over events that were left out
                 self._drop_consumed()
             if why == MORE and self._read_on():
@@ -343,8 +343,8 @@ class BlockReader:
         """Number of the last GTID event, if so few bytes follow that framing them again is cheap; else 0."""
         begin, end = int(frames.starts[0]), self._scanned
         near = int(np.searchsorted(frames.starts, end - (end - begin) // _READ_AGAIN))
-        found = np.flatnonzero(_is_gtid(self.context.layout)[frames.codes[near:]])
-        return near + int(found[-1]) if len(found) else 0
+        gtids = np.flatnonzero(_is_gtid(self.context.layout)[frames.codes[near:]])
+        return near + int(gtids[-1]) if len(gtids) else 0
 
     def _drop_consumed(self) -> None:
         self.position += self._scanned - self._begin
@@ -465,11 +465,11 @@ def find_events(
     count, after, why = frame.run(
         data, begin, end, length, _SIZE_AT, _TYPE_AT, special, max_event_size, *room[:3]
     )
-    found = room.part(0, count)
-    found.checksums[:] = PENDING if layout.is_checksummed else NONE
+    frames = room.part(0, count)
+    frames.checksums[:] = PENDING if layout.is_checksummed else NONE
     if not leaves_checks:
-        checksums.settle(data, found)
-    return found, int(after), why
+        checksums.settle(data, frames)
+    return frames, int(after), why
 
 
 def _is_bad(block: Block) -> bool:

@@ -99,13 +99,13 @@ def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Crc32s:
 def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array) -> None:
     """Write the CRC32 of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
-        at, end = starts[index], ends[index]
+        offset, end = starts[index], ends[index]
         out[index] = 0
-        if at < 0 or end < at or end > data.shape[0]:
+        if offset < 0 or end < offset or end > data.shape[0]:
             continue
         crc = np.uint64(0xFFFFFFFF)
-        while at + 8 <= end:
-            word = read_u8(data, np.uint64(at)) ^ crc
+        while offset + 8 <= end:
+            word = read_u8(data, np.uint64(offset)) ^ crc
             crc = np.uint64(
                 tables[7, word & _BYTE]
                 ^ tables[6, (word >> _8) & _BYTE]
@@ -116,10 +116,10 @@ def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array
                 ^ tables[1, (word >> _48) & _BYTE]
                 ^ tables[0, word >> _56]
             )
-            at += 8
-        while at < end:
-            crc = np.uint64(tables[0, (crc ^ np.uint64(data[at])) & _BYTE]) ^ (crc >> _8)
-            at += 1
+            offset += 8
+        while offset < end:
+            crc = np.uint64(tables[0, (crc ^ np.uint64(data[offset])) & _BYTE]) ^ (crc >> _8)
+            offset += 1
         out[index] = crc ^ np.uint64(0xFFFFFFFF)
 
 

@@ -51,7 +51,7 @@ def write_numbered(
     texts: Bytes, starts: Ints, lengths: Ints, codes: Ints, numbers: Ints, after: int, out: Bytes, ends: Ints
 ) -> int:
     """For each code, write its text, a number and a byte; returns the total length, or -1 if full."""
-    at = 0
+    offset = 0
     for index in range(codes.shape[0]):
         code = codes[index]
         if code < 0 or code >= starts.shape[0]:
@@ -60,14 +60,14 @@ def write_numbered(
         length = lengths[code]
         if start < 0 or length < 0 or start + length > texts.shape[0]:
             return -1
-        if at + length + NUMBER_ROOM > out.shape[0]:
+        if offset + length + NUMBER_ROOM > out.shape[0]:
             return -1
-        copy(texts, start, length, out, at)
-        at = put_number(numbers[index], out, at + length)
-        out[at] = after
-        at += 1
-        ends[index] = at
-    return at
+        copy(texts, start, length, out, offset)
+        offset = put_number(numbers[index], out, offset + length)
+        out[offset] = after
+        offset += 1
+        ends[index] = offset
+    return offset
 
 
 _IS_MARKER = np.array([code in BETWEEN or code in GTID_TYPES for code in range(256)], dtype=np.bool_)

@@ -79,7 +79,7 @@ def put_escape(byte: int, out: Bytes, offset: int) -> Number:
 @kernel
 def unquote(text: Bytes, begin: int, end: int) -> Number:
     """Replace the JSON string `text[begin:end]`, escaped as by `put_escape`, by its characters."""
-    at = begin
+    target = begin
     offset = begin + 1
     while offset < end - 1:
         byte = text[offset]
@@ -91,9 +91,9 @@ def unquote(text: Bytes, begin: int, end: int) -> Number:
             if letter == 117:
                 byte = _HEX_VALUES[text[offset + 2]] << 4 | _HEX_VALUES[text[offset + 3]]
                 offset += 4
-        text[at] = byte
-        at += 1
-    return at
+        text[target] = byte
+        target += 1
+    return target
 
 
 @kernel
@@ -118,20 +118,20 @@ def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
     Invalid bytes become escapes, as with `surrogateescape`.
     """
     for index in range(starts.shape[0]):
-        at = starts[index]
-        end = at + lengths[index]
+        offset = starts[index]
+        end = offset + lengths[index]
         size: Number = 2
-        if at < 0 or end < at or end > data.shape[0]:
+        if offset < 0 or end < offset or end > data.shape[0]:
             size = -1
-        while size >= 0 and at < end:
-            width = width_at(data, at, end)
-            escape = ESCAPES[data[at]]
+        while size >= 0 and offset < end:
+            width = width_at(data, offset, end)
+            escape = ESCAPES[data[offset]]
             if width:
                 size += width if escape == 0 else 6 if escape == 1 else 2
-                at += width
+                offset += width
             else:
                 size += 6
-                at += 1
+                offset += 1
         out[index] = size
 
 
@@ -139,9 +139,9 @@ def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
 def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Bytes) -> None:
     """Write the JSON string of each range at its offset; `out` must have room for `json_sizes` bytes."""
     for index in range(starts.shape[0]):
-        at = positions[index]
-        out[at] = 34
-        at += 1
+        target = positions[index]
+        out[target] = 34
+        target += 1
         end = starts[index] + lengths[index]
         after = starts[index]  # the last multi-byte character
         for offset in range(starts[index], end):
@@ -149,14 +149,14 @@ def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Byt
             if byte >= 128 and offset >= after:
                 after = offset + width_at(data, offset, end)
             if byte >= 128 and offset >= after:
-                out[at], out[at + 1], out[at + 2], out[at + 3] = 92, 117, 100, 99
-                at = put_hex(byte, out, at + 4)
+                out[target], out[target + 1], out[target + 2], out[target + 3] = 92, 117, 100, 99
+                target = put_hex(byte, out, target + 4)
             elif ESCAPES[byte]:
-                at = put_escape(byte, out, at)
+                target = put_escape(byte, out, target)
             else:
-                out[at] = byte
-                at += 1
-        out[at] = 34
+                out[target] = byte
+                target += 1
+        out[target] = 34
 
 
 @kernel
@@ -166,26 +166,26 @@ def escape_bytes(data: Bytes, offsets: Ints, out: Bytes, ends: Ints) -> int:
     `offsets` and `ends` have one more element than there are strings; `out` must have room for four bytes per
     byte. Returns the total length, or -1 if a string is outside the data.
     """
-    at = 0
+    target = 0
     ends[0] = 0
     for index in range(offsets.shape[0] - 1):
         offset, end = np.int64(offsets[index]), np.int64(offsets[index + 1])
-        if offset < 0 or end < offset or end > data.shape[0] or at + 4 * (end - offset) > out.shape[0]:
+        if offset < 0 or end < offset or end > data.shape[0] or target + 4 * (end - offset) > out.shape[0]:
             return -1
         while offset < end:
             width = width_at(data, offset, end)
             if width:
                 for step in range(width):
-                    out[at + step] = data[offset + step]
-                at += width
+                    out[target + step] = data[offset + step]
+                target += width
                 offset += width
             else:
                 byte = data[offset]
-                out[at], out[at + 1] = 92, 120
-                at = put_hex(byte, out, at + 2)
+                out[target], out[target + 1] = 92, 120
+                target = put_hex(byte, out, target + 2)
                 offset += 1
-        ends[index + 1] = at
-    return at
+        ends[index + 1] = target
+    return target
 
 
 #: Bytes that need no escape in JSON.

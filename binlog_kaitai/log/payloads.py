@@ -205,9 +205,9 @@ def expand(
         del small
         yield merged
         del merged
-        for one in large or ():
-            holders = np.full(len(one), row)
-            yield (one if change is None else change(one, holders)).moved_to(block, holders)
+        for expanded in large or ():
+            holders = np.full(len(expanded), row)
+            yield (expanded if change is None else change(expanded, holders)).moved_to(block, holders)
     if begin < len(block):
         yield _merge(block, begin, len(block), inner)
 

@@ -64,7 +64,7 @@ class RandomAccess:
         self._stream.seek(start)
         return np.frombuffer(read_up_to(self._stream, max(min(end, self.size) - start, 0)), dtype=np.uint8)
 
-    def at(self, offsets: Ints, count: int) -> Bytes:
+    def rows_at(self, offsets: Ints, count: int) -> Bytes:
         """`count` bytes at each offset, one row (uint8) per offset; all of them must exist."""
         if self._data is not None:
             self._note(self._data, len(offsets) * mmap.PAGESIZE)
@@ -349,9 +349,9 @@ class Search:
         length = header_length(layout.binlog_version)
         offsets = offsets[offsets + length <= self._log.size]
         if not of_any_type:
-            codes = self._log.at(offsets + header_offset("type_code"), 1)[:, 0]
+            codes = self._log.rows_at(offsets + header_offset("type_code"), 1)[:, 0]
             offsets = offsets[_KNOWN[codes]]
-        headers = _decode_headers(self._log.at(offsets, length), offsets, layout)
+        headers = _decode_headers(self._log.rows_at(offsets, length), offsets, layout)
         return headers.part(headers.sizes >= layout.header_length)
 
     def _is_whole(self, headers: _Headers, layout: Format) -> Bools:

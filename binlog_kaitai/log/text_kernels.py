@@ -202,36 +202,36 @@ def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: By
 
     Bytes outside `data` are read as zeros. `out` must have room for all lengths, which must not be negative.
     """
-    at = 0
+    target = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         length = lengths[index]
-        offsets[index] = at
-        if length < 0 or at + length > out.shape[0]:
+        offsets[index] = target
+        if length < 0 or target + length > out.shape[0]:
             break
         if 0 <= start <= data.shape[0] - length:
-            copy(data, start, length, out, at)
+            copy(data, start, length, out, target)
         else:
-            out[at : at + length] = 0
-        at += length
-    offsets[starts.shape[0]] = at
+            out[target : target + length] = 0
+        target += length
+    offsets[starts.shape[0]] = target
 
 
 @kernel
 def join_chosen(data: Bytes, starts: Ints, lengths: Ints, choices: Ints, offsets: Array, out: Bytes) -> None:
     """Like `join_ranges`, for ranges selected by number; numbers without a range copy nothing."""
-    at = 0
+    target = 0
     for index in range(choices.shape[0]):
-        offsets[index] = at
+        offsets[index] = target
         choice = np.int64(choices[index])
         if choice < 0 or choice >= min(starts.shape[0], lengths.shape[0]):
             continue
         start = starts[choice]
         length = lengths[choice]
-        if 0 <= start <= data.shape[0] - length and 0 <= length <= out.shape[0] - at:
-            copy(data, start, length, out, at)
-            at += length
-    offsets[choices.shape[0]] = at
+        if 0 <= start <= data.shape[0] - length and 0 <= length <= out.shape[0] - target:
+            copy(data, start, length, out, target)
+            target += length
+    offsets[choices.shape[0]] = target
 
 
 @kernel
@@ -334,7 +334,7 @@ def assemble(
     `out`, `ends`: output: the lines, and the end of each.
     Returns the length of all lines; -1 if `out` is too small, -2 if a piece is outside `data` or `pool`.
     """
-    at = 0
+    target = 0
     room = out.shape[0]
     for line in range(programs.shape[0]):
         program = programs[line]
@@ -348,47 +348,47 @@ def assemble(
                 if kind == HEXDUMP:
                     cell = start + 2 * row
                     size, shown = second[cell], first[cell + 1]
-                    at = put_hexdump(data, first[cell], size, shown, pool, second[cell + 1], out, at)
-                    if at < 0:
-                        return at
+                    target = put_hexdump(data, first[cell], size, shown, pool, second[cell + 1], out, target)
+                    if target < 0:
+                        return target
                     continue
                 cell = start + row
                 start = first[cell]
                 length = second[cell]
                 if kind == NUMBER and length == 0:
-                    if at + 20 > room:
+                    if target + 20 > room:
                         return -1
-                    at = put_number(start, out, at)
+                    target = put_number(start, out, target)
                     continue
                 if kind >= HEXADECIMAL:
-                    if at + 20 > room:
+                    if target + 20 > room:
                         return -1
                     digits = 8 if kind == HEXADECIMAL else 6
                     base = 16 if kind == HEXADECIMAL else 10
                     for step in range(digits):
                         digit = start % base
                         start //= base
-                        out[at + digits - 1 - step] = digit + (48 if digit < 10 else 87)
-                    at += digits
+                        out[target + digits - 1 - step] = digit + (48 if digit < 10 else 87)
+                    target += digits
                     continue
                 if kind in (TEXT, BYTES):
                     from_pool = start < 0
                     if from_pool:
                         start = -start - 1
-            if at + length + 2 > room:
+            if target + length + 2 > room:
                 return -1
             if start < 0 or length < 0 or start + length > (pool.shape[0] if from_pool else data.shape[0]):
                 return -2
             if from_pool:
-                copy(pool, start, length, out, at)
-                at += length
+                copy(pool, start, length, out, target)
+                target += length
             elif kind == BYTES:
-                copy(data, start, length, out, at)
-                at += length
+                copy(data, start, length, out, target)
+                target += length
             else:
-                out[at] = 34
-                copy(data, start, length, out, at + 1)
-                out[at + 1 + length] = 34
-                at += length + 2
-        ends[line] = at
-    return at
+                out[target] = 34
+                copy(data, start, length, out, target + 1)
+                out[target + 1 + length] = 34
+                target += length + 2
+        ends[line] = target
+    return target

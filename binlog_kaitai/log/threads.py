@@ -166,19 +166,19 @@ def side_by_side(
 
     def run() -> None:
         while True:
-            taken, error = None, None
+            work_item, error = None, None
             with turn:
                 if room.is_over:
                     return
                 try:
-                    taken = take()
+                    work_item = take()
                 except BaseException as caught:
                     error = caught
-                if taken is None:
+                if work_item is None:
                     room.end()
                     handed.put(_End(error))
                     return
-            taken[1].set_result(_results(work, taken[0]))
+            work_item[1].set_result(_results(work, work_item[0]))
 
     names = (f"binlog-kaitai-work-{number}" for number in range(threads))
     workers = [threading.Thread(target=run, name=name, daemon=True) for name in names]

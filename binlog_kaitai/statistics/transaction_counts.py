@@ -153,7 +153,7 @@ class Figures(NamedTuple):
             threads=_threads(page, field("gtid_thread", NO_THREAD), some),
             tables=_tables_of_page(page, begin, end),
             file=plain(file),
-            view=lambda one, after: view_of(file, page.rows(begin + one, begin + after), WITH_TABLE_BYTES),
+            view=lambda low, high: view_of(file, page.rows(begin + low, begin + high), WITH_TABLE_BYTES),
             known={},
         )
 

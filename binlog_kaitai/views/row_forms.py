@@ -36,13 +36,13 @@ from binlog_kaitai.views.row_programs import Line, LinePlan
 from binlog_kaitai.views.value_styles import JSON, NO_LIMIT, SHORT_JSON, WHOLE_JSON, ValueStyle
 
 
-def left_values(plan: LinePlan, found: LocatedRows, rows: Ints, left: Ints, longest: int) -> list[bytes]:
+def left_values(plan: LinePlan, located: LocatedRows, rows: Ints, left: Ints, longest: int) -> list[bytes]:
     """The text of the values that the kernel left out."""
     texts, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in distinct_values(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
         column, tails, kind = plan.column_of(piece)
-        cells, own = Cells.of(plan.table, column, found), rows[left[chosen, 0]] + tails
+        cells, own = Cells.of(plan.table, column, located), rows[left[chosen, 0]] + tails
         for place in np.flatnonzero(cells.sizes(own) - cells.width.prefix > longest).tolist():
             texts[chosen[place]] = plan.style.long_text(cells, int(own[place]))
         is_whole = np.array([text is None for text in texts[chosen]], dtype=np.bool_)
@@ -138,7 +138,7 @@ class Form(Protocol):
     def text_count(self) -> int:
         """Number of texts per event that appear in the lines of its rows."""
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
 
     def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
@@ -156,16 +156,16 @@ class JsonForm:
     def __init__(self, style: ValueStyle = JSON) -> None:
         self.style = style
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See :class:`Form`."""
-        begin = LineProgram(pool).text(b'{"file": ' + json_text(found.file) + b', "position": ')
-        begin.column(pool.numbers(found.positions)).text(', "row": ')
-        end = LineProgram(pool).text(', "timestamp": ').column(pool.numbers(found.timestamps))
-        end.text(', "gtid": ').column(found.gtids)
-        end.text(', "server_id": ').column(pool.numbers(found.server_ids))
-        for name, column in found.origins.items():
+        begin = LineProgram(pool).text(b'{"file": ' + json_text(events.file) + b', "position": ')
+        begin.column(pool.numbers(events.positions)).text(', "row": ')
+        end = LineProgram(pool).text(', "timestamp": ').column(pool.numbers(events.timestamps))
+        end.text(', "gtid": ').column(events.gtids)
+        end.text(', "server_id": ').column(pool.numbers(events.server_ids))
+        for name, column in events.origins.items():
             end.text(f', "{name}": ').column(column)
-        end.text(b', "schema": ' + json_text(found.schema) + b', "table": ' + json_text(found.table))
+        end.text(b', "schema": ' + json_text(events.schema) + b', "table": ' + json_text(events.table))
         return [begin, end.text(', "change": "')]
 
     def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
@@ -194,7 +194,7 @@ class ImageForm:
     def __init__(self, *, is_after: bool) -> None:
         self._is_after = is_after
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See :class:`Form`."""
         return []
 
@@ -250,28 +250,28 @@ class LineWriter:
         """The texts of the events, concatenated, and the start of each."""
         return _of_events(self._page, self._table, self._events, self._form)
 
-    def lines(self, found: LocatedRows) -> RowLines:
+    def lines(self, located: LocatedRows) -> RowLines:
         """The lines of some rows.
 
         Raises `CellError`: a value is invalid.
         """
-        of_rows, in_event = found.events, found.numbers
+        of_rows, in_event = located.events, located.numbers
         rows = np.arange(len(of_rows))
-        is_after = found.changes == AFTER
+        is_after = located.changes == AFTER
         if is_after.any():
             rows = np.flatnonzero(~is_after)
             of_rows, in_event = of_rows[rows], in_event[rows]
         page, plan, form = self._page, self._plan, self._form
         wanted = _Wanted(rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers)
         # Placeholders refer to the bytes of the block.
-        longest = plan.style.longest if found.data is page.block.data else NO_LIMIT
-        data, ends, left = _written(plan, found, wanted, *self._texts, longest)
+        longest = plan.style.longest if located.data is page.block.data else NO_LIMIT
+        data, ends, left = _written(plan, located, wanted, *self._texts, longest)
         if len(left):
             if form.style.dialect:
-                made = left_values(plan, found, rows, left, longest)
+                made = left_values(plan, located, rows, left, longest)
             else:
                 left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
-                some = _some(found, rows[left[:, 0]])
+                some = _some(located, rows[left[:, 0]])
                 writer = LineWriter(page, self._table, distinct_values(some.events), _SHORT)
                 made = list(form.from_json(bytes(writer.lines(some).data)))
             data, ends = with_left_texts(data, ends, left, made)
@@ -337,11 +337,11 @@ def origin_values(page: RowsPage, row: int) -> dict[str, object]:
 
 
 def _written(
-    plan: LinePlan, found: LocatedRows, wanted: _Wanted, texts: Bytes, text_limits: Ints, longest: int
+    plan: LinePlan, located: LocatedRows, wanted: _Wanted, texts: Bytes, text_limits: Ints, longest: int
 ) -> tuple[Bytes, Ints, Ints]:
     """The lines, their ends, and the values left out: see `put_row_lines`."""
     count = len(wanted.rows)
-    item, own = found.starts.itemsize, found.starts
+    item, own = located.starts.itemsize, located.starts
     base = own if own.base is None else own.base
     if not base.flags.c_contiguous or own.strides[1] != item:
         base = own = np.ascontiguousarray(own)
@@ -355,7 +355,7 @@ def _written(
     out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
     dialect = plan.style.dialect
     while not put_row_lines.run(
-        dialect, found.data, *starts, *wanted, *arrays, longest, scratch, stack, state, left, out, ends
+        dialect, located.data, *starts, *wanted, *arrays, longest, scratch, stack, state, left, out, ends
     ):
         offset, line = int(state[OFFSET]), int(state[LINE])
         more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
@@ -371,10 +371,10 @@ def _written(
     return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
-def _some(found: LocatedRows, rows: Ints) -> LocatedRows:
+def _some(located: LocatedRows, rows: Ints) -> LocatedRows:
     """The given rows, with both images of updates."""
-    is_update = found.changes[rows] == BEFORE
-    return found.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
+    is_update = located.changes[rows] == BEFORE
+    return located.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
 
 
 def lines_of(objects: list[tuple[int, int, dict[str, object]]], form: Form) -> RowLines:

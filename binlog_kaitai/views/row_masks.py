@@ -148,6 +148,10 @@ class Treatment(NamedTuple):
         text = self.method.name.lower().replace("_", " ")
         return f"{text} to {self.length}" if self.length else text
 
+    def strictness(self) -> tuple[Method, int]:
+        """Greater for a stricter treatment."""
+        return self.method, -self.length
+
 
 _KEPT = Treatment(Method.KEPT)
 
@@ -330,7 +334,7 @@ class Masks:
         Raises `UsageError`: the new name is treated less strictly than the old one.
         """
         before, after = self.treatment(*old), self.treatment(*new)
-        if (after.method, -after.length) < (before.method, -before.length):
+        if after.strictness() < before.strictness():
             raise UsageError(
                 f"{'.'.join(old)} is masked or left out, and a statement renames it to {'.'.join(new)}, "
                 f"which is not; add a rule for the new name"
@@ -391,8 +395,8 @@ def _treatment(rules: Sequence[_Rule], column: str) -> Treatment:
     included = [rule for rule in rules if rule.option == "include"]
     if included and not any(rule.names(column) for rule in included):
         return Treatment(Method.LEFT_OUT)
-    found = [rule.treatment for rule in rules if rule.names(column)]
-    return max(found, key=lambda one: (one.method, -one.length), default=_KEPT)
+    treatments = [rule.treatment for rule in rules if rule.names(column)]
+    return max(treatments, key=Treatment.strictness, default=_KEPT)
 
 
 @lru_cache(1 << 12)

@@ -191,7 +191,7 @@ def made_of_table(
 
     def by_kernels(chosen: Ints) -> Iterator[_Made]:
         for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
-            yield from _made(make, choice, table, walked)
+            yield from _by_kernels(make, choice, table, walked)
 
     return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
 
@@ -221,7 +221,7 @@ def by_kernels_or_reader(
             chosen = chosen[chosen > index]
 
 
-def _made(
+def _by_kernels(
     make: Callable[[LocatedRows], _Made], choice: RowChoice | None, table: Table, located: LocatedRows
 ) -> Iterator[_Made]:
     """Results for the selected rows, up to an event with a value that cannot be decoded."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,8 @@ from tests.follow.logs import ROTATED, ends_of_transactions, grow
 Place = tuple[str, int, int | None]
 
 
-def offsets(events: object) -> list[Place]:
-    assert hasattr(events, "__iter__")
-    return [(Path(one.file).name, one.position, one.payload_index) for one in events]
+def offsets(events: Iterable[bk.Event]) -> list[Place]:
+    return [(Path(event.file).name, event.position, event.payload_index) for event in events]
 
 
 def test_closed_logs_are_read_as_open_reads_them(tmp_path: Path) -> None:

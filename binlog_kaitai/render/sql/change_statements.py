@@ -179,7 +179,7 @@ class ChangeStatements:
         self._is_plain = all(map(is_plain, self._names))
         self.style = SqlStyle.of(server, is_quoted=not self._is_plain)
 
-    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `row_forms.Form`."""
         return []
 

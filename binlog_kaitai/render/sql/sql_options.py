@@ -103,15 +103,15 @@ class CriteriaChoice:
                 takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
         return group if takes.all() else group.select(np.flatnonzero(takes))
 
-    def of_located(self, table: Table, walked: LocatedRows) -> LocatedRows:
+    def of_located(self, table: Table, located: LocatedRows) -> LocatedRows:
         """See `row_objects.Choice`."""
-        is_wanted = np.zeros(len(walked.events), dtype=np.bool_)
-        for group in walked_groups(table, walked):
+        is_wanted = np.zeros(len(located.events), dtype=np.bool_)
+        for group in walked_groups(table, located):
             group = self.of_group(table, group)
             for side in (group.before, group.after):
                 if isinstance(side, WalkedSide):
                     is_wanted[side.rows] = True
-        return walked if is_wanted.all() else walked.select(np.flatnonzero(is_wanted))
+        return located if is_wanted.all() else located.select(np.flatnonzero(is_wanted))
 
     def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
         """See `row_objects.Choice`."""
