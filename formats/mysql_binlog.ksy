@@ -36,7 +36,7 @@ seq:
         _index == 0 ? -1 : entries[_index - 1].table_map_index
       )
     repeat: eos
-    doc: The events from the first to the last, each with what it needs of those before it.
+    doc: The events from the first to the last, each with the context it needs from earlier entries.
 instances:
   start:
     pos: 4
@@ -47,7 +47,7 @@ instances:
     doc: Version of the log's format, 1, 3 or 4.
 types:
   log_entry:
-    doc: An event in its file, with what it needs of the entries before it.
+    doc: An event in its file, with the context it needs from earlier entries.
     -webide-representation: '{event}'
     params:
       - id: index

@@ -8,8 +8,7 @@ Proof
 -----
 1. The event's own checksum, if it is intact, proves all of it.
 2. Otherwise the following events prove what is needed to decode them: their checksums prove the algorithm,
-   their
-   bodies the post-header lengths, and the position of the first one the length of the table.
+   their bodies the post-header lengths, and the position of the first one the length of the table.
 """
 
 from __future__ import annotations

@@ -374,7 +374,7 @@ class _Rebuild:
             else:
                 has_gtids = self._has_gtids or _writes_gtids(block.layout)
                 first = sure_or_defining(block, found, has_gtids=has_gtids)
-                reason = "its beginning may be lost"
+                reason = "the start of their transaction may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
                 self._drop(int(block.positions[0]), size, first, None, reason)

@@ -29,7 +29,7 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     the format of the command transactions. Only the headers of the other logs are read. The logs must be of
     one server, in order. Exits 2 if there is no such transaction.
 
-    TIME is as in --start-datetime: '2026-11-20 03:00:00', with a zone unless local, 'yesterday 03:00',
+    TIME is as in --start-datetime: '2026-11-20 03:00:00' (local, or with a time zone), 'yesterday 03:00',
     '2h ago'.
 
     \b

@@ -57,7 +57,7 @@ class _Words(click.Path):
 )
 @options.keys
 @options.formats("text", "json")
-@click.option("--logged", is_flag=True, help="For logs, only their own transactions, not earlier ones.")
+@click.option("--logged", is_flag=True, help="For logs: only the transactions they contain.")
 @click.option("--positions", is_flag=True, help="MariaDB: read and print GTIDs as replication positions.")
 def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool) -> None:
     """Show the GTIDs in logs; combine and compare GTID sets.

@@ -98,10 +98,13 @@ _KEYS = [
         metavar="FILE",
         help="Keys of encrypted logs: a file of MariaDB's file_key_management. *",
     ),
+    _key_option("--key-file-secret", metavar="TEXT", help="Secret that decrypts the key file, or FILE:PATH."),
     _key_option(
-        "--key-file-secret", metavar="TEXT", help="What the key file is encrypted with; or FILE:PATH."
+        "--key-file-pbkdf2",
+        type=int,
+        metavar="N",
+        help="Number of PBKDF2 rounds, if the key file uses PBKDF2.",
     ),
-    _key_option("--key-file-pbkdf2", type=int, metavar="N", help="Its rounds of PBKDF2, if it has any."),
 ]
 
 

@@ -104,8 +104,8 @@ class Context:
             key_id = self._key_ids[0]
             keys = "--keyring FILE" if is_of_percona(self._server_version) else "--key-file FILE"
             raise EncryptedError(
-                f"the event is encrypted with the key {key_id!r}, which is not known: name the server's file"
-                f" of keys ({keys}) or give the key (--key {key_id}=HEX)",
+                f"the event is encrypted with key {key_id!r}, which was not given: pass the server's key file"
+                f" ({keys}) or the key (--key {key_id}=HEX)",
                 file=file,
                 position=position,
             )

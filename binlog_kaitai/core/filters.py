@@ -388,8 +388,8 @@ def _parsed(text: str) -> datetime:
         return datetime.fromisoformat(plain if plain.isascii() else "")
     except (ValueError, OverflowError):
         raise UsageError(
-            f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, with a zone unless local, or -2h,"
-            " today, yesterday 03:00"
+            f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, followed by a time zone unless it is"
+            " local, or -2h, today, yesterday 03:00"
         ) from None
 
 

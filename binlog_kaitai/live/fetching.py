@@ -132,7 +132,7 @@ class Fetch:
                     self._closed.finish(self._archive)
                     self._show(is_connected=False, is_caught_up=True)
             finally:
-                with suppress(BinlogError):  # another one is on its way, maybe for the same reason
+                with suppress(BinlogError):  # an error is already being raised, perhaps for the same reason
                     self._archive.cut()
 
     def _open(self, folder: Path) -> None:

@@ -1,7 +1,7 @@
 """What a server has and an archive lacks, in bytes and transactions; and what the server has purged.
 
-The server is asked now and then, over a connection of its own: the dump's is of no other use. That takes
-REPLICATION CLIENT (MariaDB: BINLOG MONITOR); without it, the figures are not a number.
+The server is asked now and then, over a connection of its own, because that of the dump cannot serve
+queries. That takes REPLICATION CLIENT (MariaDB: BINLOG MONITOR); without it, the figures are not a number.
 """
 
 from __future__ import annotations

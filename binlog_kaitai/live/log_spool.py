@@ -144,7 +144,7 @@ class LogSpool:
         """Have the logs here from where a new reader begins, and keep them up to date.
 
         `reader`: its name; ``""`` if it needs nothing kept.
-        `is_bounded`: have all here that the server has now, and leave it at that.
+        `is_bounded`: fetch what the server has now, and no more.
         Returns where the reader begins in the logs that are here.
         Raises `ServerError`, `SourceError`: the server cannot be reached or refuses, or the directory cannot
         be written; `UsageError`: the spool was trimmed, and the server still has older logs.

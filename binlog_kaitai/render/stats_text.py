@@ -102,7 +102,7 @@ def _totals(stats: Stats) -> list[str]:
         lines.append(f"time: {times[0]} to {times[1]} {zone_name()}, {shown_seconds(span)}")
     if totals["packed_bytes"]:
         packed, unpacked = shown_bytes(totals["packed_bytes"]), shown_bytes(totals["unpacked_bytes"])
-        lines.append(f"compressed: {unpacked} as {packed}, ratio {totals['compression_ratio']}")
+        lines.append(f"compressed: {unpacked} to {packed} ({totals['compression_ratio']:.1f}:1)")
     if totals["uncounted_events"]:
         lines.append(f"rows events whose rows could not be counted: {totals['uncounted_events']:,}")
     return lines

@@ -60,7 +60,7 @@ def read_keyring(path: str) -> Entries:
             ]
         except (ValueError, TypeError, KeyError):
             # The cause would reveal the content of the file.
-            reason = "not a keyring: neither component_keyring_file nor keyring_file wrote it"
+            reason = "not a keyring file of component_keyring_file or keyring_file"
             raise SourceError(reason, file=path) from None
 
 

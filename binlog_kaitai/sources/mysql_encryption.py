@@ -47,8 +47,8 @@ def _decrypted(raw: BinaryIO, keys: Keys | None, header: bytes) -> BinaryIO:
     candidates = find_keys(keys, key_id)
     if not candidates:
         raise EncryptedError(
-            f"the log is encrypted with the key {key_id!r}, which is not known: name the server's keyring"
-            " (--keyring FILE) or give the key (--key ID=HEX)",
+            f"the log is encrypted with key {key_id!r}, which was not given: pass the server's keyring"
+            " (--keyring FILE) or the key (--key ID=HEX)",
             position=0,
         )
     from hashlib import sha512

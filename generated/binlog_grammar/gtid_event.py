@@ -13,7 +13,7 @@ if getattr(kaitaistruct, 'API_VERSION', (0, 9)) < (0, 11):
     raise Exception("Incompatible Kaitai Struct Python API: 0.11 or later is required, but you have %s" % (kaitaistruct.__version__))
 
 class GtidEvent(KaitaiStruct):
-    """The start of a transaction: its global identifier, what it may be applied in parallel with,
+    """The start of a transaction: its global identifier, which transactions it may be applied in parallel with,
     when it was committed, and how long it is. An anonymous transaction has zeros for its identifier.
 
     The event grew: MySQL 5.6 ends it after `gno`, 5.7 after `sequence_number`; the commit

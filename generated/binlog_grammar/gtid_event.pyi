@@ -7,7 +7,7 @@ from . import KaitaiStream, KaitaiStruct
 from . import packed_integer as _packed_integer
 
 class GtidEvent(KaitaiStruct):
-    """The start of a transaction: its global identifier, what it may be applied in parallel with,
+    """The start of a transaction: its global identifier, which transactions it may be applied in parallel with,
     when it was committed, and how long it is. An anonymous transaction has zeros for its identifier.
 
     The event grew: MySQL 5.6 ends it after `gno`, 5.7 after `sequence_number`; the commit

@@ -1072,7 +1072,7 @@ MEANINGS: dict[str, dict[str, str]] = {
     },
     'MysqlBinlog': {
         'magic': 'What every binary log starts with.',
-        'entries': 'The events from the first to the last, each with what it needs of those before it.',
+        'entries': 'The events from the first to the last, each with the context it needs from earlier entries.',
         'start': "The first event's header, read ahead.",
         'binlog_version': "Version of the log's format, 1, 3 or 4.",
     },

@@ -59,7 +59,7 @@ class MysqlBinlog(KaitaiStruct):
 
 
     class LogEntry(KaitaiStruct):
-        """An event in its file, with what it needs of the entries before it."""
+        """An event in its file, with the context it needs from earlier entries."""
         _STRUCTURES = ('event',)
         def __init__(self, index, previous_format_index, previous_table_map_index, _io, _parent=None, _root=None):
             super(MysqlBinlog.LogEntry, self).__init__(_io)

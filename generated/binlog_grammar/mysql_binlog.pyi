@@ -23,7 +23,7 @@ class MysqlBinlog(KaitaiStruct):
     The server's name: BINLOG_MAGIC
     """
     entries: list[MysqlBinlog.LogEntry]
-    """The events from the first to the last, each with what it needs of those before it."""
+    """The events from the first to the last, each with the context it needs from earlier entries."""
     def __init__(self, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def start(self) -> _log_start.LogStart:
@@ -33,7 +33,7 @@ class MysqlBinlog(KaitaiStruct):
         """Version of the log's format, 1, 3 or 4."""
 
     class LogEntry(KaitaiStruct):
-        """An event in its file, with what it needs of the entries before it."""
+        """An event in its file, with the context it needs from earlier entries."""
         index: int
         """Index in the file, from 0."""
         previous_format_index: int

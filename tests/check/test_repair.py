@@ -216,7 +216,7 @@ def test_rows_whose_table_map_is_lost_do_not_belong_to_the_statement_before_them
     log.add_all([statement(b"BEGIN", rows.layout), statement(None, rows.layout)])
     done = _repair(bytes(log.data), tmp_path)
     assert [one.start for one in done.lost] == [position]
-    reasons = ["the table map of these rows is lost", "its beginning may be lost"]
+    reasons = ["the table map of these rows is lost", "the start of their transaction may be lost"]
     assert [one.reason for one in done.dropped] == reasons
     kept = [event.type for event in bk.open(tmp_path / "repaired")]
     assert kept == ["FORMAT_DESCRIPTION_EVENT", "QUERY_EVENT", "QUERY_EVENT", "XID_EVENT"]

@@ -112,7 +112,7 @@ def test_what_is_shown_on_request_is_in_every_format(run: Run) -> None:
 def test_names_of_what_to_show_and_conditions_are_checked(run: Run) -> None:
     for arguments, reason in (
         (("--show", "gtid,user"), "'user' is not one of gtid, thread, statement"),
-        (("--where", "id ="), "the condition 'id =' has the end where a value is expected"),
+        (("--where", "id ="), "the condition 'id =' ends where a value is expected"),
         (("--where", "nosuch = 1"), "no table in the log has a column named nosuch"),
     ):
         done = run("rows", *arguments, MIXED.logs[0])

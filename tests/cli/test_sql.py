@@ -41,7 +41,7 @@ def test_damage_exits_with_1(run: Run, tmp_path: Path) -> None:
 def test_a_condition_that_makes_no_sense_exits_with_2(run: Run) -> None:
     done = run("sql", "--where", "id =", MIXED)
     assert done.returncode == 2
-    assert "the end where a value is expected" in done.stderr
+    assert "ends where a value is expected" in done.stderr
 
 
 def test_a_log_from_stdin(run: Run) -> None:

@@ -95,15 +95,15 @@ def test_columns_of_a_condition() -> None:
 @pytest.mark.parametrize(
     ("condition", "words"),
     [
-        ("", "the end where"),
-        ("id", "the end where"),
-        ("id = ", "the end where a value is expected"),
-        ("id = 1 2", "'2' where"),
-        ("id = 1 AND", "the end where"),
-        ("(id = 1", "the end where"),
-        ("id = status", "'status' where a value is expected"),
+        ("", "ends where"),
+        ("id", "ends where"),
+        ("id = ", "ends where a value is expected"),
+        ("id = 1 2", "found '2'"),
+        ("id = 1 AND", "ends where"),
+        ("(id = 1", "ends where"),
+        ("id = status", "expected a value, found 'status'; put text in quotes"),
         ("id ; DROP", "is not valid at '; DROP'"),
-        ("id IS 5", "'5' where"),
+        ("id IS 5", "found '5'"),
         ("id = 'open", "is not valid at"),
     ],
 )

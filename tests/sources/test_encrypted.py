@@ -138,7 +138,7 @@ def test_missing_and_wrong_keys(path: Path) -> None:
     names = MYSQL_ID, "1" if "mariadb" in str(path) else "percona_binlog:1"
     for (data, _), name in zip(sealed(path), names, strict=True):
         wrong = Keys.of(key={name: bytes(32)})
-        for keys, reason in ((None, "not known"), (wrong, "does not decrypt")):
+        for keys, reason in ((None, "was not given"), (wrong, "does not decrypt")):
             with pytest.raises(EncryptedError, match=reason) as caught, bk.open(data, keys=keys) as log:
                 for _ in log:
                     pass

@@ -92,7 +92,7 @@ def test_functions(case: Case, name: str, tmp_path: Path, monkeypatch: pytest.Mo
         expected = read(log.name)
         path.write_bytes(log.read_bytes())
         assert read(log.name, keys=keys_of(case)) == expected
-        with pytest.raises(EncryptedError, match="not known"):
+        with pytest.raises(EncryptedError, match="was not given"):
             read(log.name)
         path.unlink()
 

@@ -47,7 +47,7 @@ def test_keys_come_from_files(spark: SparkSession, case: Case, tmp_path: Path) -
 @pytest.mark.thorough
 def test_a_missing_key_is_named(spark: SparkSession) -> None:
     for one in special_cases("encrypted"):
-        with pytest.raises(Exception, match="is not known"):
+        with pytest.raises(Exception, match="was not given"):
             spark.read.format("binlog").load(str(one.logs[0])).collect()
 
 

@@ -3,8 +3,7 @@
 Strategy
 --------
 1. A rows event becomes its inverse: an INSERT becomes a DELETE and vice versa, with the images in reverse
-   order.
-   In an update, this also swaps the before and after images.
+   order. In an update, this also swaps the before and after images.
 2. The events of a statement are reversed, and so are the events that begin or end transactions. This text is
    pushed to a stack on disk, and read backward at the end, so memory does not depend on the size of the log.
 3. Comments and settings keep their order and come first, as in the client. Statements are left out because

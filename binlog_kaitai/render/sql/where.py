@@ -97,8 +97,11 @@ class _Parser:
 
     def _error(self, wanted: str) -> UsageError:
         is_end = self._position == len(self._tokens)
-        actual = "the end" if is_end else repr(self._tokens[self._position].text)
-        return UsageError(f"the condition {self._text!r} has {actual} where {wanted} is expected")
+        if is_end:
+            return UsageError(f"the condition {self._text!r} ends where {wanted} is expected")
+        hint = "; put text in quotes" if wanted == "a value" else ""
+        actual = self._tokens[self._position].text
+        return UsageError(f"the condition {self._text!r}: expected {wanted}, found {actual!r}{hint}")
 
     def _word(self, *words: str) -> str | None:
         """Consume one of several words or symbols."""
