@@ -6,12 +6,37 @@ import pytest
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
 from binlog_kaitai.values.column_kinds import SQL_TYPES, ColumnKind, Kind, of_type
 from binlog_kaitai.values.representations import representation_of
+from tests.corpus_files import logs
 from tests.values.cells import Cell
 
 #: Types whose values never occur in row images.
 _NEVER = {ColumnType.decimal, ColumnType.invalid, ColumnType.bool, ColumnType.var_string}
+
+
+#: Types whose values may occur in row images, but which no server at hand writes into a table map.
+_ABSENT = {
+    ColumnType.null,
+    ColumnType.newdate,
+    ColumnType.tiny_blob,
+    ColumnType.medium_blob,
+    ColumnType.long_blob,
+    ColumnType.typed_array,  # of multi-valued indexes, whose columns are not logged
+}
+
+
+def test_every_type_is_in_a_log_of_the_corpus() -> None:
+    present: set[ColumnType] = set()
+    for log in logs():
+        maps = ParsedTableMaps()
+        with log.path.open("rb") as stream:
+            for block in BlockReader.of_file(stream, log.id):
+                for body, _ in maps.read(block).distinct:
+                    present.update(column.real_type for column in body.columns or ())
+    assert set(ColumnType) - present == _NEVER | _ABSENT
 
 
 def test_every_type_of_the_grammar_has_a_kind() -> None:
