@@ -29,7 +29,7 @@ _ABSENT = {
 
 
 def test_every_type_is_in_a_log_of_the_corpus() -> None:
-    present: set[ColumnType] = set()
+    present: set[int] = set()
     for log in logs():
         maps = ParsedTableMaps()
         with log.path.open("rb") as stream:
