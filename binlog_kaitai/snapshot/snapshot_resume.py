@@ -24,7 +24,6 @@ from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.server_logs import log_header, sources_of
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.image_walk import MismatchError
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table as LoggedTable
 from binlog_kaitai.rows.table_maps import widths_of
@@ -107,7 +106,7 @@ def _add_rows(page: RowsPage, changes: Touched, wanted: Mapping[TableKey, Server
             else:
                 for keys in _keys(page, table, events, column):
                     changes.add(table.key, keys)
-        except (BinlogError, MismatchError, ValueError):
+        except (BinlogError, ValueError):
             changes.all_of(table.key)
 
 
@@ -122,16 +121,15 @@ def _keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> I
     width = widths_of(table.table_map, table.schema.columns)[column.index]
     assert width is not None  # of an integer
     size = 1 << 8 * width.fixed
-    with page.block.held():
-        for batch in table_batches(page, table, events, "null", schema):
-            keys, changes = batch.column(1), pc.cast(batch.column(0), pa.string())
-            # The image after an update lacks a key that is the same as before.
-            lacking = pc.and_(pc.is_null(keys), pc.not_equal(changes, "update_postimage"))
-            if pc.any(lacking).as_py():
-                raise ValueError(f"{table.schema.full_name}: an image lacks the key")
-            numbers = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
-            # Without metadata, the log does not say that numbers are unsigned.
-            yield [key % size for key in numbers] if column.is_unsigned else numbers
+    for batch in table_batches(page, table, events, lambda _: schema, "null"):
+        keys, changes = batch.column(1), pc.cast(batch.column(0), pa.string())
+        # The image after an update lacks a key that is the same as before.
+        lacking = pc.and_(pc.is_null(keys), pc.not_equal(changes, "update_postimage"))
+        if pc.any(lacking).as_py():
+            raise ValueError(f"{table.schema.full_name}: an image lacks the key")
+        numbers = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
+        # Without metadata, the log does not say that numbers are unsigned.
+        yield [key % size for key in numbers] if column.is_unsigned else numbers
 
 
 def log_id(address: Address, log: str) -> int | None:

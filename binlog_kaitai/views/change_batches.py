@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -131,11 +131,27 @@ _BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
 
 
 def table_batches(
-    page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None = None
+    page: RowsPage,
+    table: Table,
+    events: Ints,
+    schema_of: Callable[[Table], pa.Schema],
+    zero_dates: str,
+    where: Where | None = None,
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of some events of a table as batches of a schema, with columns matched by name."""
-    for located in walk(page.images, events, len(table.schema.columns)):
-        yield from _fitted(page, table, located, zero_dates, schema, where)
+    """The rows of some events of a table as batches of its schema, with columns matched by name."""
+    try:
+        schema = schema_of(table)
+    except UsageError as error:
+        raise page.event(int(events[0])).locate(error) from None
+    with page.block.held():
+        while len(events):
+            try:
+                for located in walk(page.images, events, len(table.schema.columns)):
+                    yield from _fitted(page, table, located, zero_dates, schema, where)
+                break
+            except MismatchError as mismatch:
+                yield from _reader_batches(page, table, mismatch.index, zero_dates, schema, where)
+                events = events[events > mismatch.index]
 
 
 def _fitted(
@@ -169,12 +185,18 @@ def _batch(
     is_given = _is_given(located.changes)
     columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
     own = own_columns(table.schema, schema)
-    used = [own[name] for name in schema.names if name in own]
-    arrays = column_arrays(page, located, table, used, zero_dates)
+    cells = [_cells(located, table, own[name]) for name in schema.names if name in own]
+    arrays = zip(build_all([values for values, _ in cells], zero_dates), cells, strict=True)
     for field in schema:
         if (column := own.get(field.name)) is not None:
             try:
-                array = next(arrays)
+                array, (_, rows) = next(arrays)
+                if len(rows):
+                    values = array.to_pylist()
+                    by_reader = _by_reader(page, located, table, column, rows)
+                    for row, value in zip(rows.tolist(), by_reader, strict=True):
+                        values[row] = value
+                    array = pa.array(values, array.type)
             except CellError as error:
                 raise CellError(error.row, _located(error.error, table, column.name)) from error
             columns[field.name] = _cast(array, field.type, table, field.name)
@@ -199,30 +221,14 @@ def joined_columns(columns: dict[str, pa.Array], count: int, schema: pa.Schema) 
     return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
 
 
-def column_arrays(
-    page: RowsPage, located: LocatedRows, table: Table, columns: Sequence[Column], zero_dates: str
-) -> Iterator[pa.Array]:
-    """The values of the given columns; null where the image does not contain them.
-
-    Raises `CellError`: a value is invalid.
-    """
-    cells, changed = [], []
-    for column in columns:
-        own, rows = Cells.of(table, column, located), _changed_in_parts(located, table, column)
-        if len(rows):
-            starts = own.starts.copy()
-            starts[rows] = ABSENT
-            own = Cells(table, column, located.data, starts)
-        cells.append(own)
-        changed.append(rows)
-    for array, rows, column in zip(build_all(cells, zero_dates), changed, columns, strict=True):
-        if len(rows):
-            values = array.to_pylist()
-            for row, value in zip(rows.tolist(), _by_reader(page, located, table, column, rows), strict=True):
-                values[row] = value
-            yield pa.array(values, array.type)
-        else:
-            yield array
+def _cells(located: LocatedRows, table: Table, column: Column) -> tuple[Cells, Ints]:
+    """The values of a column that kernels can decode, and the rows of those that contain a partial update."""
+    cells, rows = Cells.of(table, column, located), _changed_in_parts(located, table, column)
+    if len(rows):
+        starts = cells.starts.copy()
+        starts[rows] = ABSENT
+        cells = Cells(table, column, located.data, starts)
+    return cells, rows
 
 
 def _changed_in_parts(located: LocatedRows, table: Table, column: Column) -> Ints:
@@ -250,7 +256,7 @@ def _by_reader(
         yield plain_value(after.get(column.name), column, pa.string())
 
 
-def reader_batches(
+def _reader_batches(
     page: RowsPage, table: Table, index: int, zero_dates: str, schema: pa.Schema, where: Where | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of an event that kernels cannot walk, from the event reader; raises its error."""
@@ -314,7 +320,9 @@ def page_batches(
     for table, events in page.runs():
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        yield from _batches_of(page, table, events, schema_of, zero_dates, where)
+        yield from (
+            (table, batch) for batch in table_batches(page, table, events, schema_of, zero_dates, where)
+        )
 
 
 def table_batches_of(
@@ -355,33 +363,4 @@ def _batches_before(
         table = page.images.table(int(events[0]))
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
-        yield from _batches_of(page, table, events, schema_of, zero_dates)
-
-
-def _batches_of(
-    page: RowsPage,
-    table: Table,
-    events: Ints,
-    schema_of: Callable[[Table], pa.Schema],
-    zero_dates: str,
-    where: Where | None = None,
-) -> Iterator[tuple[Table, pa.RecordBatch]]:
-    try:
-        schema = schema_of(table)
-    except UsageError as error:
-        raise page.event(int(events[0])).locate(error) from None
-    with page.block.held():
-        for batch in _table_or_reader_batches(page, table, events, zero_dates, schema, where):
-            yield table, batch
-
-
-def _table_or_reader_batches(
-    page: RowsPage, table: Table, events: Ints, zero_dates: str, schema: pa.Schema, where: Where | None
-) -> Iterator[pa.RecordBatch]:
-    while len(events):
-        try:
-            yield from table_batches(page, table, events, zero_dates, schema, where)
-            return
-        except MismatchError as mismatch:
-            yield from reader_batches(page, table, mismatch.index, zero_dates, schema, where)
-            events = events[events > mismatch.index]
+        yield from ((table, batch) for batch in table_batches(page, table, events, schema_of, zero_dates))

@@ -35,7 +35,7 @@ from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
 from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.views.row_texts import Failure, in_order, made_of_table
+from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader, in_order, made_of_walked
 
 
 class Origin(NamedTuple):
@@ -211,7 +211,7 @@ class _Rows(NamedTuple):
 def _of_table(
     origins: dict[int, Origin], page: RowsPage, table: Table, events: Ints, failures: list[Failure]
 ) -> Iterator[_Rows]:
-    def by_kernels(located: LocatedRows) -> _Rows:
+    def make(located: LocatedRows) -> _Rows:
         first = np.flatnonzero(located.changes != AFTER)
         events, changes = located.events[first], located.changes[first]
         numbers = page.numbered(events, located.numbers[first])
@@ -238,7 +238,8 @@ def _of_table(
             )
             yield _Rows(events, numbers, objects)
 
-    return made_of_table(page, table, events, failures, by_kernels, by_reader)
+    by_kernels = partial(made_of_walked, page, table, make)
+    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
 
 
 _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}

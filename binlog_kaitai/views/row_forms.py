@@ -261,21 +261,49 @@ class LineWriter:
         if is_after.any():
             rows = np.flatnonzero(~is_after)
             of_rows, in_event = of_rows[rows], in_event[rows]
-        page, plan, form = self._page, self._plan, self._form
-        wanted = _Wanted(rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers)
+        page, plan, count = self._page, self._plan, len(rows)
+        which = rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers
+        limits, pieces, pool, null, words, word_limits = plan.arrays()
+        arrays = limits, pieces, pool, null, *self._texts, words, word_limits
+        dialect = plan.style.dialect
         # Placeholders refer to the bytes of the block.
         longest = plan.style.longest if located.data is page.block.data else NO_LIMIT
-        data, ends, left = _written(plan, located, wanted, *self._texts, longest)
+        stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+        scratch = np.empty(_SCRATCH if dialect >= SQL else 0, dtype=np.uint8)
+        state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
+        out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+        rows_of_data = located.data, *_flat(located.starts), *which
+        while not put_row_lines.run(
+            dialect, *rows_of_data, *arrays, longest, scratch, stack, state, left, out, ends
+        ):
+            offset, line = int(state[OFFSET]), int(state[LINE])
+            more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
+            wider = np.empty(offset + more, dtype=np.uint8)
+            wider[:offset] = out[:offset]
+            out = wider
+            if state[IS_DOCUMENT]:
+                scratch = np.empty(2 * len(scratch), dtype=np.uint8)
+            if state[LEFT_COUNT] + len(pieces) > len(left):
+                left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
+        size, left = int(state[OFFSET]), left[: int(state[LEFT_COUNT])]
+        plan.line_size = size // max(count, 1) * 17 // 16 + 16
+        data = out[:size]
         if len(left):
-            if form.style.dialect:
-                made = left_values(plan, located, rows, left, longest)
-            else:
-                left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
-                some = _some(located, rows[left[:, 0]])
-                writer = LineWriter(page, self._table, distinct_values(some.events), _SHORT)
-                made = list(form.from_json(bytes(writer.lines(some).data)))
-            data, ends = with_left_texts(data, ends, left, made)
+            data, ends = self._with_left(located, rows, data, ends, left, longest)
         return RowLines(of_rows, in_event, data, ends)
+
+    def _with_left(
+        self, located: LocatedRows, rows: Ints, data: Bytes, ends: Ints, left: Ints, longest: int
+    ) -> tuple[Bytes, Ints]:
+        """The lines and their ends, with the values that the kernel left out."""
+        if self._plan.style.dialect:
+            texts = left_values(self._plan, located, rows, left, longest)
+        else:
+            left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
+            some = _some(located, rows[left[:, 0]])
+            writer = LineWriter(self._page, self._table, distinct_values(some.events), _SHORT)
+            texts = list(self._form.from_json(bytes(writer.lines(some).data)))
+        return with_left_texts(data, ends, left, texts)
 
     def _event_indexes(self, of_rows: Ints) -> Ints:
         """The index of each row's event in `events`; sets the number of its program."""
@@ -295,13 +323,13 @@ class LineWriter:
 _SHORT = JsonForm(SHORT_JSON)
 
 
-class _Wanted(NamedTuple):
-    """For each line its first row, its event, and the row number in the log; the program of each event."""
-
-    rows: Ints
-    events: Ints
-    numbers: Ints
-    programs: Ints
+def _flat(starts: Ints) -> tuple[Ints, int, int]:
+    """Offsets of values for `put_row_lines`: an array, the index of the first in it, and that of a column."""
+    item, base = starts.itemsize, starts if starts.base is None else starts.base
+    if not base.flags.c_contiguous or starts.strides[1] != item:
+        base = starts = np.ascontiguousarray(starts)
+    first = starts.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return base.reshape(-1), first // item, starts.strides[0] // item
 
 
 def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[Bytes, Ints]:
@@ -334,41 +362,6 @@ def origin_values(page: RowsPage, row: int) -> dict[str, object]:
         name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
         for name, column in _origins(page, np.array([row])).items()
     }
-
-
-def _written(
-    plan: LinePlan, located: LocatedRows, wanted: _Wanted, texts: Bytes, text_limits: Ints, longest: int
-) -> tuple[Bytes, Ints, Ints]:
-    """The lines, their ends, and the values left out: see `put_row_lines`."""
-    count = len(wanted.rows)
-    item, own = located.starts.itemsize, located.starts
-    base = own if own.base is None else own.base
-    if not base.flags.c_contiguous or own.strides[1] != item:
-        base = own = np.ascontiguousarray(own)
-    first = (own.__array_interface__["data"][0] - base.__array_interface__["data"][0]) // item
-    starts = base.reshape(-1), first, own.strides[0] // item
-    limits, pieces, pool, null, words, word_limits = plan.arrays()
-    arrays = limits, pieces, pool, null, texts, text_limits, words, word_limits
-    stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
-    scratch = np.empty(_SCRATCH if plan.style.dialect >= SQL else 0, dtype=np.uint8)
-    state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
-    out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
-    dialect = plan.style.dialect
-    while not put_row_lines.run(
-        dialect, located.data, *starts, *wanted, *arrays, longest, scratch, stack, state, left, out, ends
-    ):
-        offset, line = int(state[OFFSET]), int(state[LINE])
-        more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
-        wider = np.empty(offset + more, dtype=np.uint8)
-        wider[:offset] = out[:offset]
-        out = wider
-        if state[IS_DOCUMENT]:
-            scratch = np.empty(2 * len(scratch), dtype=np.uint8)
-        if state[LEFT_COUNT] + len(pieces) > len(left):
-            left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
-    size = int(state[OFFSET])
-    plan.line_size = size // max(count, 1) * 17 // 16 + 16
-    return out[:size], ends, left[: int(state[LEFT_COUNT])]
 
 
 def _some(located: LocatedRows, rows: Ints) -> LocatedRows:

@@ -166,33 +166,13 @@ def _table_objects(page: RowsPage, table: Table, events: Ints, failures: list[Fa
         )
         return _objects(located, *images)
 
-    return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
+    by_kernels, by_reader = partial(made_of_walked, page, table, make), partial(_by_reader, page, table)
+    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
 
 
 def _table_changes(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[Objects]:
     """Like `_table_objects`, without images."""
-
-    def make(located: LocatedRows) -> Objects:
-        return _objects(located)
-
-    return made_of_table(page, table, events, failures, make, lambda index: _by_reader(page, table, index))
-
-
-def made_of_table(
-    page: RowsPage,
-    table: Table,
-    events: Ints,
-    failures: list[Failure],
-    make: Callable[[LocatedRows], _Made],
-    by_reader: Callable[[int], Iterable[_Made]],
-    choice: RowChoice | None = None,
-) -> Iterator[_Made]:
-    """Results for the rows of one table (or of one event by the event reader), up to an invalid event."""
-
-    def by_kernels(chosen: Ints) -> Iterator[_Made]:
-        for walked in walk(page.images, chosen, len(table.schema.columns), _MAX_ROWS):
-            yield from _by_kernels(make, choice, table, walked)
-
+    by_kernels, by_reader = partial(made_of_walked, page, table, _objects), partial(_by_reader, page, table)
     return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
 
 
@@ -221,22 +201,30 @@ def by_kernels_or_reader(
             chosen = chosen[chosen > index]
 
 
-def _by_kernels(
-    make: Callable[[LocatedRows], _Made], choice: RowChoice | None, table: Table, located: LocatedRows
+def made_of_walked(
+    page: RowsPage,
+    table: Table,
+    make: Callable[[LocatedRows], _Made],
+    events: Ints,
+    choice: RowChoice | None = None,
 ) -> Iterator[_Made]:
-    """Results for the selected rows, up to an event with a value that cannot be decoded."""
-    wrong = None
-    if choice is not None:
-        located, wrong = _chosen(choice, table, located)
-    while len(located.events):
-        try:
-            yield make(located)
-            break
-        except CellError as error:
-            # Columns are made in turn, so another column may be invalid in an earlier event.
-            wrong, located = int(located.events[error.row]), located.before(error.row)
-    if wrong is not None:
-        raise MismatchError(wrong)
+    """Results for the selected rows of events of one table, up to an event with an invalid value.
+
+    Raises `MismatchError`: that event, or one that contradicts its table map.
+    """
+    for located in walk(page.images, events, len(table.schema.columns), _MAX_ROWS):
+        wrong = None
+        if choice is not None:
+            located, wrong = _chosen(choice, table, located)
+        while len(located.events):
+            try:
+                yield make(located)
+                break
+            except CellError as error:
+                # Columns are made in turn, so another column may be invalid in an earlier event.
+                wrong, located = int(located.events[error.row]), located.before(error.row)
+        if wrong is not None:
+            raise MismatchError(wrong)
 
 
 def _chosen(choice: RowChoice, table: Table, located: LocatedRows) -> tuple[LocatedRows, int | None]:
@@ -359,7 +347,8 @@ def _table_lines(
         ]
         yield lines_of(objects, form)
 
-    return made_of_table(page, table, events, failures, writer.lines, by_reader, choice)
+    by_kernels = partial(made_of_walked, page, table, writer.lines, choice=choice)
+    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
 
 
 def _with_origins(row: dict[str, object], origins: dict[str, object]) -> dict[str, object]:

@@ -68,10 +68,10 @@ def test_rows_that_the_reader_makes_are_chosen_the_same(monkeypatch: pytest.Monk
     arguments: dict[str, Any] = {"table": "t.misc", "columns": ["e", "_row", "b7"], "where": condition}
     expected = bk.read_changes(log, **arguments).read_all().to_pylist()
 
-    def refuse(page: Any, table: Any, events: Any, *_: Any) -> Iterator[pa.RecordBatch]:
+    def refuse(images: Any, events: Any, *_: Any) -> Iterator[Any]:
         raise MismatchError(int(events[0]))
 
-    monkeypatch.setattr(change_batches, "table_batches", refuse)
+    monkeypatch.setattr(change_batches, "walk", refuse)
     assert bk.read_changes(log, **arguments).read_all().to_pylist() == expected
     assert expected
 
