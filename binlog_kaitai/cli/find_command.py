@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import text_output, warn
+from binlog_kaitai.cli.console import table_output, text_output, warn
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import UsageError, reading
 
@@ -45,7 +45,7 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     logs = resolve(sources)
     filters, gtids = _target(target)
     logs = _from_time(logs, filters.start_timestamp or 0) if gtids is None else _with_gtids(logs, gtids)
-    stdout = text_output()
+    stdout = table_output() if output == "table" else text_output()
     write, count = transaction_writer(output, stdout), 0
     for lines in write_transactions(logs, filters, limit=1) if logs else ():
         write(lines)

@@ -11,6 +11,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.render.output_text import (
     ENCODING_ERRORS,
+    TableWriter,
     csv_line,
     iso_time,
     printable,
@@ -28,7 +29,7 @@ _GTID_TYPES = frozenset(type_name(kind) for kind in GTID_TYPES)
 
 #: The columns of the tables with their widths; the text named last follows them.
 _EVENT_COLUMNS = {
-    "file": 20,
+    "file": 18,
     "position": 10,
     "time": 19,
     "type": 26,
@@ -38,7 +39,7 @@ _EVENT_COLUMNS = {
     "info": 0,
 }
 _TRANSACTION_COLUMNS = {
-    "file": 20,
+    "file": 18,
     "position": 10,
     "time": 19,
     "gtid": 41,
@@ -52,6 +53,12 @@ _TRANSACTION_COLUMNS = {
     "thread": 7,
     "tables": 0,
 }
+
+#: The columns that are shown side by side on a narrow terminal, with the other values in a line below; and
+#: which of these are shown without their names.
+_MAIN = {"file", "position", "time", "type", "kind"}
+_WITHOUT_NAMES = {"gtid", "info", "tables"}
+
 #: Times, which CSV has in ISO 8601.
 _TIMES = frozenset(("timestamp", "start", "original_commit_timestamp", "immediate_commit_timestamp"))
 
@@ -59,6 +66,9 @@ _CHANGES = ("rows_inserted", "rows_updated", "rows_deleted")
 
 #: Longer texts are truncated in a table.
 _MAX_LENGTH = 80
+
+#: Width that the last column of a table needs, at least.
+_LEAST_TEXT = 16
 
 
 def event_writer(output: str, stream: BinaryIO) -> Callable[[bytes | memoryview], object]:
@@ -84,9 +94,18 @@ def _writer(
     has_headings = False
     headings = [f"time ({zone_name()})" if name == "time" else name for name in columns]
 
+    width = stream.width if isinstance(stream, TableWriter) else None
+    is_narrow = width is not None and sum(columns.values()) + 2 * len(columns) + _LEAST_TEXT > width
+
     def line(values: Iterable[str]) -> bytes:
-        padded = "  ".join(f"{text:<{width}}" for text, width in zip(values, columns.values(), strict=True))
-        return (printable(padded.rstrip()) + "\n").encode("utf-8", ENCODING_ERRORS)
+        padded, beside = [], ["  "]
+        for (name, size), text in zip(columns.items(), values, strict=True):
+            if not is_narrow or name in _MAIN:
+                padded.append(f"{text:<{size}}")
+            elif text not in ("", "0", "0 s", name):
+                beside.append(text if name in _WITHOUT_NAMES else f"{name} {text}")
+        lines = ["  ".join(padded).rstrip(), *(["  ".join(beside)] if len(beside) > 1 else [])]
+        return "".join(f"{printable(text)}\n" for text in lines).encode("utf-8", ENCODING_ERRORS)
 
     def write(lines: bytes | memoryview) -> None:
         nonlocal has_headings

@@ -80,7 +80,7 @@ class TerminalWriter:
 
 
 #: The kinds of changes in a table, and their colors.
-_CHANGE = re.compile(r"(?<=\s)(insert|update|delete)(?=\s)")
+_CHANGE = re.compile(r"(?<=  )(insert|update|delete)(?=  |\n)")
 _COLORS = {"insert": "32", "update": "33", "delete": "31"}
 
 
@@ -94,7 +94,7 @@ class TableWriter(TerminalWriter):
 
     def __init__(self, stream: BinaryIO, width: int, *, has_colors: bool) -> None:
         super().__init__(stream)
-        self._width, self._has_colors = width, has_colors
+        self.width, self._has_colors = width, has_colors
         self._rest, self._is_heading = "", True
 
     def _put(self, text: str) -> None:
@@ -103,8 +103,8 @@ class TableWriter(TerminalWriter):
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
             shown = _CONTROLS.sub(_escape, line)
-            if len(shown) > self._width:
-                shown = "\n".join(wrap(shown, self._width, subsequent_indent="    ", break_on_hyphens=False))
+            if len(shown) > self.width:
+                shown = "\n".join(wrap(shown, self.width, subsequent_indent="    ", break_on_hyphens=False))
             if self._has_colors and self._is_heading:
                 shown = "\n".join(styled(part, "1") for part in shown.split("\n"))
             elif self._has_colors:

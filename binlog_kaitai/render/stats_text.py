@@ -135,7 +135,11 @@ def _print_table(part: StatsTable, console: Console, width: int | None) -> None:
     for name in _BESIDE:
         if width is None or sum(widths[number] + len(_GAP) for number in kept) - len(_GAP) <= width:
             break
-        kept = [number for number in kept if part.columns[number].name != name]
+        kept = [
+            number
+            for number in kept
+            if part.columns[number].name != name or part.columns[number].kind in _RIGHT
+        ]
 
     def line(texts: Sequence[str]) -> str:
         padded = []

@@ -93,7 +93,7 @@ def test_there_is_an_option_for_every_filter() -> None:
         ("startingOffsets", '{"file": "a", "position": "\u0661"}'),
         ("startingOffsets", '{"file": "a", "position": 1e999}'),
         ("serverId", "\u00b9"),
-        ("startDatetime", "yesterday"),
+        ("startDatetime", "yesterday noon"),
         ("includeGtids", "1-2-3-4"),
         ("table", "orders"),
         ("eventType", "nothing"),
