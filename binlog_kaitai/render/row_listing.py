@@ -18,7 +18,7 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
-from binlog_kaitai.views.row_programs import Line, LinePlan
+from binlog_kaitai.views.row_programs import Line, TableLines
 from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
 
 #: The columns of a table with their widths; the row follows them.
@@ -93,16 +93,16 @@ class _Csv:
             )
         return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
-        line = Line(plan, self.text_count).event(0).number().event(1).text(change)
+        line = Line(table_lines, self.text_count).event(0).number().event(1).text(change)
         for columns, is_second in ((before, False), (after, before is not None)):
             line.text(b",")
             if columns is not None:
                 quote = b'"' if columns else b""
                 line.text(quote)
-                put_image(line, plan, columns, is_second=is_second)
+                put_image(line, table_lines, columns, is_second=is_second)
                 line.text(quote)
         return line.text(b",\n").finish()
 
@@ -178,16 +178,16 @@ class _Table:
     def _cells(self, events: OfEvents, name: str, column: TextColumn, pool: Pool) -> TextColumn:
         return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `Form`."""
         change, before, after = change_of(program)
-        line = Line(plan, self.text_count).event(0).text(change)
+        line = Line(table_lines, self.text_count).event(0).text(change)
         if self.text_count > 1:
             line.event(1)
         shown = list(dict.fromkeys((before or []) + (after or [])))
         between = b"  "
         for index in shown:
-            line.text(between + printable(plan.table.schema.columns[index].name).encode() + b"=")
+            line.text(between + printable(table_lines.table.schema.columns[index].name).encode() + b"=")
             kind = SHOWN
             if before is not None and after is not None and index in after:
                 kind = CHANGED if index in before else ADDED

@@ -23,7 +23,7 @@ from binlog_kaitai.render.output_text import (
 from binlog_kaitai.render.row_listing import changes_of, objects_of, value_text
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.views.row_forms import JsonForm
-from binlog_kaitai.views.row_programs import LinePlan
+from binlog_kaitai.views.row_programs import TableLines
 
 _Chunks = Iterable[bytes | memoryview]
 
@@ -113,10 +113,10 @@ class Vertical:
 class NamedForm(JsonForm):
     """Lines of JSON with the names of the table's columns, for `Fields`."""
 
-    def end(self, plan: LinePlan) -> bytes:
+    def end(self, table_lines: TableLines) -> bytes:
         """See `JsonForm`."""
-        names = [column.name for column in plan.table.schema.columns]
-        return b', "columns": ' + json_text(names) + super().end(plan)
+        names = [column.name for column in table_lines.table.schema.columns]
+        return b', "columns": ' + json_text(names) + super().end(table_lines)
 
 
 class Fields:

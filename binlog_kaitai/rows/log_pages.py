@@ -233,8 +233,8 @@ class RowsPage:
             yield self.images.table(int(self.chosen[begin])), self.chosen[begin:end]
 
 
-class _State(NamedTuple):
-    """State carried from one block of a file to the next."""
+class _RowsContext(NamedTuple):
+    """What the events of earlier blocks of a file establish for those of the next one."""
 
     gtids: GtidColumns
     commits: CommitTimes
@@ -294,13 +294,13 @@ class RowsPages(LogPages[RowsPage]):
         blocks = super()._blocks(source, reader)
         return blocks if self._left_out is None else self._left_out.decided(source, blocks)
 
-    def _begin(self, block: Block) -> _State:
+    def _begin(self, block: Block) -> _RowsContext:
         if self._prepared is not None:
             self._prepared.begin()
         tables = Tables(self._definitions.of(block.file, block.fixed_header(0).server_id))
-        return _State(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
+        return _RowsContext(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
 
-    def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[RowsPage]:
+    def _page(self, block: Block, state: _RowsContext, selection: EventSelection) -> Iterator[RowsPage]:
         failures = self._wrong_checksums(block)
         pool = Pool()
         markers = Markers.of(block)

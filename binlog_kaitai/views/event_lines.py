@@ -201,8 +201,8 @@ class EventsPage(NamedTuple):
 Prologue = Callable[[Block, Pool, Bytes, Gtids | None], Callable[[], LineProgram]]
 
 
-class _State(NamedTuple):
-    """State carried from one block of a file to the next."""
+class _EventsContext(NamedTuple):
+    """What the events of earlier blocks of a file establish for those of the next one."""
 
     gtids: GtidColumns
     tables: TableMaps
@@ -233,10 +233,10 @@ class EventPages(LogPages[EventsPage]):
         self._needs_gtid = needs_gtid or self._has_gtids
         self._needs_info = needs_info
 
-    def _begin(self, block: Block) -> _State:
-        return _State(GtidColumns(), TableMaps(), BodyValidator())
+    def _begin(self, block: Block) -> _EventsContext:
+        return _EventsContext(GtidColumns(), TableMaps(), BodyValidator())
 
-    def _page(self, block: Block, state: _State, selection: EventSelection) -> Iterator[EventsPage]:
+    def _page(self, block: Block, state: _EventsContext, selection: EventSelection) -> Iterator[EventsPage]:
         gtids, tables, validator = state
         failures = self._wrong_checksums(block)
         pool = Pool()

@@ -32,22 +32,24 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     STATE_SIZE,
     put_row_lines,
 )
-from binlog_kaitai.views.row_programs import Line, LinePlan
+from binlog_kaitai.views.row_programs import Line, TableLines
 from binlog_kaitai.views.value_styles import JSON, NO_LIMIT, SHORT_JSON, WHOLE_JSON, ValueStyle
 
 
-def left_values(plan: LinePlan, located: LocatedRows, rows: Ints, left: Ints, longest: int) -> list[bytes]:
+def left_values(
+    table_lines: TableLines, located: LocatedRows, rows: Ints, left: Ints, longest: int
+) -> list[bytes]:
     """The text of the values that the kernel left out."""
     texts, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in distinct_values(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
-        column, tails, kind = plan.column_of(piece)
-        cells, own = Cells.of(plan.table, column, located), rows[left[chosen, 0]] + tails
+        column, tails, kind = table_lines.column_of(piece)
+        cells, own = Cells.of(table_lines.table, column, located), rows[left[chosen, 0]] + tails
         for place in np.flatnonzero(cells.sizes(own) - cells.width.prefix > longest).tolist():
-            texts[chosen[place]] = plan.style.long_text(cells, int(own[place]))
+            texts[chosen[place]] = table_lines.style.long_text(cells, int(own[place]))
         is_whole = np.array([text is None for text in texts[chosen]], dtype=np.bool_)
         try:
-            texts[chosen[is_whole]] = plan.style.left_texts(cells, own[is_whole], kind)
+            texts[chosen[is_whole]] = table_lines.style.left_texts(cells, own[is_whole], kind)
         except CellError as error:
             errors.append(error)
     if errors:
@@ -141,7 +143,7 @@ class Form(Protocol):
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """Add the pieces of the lines, see `row_programs.Line`."""
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
@@ -168,15 +170,15 @@ class JsonForm:
         end.text(b', "schema": ' + json_text(events.schema) + b', "table": ' + json_text(events.table))
         return [begin, end.text(', "change": "')]
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
         change, before, after = change_of(program)
-        line = Line(plan, self.text_count).event(0).number().event(1)
-        put_image(line.text(change + b'", "before": '), plan, before)
-        put_image(line.text(b', "after": '), plan, after, is_second=before is not None)
-        return line.text(self.end(plan)).finish()
+        line = Line(table_lines, self.text_count).event(0).number().event(1)
+        put_image(line.text(change + b'", "before": '), table_lines, before)
+        put_image(line.text(b', "after": '), table_lines, after, is_second=before is not None)
+        return line.text(self.end(table_lines)).finish()
 
-    def end(self, plan: LinePlan) -> bytes:
+    def end(self, table_lines: TableLines) -> bytes:
         """The text after the images."""
         return b"}\n"
 
@@ -198,13 +200,13 @@ class ImageForm:
         """See :class:`Form`."""
         return []
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
-        line = Line(plan, self.text_count)
+        line = Line(table_lines, self.text_count)
         _, before, after = change_of(program)
         columns = after if self._is_after else before
         if columns is not None:
-            put_image(line, plan, columns, is_second=self._is_after and before is not None)
+            put_image(line, table_lines, columns, is_second=self._is_after and before is not None)
         return line.finish()
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
@@ -218,15 +220,17 @@ def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int]
     return change.encode(), None if change == "insert" else before, None if change == "delete" else after
 
 
-def put_image(line: Line, plan: LinePlan, columns: Sequence[int] | None, *, is_second: bool = False) -> None:
+def put_image(
+    line: Line, table_lines: TableLines, columns: Sequence[int] | None, *, is_second: bool = False
+) -> None:
     """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
-        line.text(plan.style.null)
+        line.text(table_lines.style.null)
         return
     between = b"{"
     for index in columns:
-        name = plain(json.dumps(plan.table.schema.columns[index].name, ensure_ascii=False)).encode()
-        line.text(between + plan.style.of_json(name) + b": ").value(index, is_second=is_second)
+        name = plain(json.dumps(table_lines.table.schema.columns[index].name, ensure_ascii=False)).encode()
+        line.text(between + table_lines.style.of_json(name) + b": ").value(index, is_second=is_second)
         between = b", "
     line.text(b"}" if columns else b"{}")
 
@@ -239,10 +243,10 @@ class LineWriter:
 
     def __init__(self, page: RowsPage, table: Table, events: Ints, form: Form) -> None:
         self._page, self._table, self._events, self._form = page, table, events, form
-        plan: LinePlan | None = table.memory.get(form)
-        if plan is None:
-            plan = table.memory[form] = LinePlan(table, form.style, form.describe)
-        self._plan = plan
+        table_lines: TableLines | None = table.memory.get(form)
+        if table_lines is None:
+            table_lines = table.memory[form] = TableLines(table, form.style, form.describe)
+        self._table_lines = table_lines
         self._numbers = np.full(len(events), -1, dtype=np.int64)
 
     @cached_property
@@ -261,17 +265,20 @@ class LineWriter:
         if is_after.any():
             rows = np.flatnonzero(~is_after)
             of_rows, in_event = of_rows[rows], in_event[rows]
-        page, plan, count = self._page, self._plan, len(rows)
+        page, table_lines, count = self._page, self._table_lines, len(rows)
         which = rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers
-        limits, pieces, pool, null, words, word_limits = plan.arrays()
+        limits, pieces, pool, null, words, word_limits = table_lines.arrays()
         arrays = limits, pieces, pool, null, *self._texts, words, word_limits
-        dialect = plan.style.dialect
+        dialect = table_lines.style.dialect
         # Placeholders refer to the bytes of the block.
-        longest = plan.style.longest if located.data is page.block.data else NO_LIMIT
+        longest = table_lines.style.longest if located.data is page.block.data else NO_LIMIT
         stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
         scratch = np.empty(_SCRATCH if dialect >= SQL else 0, dtype=np.uint8)
         state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
-        out, ends = np.empty(count * plan.line_size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+        out, ends = (
+            np.empty(count * table_lines.line_size + 4096, dtype=np.uint8),
+            np.empty(count, dtype=np.int64),
+        )
         rows_of_data = located.data, *_flat(located.starts), *which
         while not put_row_lines.run(
             dialect, *rows_of_data, *arrays, longest, scratch, stack, state, left, out, ends
@@ -286,7 +293,7 @@ class LineWriter:
             if state[LEFT_COUNT] + len(pieces) > len(left):
                 left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
         size, left = int(state[OFFSET]), left[: int(state[LEFT_COUNT])]
-        plan.line_size = size // max(count, 1) * 17 // 16 + 16
+        table_lines.line_size = size // max(count, 1) * 17 // 16 + 16
         data = out[:size]
         if len(left):
             data, ends = self._with_left(located, rows, data, ends, left, longest)
@@ -296,8 +303,8 @@ class LineWriter:
         self, located: LocatedRows, rows: Ints, data: Bytes, ends: Ints, left: Ints, longest: int
     ) -> tuple[Bytes, Ints]:
         """The lines and their ends, with the values that the kernel left out."""
-        if self._plan.style.dialect:
-            texts = left_values(self._plan, located, rows, left, longest)
+        if self._table_lines.style.dialect:
+            texts = left_values(self._table_lines, located, rows, left, longest)
         else:
             left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
             some = _some(located, rows[left[:, 0]])
@@ -315,7 +322,7 @@ class LineWriter:
         spread.run(indexes, limits, which)
         programs, program_of = self._page.images.programs()
         used, own = distinct(program_of[events])
-        numbers = self._plan.numbers_of([programs[program_of[events[one]]] for one in used.tolist()])
+        numbers = self._table_lines.numbers_of([programs[program_of[events[one]]] for one in used.tolist()])
         self._numbers[indexes] = np.array(numbers, dtype=np.int64)[own]
         return which
 

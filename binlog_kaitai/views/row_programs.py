@@ -24,8 +24,8 @@ class Line:
     `of_event`: number of texts per event.
     """
 
-    def __init__(self, plan: LinePlan, of_event: int) -> None:
-        self._plan = plan
+    def __init__(self, table_lines: TableLines, of_event: int) -> None:
+        self._table_lines = table_lines
         self._of_event = of_event
         self._pending = b""
         self._pieces: list[tuple[int, ...]] = []
@@ -59,15 +59,15 @@ class Line:
         """
         if lead:
             self._close()
-        offset, size = self._plan.constant(lead or self._pending)
+        offset, size = self._table_lines.constant(lead or self._pending)
         self._pending = b""
-        cell = self._plan.cell(column, is_exact=is_exact)
+        cell = self._table_lines.cell(column, is_exact=is_exact)
         return self._add(kind, column, int(is_second), *cell, int(has_flag), offset, size)
 
     def if_changed(self, text: bytes) -> Line:
         """Add constant bytes for updates that change an assigned column."""
         self._close()
-        lead = self._plan.constant(text)
+        lead = self._table_lines.constant(text)
         return self._add(row_lines.IF_CHANGED, *[0] * (row_lines.LEAD - 1), *lead)
 
     def _add(self, *piece: int) -> Line:
@@ -77,7 +77,7 @@ class Line:
 
     def _close(self) -> None:
         if self._pending:
-            self._pieces.append((row_lines.CONSTANT, *self._plan.constant(self._pending)))
+            self._pieces.append((row_lines.CONSTANT, *self._table_lines.constant(self._pending)))
             self._pending = b""
 
     def finish(self) -> list[tuple[int, ...]]:
@@ -87,10 +87,10 @@ class Line:
 
 
 #: Adds the pieces of the lines for events with a program of `rows.images`.
-Describe = Callable[["LinePlan", ImageProgram], list[tuple[int, ...]]]
+Describe = Callable[["TableLines", ImageProgram], list[tuple[int, ...]]]
 
 
-class LinePlan:
+class TableLines:
     """The programs for the lines of a table.
 
     `line_size`: size of a line, estimated from previous lines.

@@ -20,7 +20,7 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.sql_text import SqlDialect
 from binlog_kaitai.views.row_forms import LineWriter, OfEvents
-from binlog_kaitai.views.row_programs import Line, LinePlan
+from binlog_kaitai.views.row_programs import Line, TableLines
 
 
 class LiteralForm:
@@ -35,8 +35,8 @@ class LiteralForm:
     def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
         return []
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
-        line, (before, after) = Line(plan, 0), program.columns()
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
+        line, (before, after) = Line(table_lines, 0), program.columns()
         if self._column in (before if program.which & 1 else after):
             line.value(self._column, is_exact=self._is_exact)
         return line.finish()

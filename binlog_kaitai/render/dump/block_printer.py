@@ -118,7 +118,7 @@ def next_of(chosen: Bools) -> Ints:
     return np.minimum.accumulate(own[::-1])[::-1]
 
 
-class JobPlan:
+class OrderedJobs:
     """The ordered jobs of a stretch.
 
     Parameters
@@ -315,14 +315,14 @@ class BlockPrinter:
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         waiting = WaitingText.of(out, acts)
-        plan = JobPlan(acts, texts, (starts, starts + sizes), images, waiting)
-        written, running = begin, plan.left(BODY_PHASE)
+        ordered = OrderedJobs(acts, texts, (starts, starts + sizes), images, waiting)
+        written, running = begin, ordered.left(BODY_PHASE)
         try:
             left_body = list(jobs.run(lines.data, ready, running.jobs))
-            running, jobs.rows = plan.left(ROWS_PHASE), 0
+            running, jobs.rows = ordered.left(ROWS_PHASE), 0
             left_tail = list(jobs.run(lines.data, ready, running.jobs))
             left_rows, jobs.rows = jobs.rows, out.rows if waiting.end >= 0 else 0
-            running, texts_waiting = plan.all(), (out.take_head(), out.body.take(), out.tail.take())
+            running, texts_waiting = ordered.all(), (out.take_head(), out.body.take(), out.tail.take())
             for piece in jobs.run_portions(lines.data, ready, running.jobs, texts_waiting):
                 if piece:
                     self.printer.write(piece)

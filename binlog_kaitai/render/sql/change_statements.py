@@ -38,7 +38,7 @@ from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import UTF8, SqlDialect, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
 from binlog_kaitai.views.row_forms import CHANGES, OfEvents, change_of
-from binlog_kaitai.views.row_programs import Line, LinePlan
+from binlog_kaitai.views.row_programs import Line, TableLines
 
 _END = b";\n"
 
@@ -187,9 +187,9 @@ class ChangeStatements:
         """See `row_forms.Form`."""
         raise AssertionError("lines that are left out are for people")
 
-    def describe(self, plan: LinePlan, program: ImageProgram) -> list[tuple[int, ...]]:
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `row_forms.Form`; nothing for changes that cannot be written."""
-        line = Line(plan, self.text_count)
+        line = Line(table_lines, self.text_count)
         try:
             self._write(line, Images.of_program(program, ends=self._ends))
         except RefusedError:
@@ -199,7 +199,7 @@ class ChangeStatements:
     def refusal(self, program: ImageProgram) -> tuple[str, str]:
         """The change of rows with a program, and why it cannot be written."""
         change = CHANGES[DELETE] if self._ends else change_of(program)[0].decode()
-        line = Line(LinePlan(self._table, self.style, self.describe), self.text_count)
+        line = Line(TableLines(self._table, self.style, self.describe), self.text_count)
         try:
             self._write(line, Images.of_program(program, ends=self._ends))
         except RefusedError as refused:
