@@ -31,27 +31,9 @@ def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
                 yield f"{name}[{index}]", item
 
 
-def structures(node: KaitaiStruct, path: str = "") -> Iterator[tuple[str, KaitaiStruct]]:
-    """A generated object and all nested structures, including evaluated instances, with their paths."""
-    pending, seen = [(path, node)], {id(node)}
-    while pending:
-        path, node = pending.pop()
-        yield path, node
-        parameters = _parameters(node.__class__)
-        for attribute, value in vars(node).items():
-            name = attribute.removeprefix("_m_")
-            if name.startswith("_") or name in parameters:
-                continue
-            items = enumerate(value) if isinstance(value, list) else [(None, value)]
-            for index, item in items:
-                if isinstance(item, KaitaiStruct) and id(item) not in seen:
-                    seen.add(id(item))
-                    label = name if index is None else f"{name}[{index}]"
-                    pending.append((f"{path}.{label}" if path else label, item))
-
-
 @cache
-def _parameters(kind: Hashable) -> frozenset[str]:
+def parameters_of(kind: Hashable) -> frozenset[str]:
+    """Names of the parameters of a generated class; its objects have them as attributes, like fields."""
     return frozenset(signature(cast(Callable[..., object], kind)).parameters)
 
 
@@ -63,7 +45,7 @@ def describe(node: KaitaiStruct) -> str:
 
 def described_fields(node: KaitaiStruct) -> Iterator[tuple[str, str]]:
     """The fields of a generated object, with their values in short."""
-    parameters = _parameters(node.__class__)
+    parameters = parameters_of(node.__class__)
     for name, value in vars(node).items():
         if name[0] != "_" and name not in parameters:
             yield name, _shown(value)

@@ -18,12 +18,12 @@ from functools import partial
 from pathlib import Path
 
 from binlog_grammar.binlog_event import BinlogEvent
-from kaitaistruct import KaitaiStructError
+from kaitaistruct import KaitaiStruct, KaitaiStructError
 
 import binlog_kaitai
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC
 from binlog_kaitai.core.grammar import field_path, sizes
-from binlog_kaitai.core.tree import structures
+from binlog_kaitai.core.tree import parameters_of
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.render.explanation import Leaf, dissect, dissect_header
 from tools.reference import constructed
@@ -199,13 +199,32 @@ def _different(path: Path) -> Iterator[Piece]:
             yield piece
 
 
+def _structures(node: KaitaiStruct, path: str = "") -> Iterator[tuple[str, KaitaiStruct]]:
+    """A generated object and all nested structures, including evaluated instances, with their paths."""
+    pending, seen = [(path, node)], {id(node)}
+    while pending:
+        path, node = pending.pop()
+        yield path, node
+        parameters = parameters_of(node.__class__)
+        for attribute, value in vars(node).items():
+            name = attribute.removeprefix("_m_")
+            if name.startswith("_") or name in parameters:
+                continue
+            items = enumerate(value) if isinstance(value, list) else [(None, value)]
+            for index, item in items:
+                if isinstance(item, KaitaiStruct) and id(item) not in seen:
+                    seen.add(id(item))
+                    label = name if index is None else f"{name}[{index}]"
+                    pending.append((f"{path}.{label}" if path else label, item))
+
+
 def _candidates(piece: Piece) -> Iterator[tuple[str, tuple[int, ...], str]]:
     """Each structure in a piece: its class, the quality of the example, and its path."""
     dissection = piece.dissect()
     if dissection.error is not None:
         return
     is_of_log = isinstance(dissection.root, BinlogEvent)
-    for path, node in ((field_path(path), node) for path, node in structures(dissection.root)):
+    for path, node in ((field_path(path), node) for path, node in _structures(dissection.root)):
         own = _below(dissection.leaves, path)
         if own:
             # Structures that logs contain are shown from logs.
