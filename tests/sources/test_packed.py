@@ -65,7 +65,7 @@ def test_files_of_several_parts(pack: Pack) -> None:
 def test_views_and_splits(pack: Pack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     path = Path("binlog.000001")
-    for view in sample(("events", "transactions", "changes"), 2):
+    for view in sample(("changes", "events", "transactions"), 1):
         path.write_bytes(PLAIN)
         expected = [row for batch in read_split(plan(path, 0)[0], view) for row in batch.to_pylist()]
         path.write_bytes(pack(PLAIN))
