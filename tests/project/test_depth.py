@@ -52,6 +52,7 @@ class _Spy:
     ("way", "module", "kernel", "read"),
     [
         ("rows", row_forms, "put_row_lines", lambda: list(write_rows(_LOG, threads=1))),
+        ("sql", row_forms, "put_row_lines", lambda: list(bk.sql_script(_LOG, allow_unnamed=True))),
         ("read_changes", fused_columns, "read_columns", lambda: list(bk.read_changes(_LOG, table="t.my"))),
         (
             "dump",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import chain, pairwise
 from threading import Lock
 from typing import NamedTuple
@@ -166,18 +167,7 @@ class RowStatements:
         def walked() -> Generator[LocatedRows, None, None]:
             yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
 
-        def statements(rows: LocatedRows) -> Iterator[list[_Statements]]:
-            try:
-                yield self._written(page, table, chosen, rows)
-            except CellError as error:
-                # The row number is relative to a group, so each event is tried separately.
-                for index in distinct_values(rows.events).tolist():
-                    begin, end = np.searchsorted(rows.events, [index, index + 1]).tolist()
-                    try:
-                        yield self._written(page, table, chosen, rows.part(begin, end))
-                    except CellError:
-                        raise MismatchError(index) from error
-
+        statements = partial(self._written, page, table, chosen)
         is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
         parts = (
             side_by_side(walked(), statements, self._threads, lambda rows: 0)
@@ -186,21 +176,41 @@ class RowStatements:
         )
         yield from (self._joined(page, table, *part) for part in parts)
 
-    def _written(self, page: RowsPage, table: Table, chosen: Ints, rows: LocatedRows) -> list[_Statements]:
-        """The statements for the selected ones of some rows of the chosen events; threads call this."""
+    def _written(
+        self, page: RowsPage, table: Table, chosen: Ints, rows: LocatedRows
+    ) -> Iterator[list[_Statements]]:
+        """The statements for the selected ones of some rows of the chosen events; threads call this.
 
-        def written(rows: LocatedRows, ends: bool) -> _Statements:
-            form = self._form(page, table, int(rows.events[0]), ends)
-            lines = LineWriter(page, table, chosen, form).lines(rows)
-            return _walked_statements(page, form, lines, has_heads=self._options.is_extended)
+        Raises
+        ------
+        MismatchError
+            An event has an invalid value; those before it have been yielded.
+        """
+        statements = []
+        try:
+            for part, ends in self._parts(table, rows):
+                form = self._form(page, table, int(part.events[0]), ends)
+                lines = LineWriter(page, table, chosen, form).lines(part)
+                statements.append(_walked_statements(page, form, lines, has_heads=self._options.is_extended))
+        except CellError as error:
+            # The row number is relative to a part, so each event is tried separately.
+            events = distinct_values(rows.events).tolist()
+            if len(events) == 1:
+                raise MismatchError(events[0]) from error
+            for index in events:
+                begin, end = np.searchsorted(rows.events, [index, index + 1]).tolist()
+                yield from self._written(page, table, chosen, rows.part(begin, end))
+            return
+        yield statements
 
+    def _parts(self, table: Table, rows: LocatedRows) -> Iterator[tuple[LocatedRows, bool]]:
+        """The selected ones of some rows, and whether they are updates that become deletes."""
         if not self._options.wanted and row_end(table.schema) is None:
-            return [written(rows, False)]
-        parts = []
+            yield rows, False
+            return
         for group, ends in self._chosen(table, walked_groups(table, rows)):
             sides = [side.rows for side in (group.before, group.after) if isinstance(side, WalkedSide)]
-            parts.append(written(rows.select(np.sort(np.concatenate(sides))), ends))
-        return parts
+            yield rows.select(np.sort(np.concatenate(sides))), ends
 
     def _chosen(self, table: Table, groups: Iterable[ChangeGroup]) -> Iterator[tuple[ChangeGroup, bool]]:
         """The selected changes, and whether they are updates that become deletes."""
