@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import pickle
-import resource
 import shutil
 import struct
 import time
@@ -24,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.following import Follower
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
@@ -32,9 +32,13 @@ from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import State, Update
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.spark.batch import Files, SplitPartition
+from binlog_kaitai.spark.pipeline import Job, StepWriter
 from binlog_kaitai.spark.skipping import logs_with_rows
+from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.change_schemas import TIME
+from binlog_kaitai.views.parquet_folder import write_changes
 from binlog_kaitai.views.splits import divide, list_files
 
 _SOURCE = Path(__file__).parents[2] / "tests/corpus/mysql-9.7/rotate/binlog.000002"
@@ -104,7 +108,9 @@ def _event(kind: int, body: bytes, position: int) -> bytes:
 def timed(what: str) -> Iterator[None]:
     begun = time.process_time()
     yield
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    # The peak of `getrusage` would be that of the process that started this one, if it is higher.
+    status = Path("/proc/self/status").read_text()
+    memory = int(status.partition("VmHWM:")[2].split()[0]) >> 10
     print(f"{what}: {time.process_time() - begun:.2f} s, at most {memory} MB so far", flush=True)
 
 
@@ -163,6 +169,25 @@ def measure_commits(folder: Path, tables: int, batches: int) -> None:
             lake.commit([Piece("binlog.000001", number, number + 1, files=files.files)])
         print(f"    {time.monotonic() - begun:.2f} s of clock")
     shutil.rmtree(folder)
+
+
+def measure_throughput(folder: Path, log: str, *, runs: int = 4) -> None:
+    """Tasks of a pipeline and `export`, of the changes of a log, in turns; the fastest of some runs each."""
+    follower = Follower([log], follows_definitions=True)
+    start = follower.earliest()
+    steps = [zlib.compress(pickle.dumps(one)) for one in follower.steps(start, follower.advance(start))]
+    write = StepWriter(Job(Following((log,)), str(folder / "lake"), views=("changes",)), {})
+    tasks, exports = [], []
+    for _ in range(runs):
+        begun = time.process_time()
+        for step in steps:
+            write(step)
+        tasks.append(time.process_time() - begun)
+        begun = time.process_time()
+        write_changes(RowsPages(log, Filters()), folder / "export")
+        exports.append(time.process_time() - begun)
+        shutil.rmtree(folder)
+    print(f"{len(steps)} tasks: {min(tasks):.2f} s; export: {min(exports):.2f} s")
 
 
 def measure_merge(folder: Path, rows: int, changes: int, *, newest: bool) -> None:
@@ -234,6 +259,7 @@ def main() -> None:
     parser.add_argument("--batches", type=int, default=12)
     parser.add_argument("--state", type=int, default=0, help="rows of a table")
     parser.add_argument("--changes", type=int, default=1_000_000)
+    parser.add_argument("--throughput", metavar="LOG", help="compare tasks of a pipeline with export")
     parser.add_argument("--newest", action="store_true", help="change the last rows, not some of all")
     chosen = parser.parse_args()
     if chosen.logs:
@@ -243,6 +269,8 @@ def main() -> None:
         measure_tables(chosen.folder, chosen.tables, chosen.columns, chosen.rounds)
     if chosen.commits:
         measure_commits(chosen.folder, chosen.commits, chosen.batches)
+    if chosen.throughput:
+        measure_throughput(chosen.folder, chosen.throughput)
     if chosen.state:
         measure_merge(chosen.folder, chosen.state, chosen.changes, newest=chosen.newest)
 
