@@ -27,17 +27,9 @@ def read_fleet(
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The name of each source, and the parameters of a command for it.
 
-    Parameters
-    ----------
-    context
-        Of the command, whose parameters are those of a source unless the file has others.
-    options
-        The options that a source can have, by the names of their parameters.
-
-    Raises
-    ------
-    UsageError
-        The file is not TOML, or a key or value is invalid; names both.
+    `context`: of the command, whose parameters are those of a source unless the file has others.
+    `options`: the options that a source can have, by the names of their parameters.
+    Raises `UsageError`: the file is not TOML, or a key or value is invalid; names both.
     """
     fleet = read_toml(path)
     if not fleet:

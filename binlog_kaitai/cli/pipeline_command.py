@@ -406,10 +406,7 @@ def _interrupt(*_: object) -> None:
 def parse_interval(text: str) -> float:
     """A time such as ``10 seconds``, in seconds.
 
-    Raises
-    ------
-    UsageError
-        It is none.
+    Raises `UsageError`: it is none.
     """
     found = _INTERVAL.fullmatch(text.strip().lower())
     if found is None:

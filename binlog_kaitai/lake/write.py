@@ -24,12 +24,7 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
-from binlog_kaitai.views.change_schemas import (
-    ABSENT_FIELD,
-    TIME,
-    own_columns,
-    table_schema,
-)
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
 

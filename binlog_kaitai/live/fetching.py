@@ -400,17 +400,29 @@ def fetch(
 ) -> None:
     """Copy the binary logs of a running server into a directory, or update an earlier copy.
 
-    `url`: see `Address.parse`.
-    `to`: the archive's directory.
-    `start`, `follow`, `semi_sync`, `server_id`, `heartbeat`, `metrics_file`, `report`: see `Fetch`.
-    `defaults_file`: the only option file to read.
-    `measure`: report progress, with what the server has and the archive lacks; a metrics file always has
-    that.
-    `compress`: ``"zstd"``: compress logs that the server has closed; readers find them by the index as
-    before.
-    `store`: the URL of a folder in an object store, into which closed logs are copied.
-    `keep_local`: how many of the stored logs stay in the directory; None for all.
-    Raises `ServerError`, `SourceError`, `UsageError`: as `Fetch.run` does.
+    Parameters
+    ----------
+    url
+        See `Address.parse`.
+    to
+        The archive's directory.
+    start, follow, semi_sync, server_id, heartbeat, metrics_file, report
+        See `Fetch`.
+    defaults_file
+        The only option file to read.
+    measure
+        Report progress, with what the server has and the archive lacks; a metrics file always has that.
+    compress
+        ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
+    store
+        The URL of a folder in an object store, into which closed logs are copied.
+    keep_local
+        How many of the stored logs stay in the directory; None for all.
+
+    Raises
+    ------
+    ServerError, SourceError, UsageError
+        As `Fetch.run` does.
     """
     if compress not in (None, "zstd"):
         raise UsageError(f"compress must be zstd, not {compress!r}")

@@ -32,21 +32,13 @@ _NUMBERS_IN = frozenset(("GtidTaggedEvent.Number.number",))
 class Leaf(NamedTuple):
     """A field without subfields.
 
-    Attributes
-    ----------
-    offset : int
-        Offset from the start of the event, in bytes.
-    size : int
-        In bytes, at least 1.
-    path : str
-        From the event on, such as ``"body.schema_name"``; for bit fields, the path of the structure that they
-        form.
-    value : object
-        As parsed by the grammar; for bit fields, a dictionary of the fields.
-    meaning : str
-        The grammar's description of the field.
-    parts : tuple of Leaf
-        The bit fields, without offsets of their own; empty for a field of whole bytes.
+    `offset`: offset from the start of the event, in bytes.
+    `size`: in bytes, at least 1.
+    `path`: from the event on, such as ``"body.schema_name"``; for bit fields, the path of the structure that
+    they form.
+    `value`: as parsed by the grammar; for bit fields, a dictionary of the fields.
+    `meaning`: the grammar's description of the field.
+    `parts`: the bit fields, without offsets of their own; empty for a field of whole bytes.
     """
 
     offset: int
@@ -64,16 +56,10 @@ class Leaf(NamedTuple):
 class Dissection(NamedTuple):
     """The fields of an event.
 
-    Attributes
-    ----------
-    leaves : list of Leaf
-        In order; bytes that no field covers are leaves named ``"unread"``.
-    derived : list of Leaf
-        Values computed by the grammar's instances, without bytes of their own.
-    error : GrammarError or None
-        Why parsing stopped early; None if it did not.
-    root : object
-        The event, as far as it could be read.
+    `leaves`: in order; bytes that no field covers are leaves named ``"unread"``.
+    `derived`: values computed by the grammar's instances, without bytes of their own.
+    `error`: why parsing stopped early; None if it did not.
+    `root`: the event, as far as it could be read.
     """
 
     leaves: list[Leaf]
@@ -216,16 +202,10 @@ _LONG, _LONG_VALUE = 4 << 10, 60
 class Explained(NamedTuple):
     """Bytes of a log and what they mean.
 
-    Attributes
-    ----------
-    headline : tuple of str
-        Description of the bytes.
-    raw : bytes
-        The bytes.
-    start : int
-        Offset of the bytes in the file.
-    dissection : Dissection
-        Their fields.
+    `headline`: description of the bytes.
+    `raw`: the bytes.
+    `start`: offset of the bytes in the file.
+    `dissection`: their fields.
     """
 
     headline: tuple[str, ...]

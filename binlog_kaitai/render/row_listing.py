@@ -43,11 +43,8 @@ _OF_ROW = ("schema", "table", "change", "before", "after", "diffs")
 def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     """The line format of an output, and its line of column names.
 
-    Parameters
-    ----------
-    shown
-        Some of ``file``, ``gtid``, ``thread`` and ``statement``. The pages must have the last two. JSON and
-        CSV always have the first two.
+    `shown`: some of ``file``, ``gtid``, ``thread`` and ``statement``. The pages must have the last two. JSON
+    and CSV always have the first two.
     """
     if output == "json":
         return JsonForm(), b""

@@ -33,14 +33,9 @@ _MAX_SIZE, _MAX_SHOWN = 4096, 512
 class Details:
     """The transactions in the format of the page's script.
 
-    Attributes
-    ----------
-    transactions : dict
-        By ``"file:position"``: a list of events, and the number of omitted ones.
-    texts : list of str
-        Distinct paths and meanings of fields; events refer to them by number.
-    notes : list of str
-        What the page omits, as text.
+    `transactions`: by ``"file:position"``: a list of events, and the number of omitted ones.
+    `texts`: distinct paths and meanings of fields; events refer to them by number.
+    `notes`: what the page omits, as text.
     """
 
     def __init__(self) -> None:

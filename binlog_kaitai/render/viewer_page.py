@@ -47,10 +47,7 @@ class Excerpt(NamedTuple):
     ) -> Excerpt:
         """The whole log, or the events from `start` up to `stop`.
 
-        Raises
-        ------
-        UsageError
-            No event begins in the range, or there is more than `LARGEST`.
+        Raises `UsageError`: no event begins in the range, or there is more than `LARGEST`.
         """
         with source.open() as stream:
             if start is None and stop is None:

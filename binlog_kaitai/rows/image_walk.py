@@ -11,13 +11,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.decoders import (
-    has_partial_bits,
-    is_null,
-    len_null_bits,
-    length_prefix,
-    value_options,
-)
+from binlog_kaitai.log.decoders import has_partial_bits, is_null, len_null_bits, length_prefix, value_options
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.rows.row_images import ImageProgram, Images
 

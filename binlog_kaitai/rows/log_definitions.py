@@ -17,12 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import (
-    CHECKSUM_SIZE,
-    EventType,
-    Format,
-    TableMapEvent,
-)
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, TableMapEvent
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import unknown_signs

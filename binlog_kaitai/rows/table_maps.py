@@ -13,13 +13,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
-from binlog_kaitai.core.grammar import (
-    CHECKSUM_SIZE,
-    EventType,
-    TableMapEvent,
-    YearBits,
-    plain_decoders,
-)
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, TableMapEvent, YearBits, plain_decoders
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.ddl.lexer import may_matter_bytes

@@ -65,11 +65,8 @@ _MYSQL_WITH_AXES = (8, 0)
 class SqlDialect(NamedTuple):
     """The SQL dialect of a server.
 
-    Attributes
-    ----------
-    is_mariadb : bool
-    version : tuple of int
-        Such as ``(8, 0, 36)``.
+    `is_mariadb`: bool
+    `version`: such as ``(8, 0, 36)``.
     """
 
     is_mariadb: bool = False

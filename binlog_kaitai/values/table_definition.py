@@ -11,31 +11,18 @@ from typing import NamedTuple
 class ColumnDefinition:
     """One column as a statement defines it.
 
-    Attributes
-    ----------
-    name : str
-        As spelled in its definition.
-    type_name : str
-        The SQL type in lower case, synonyms resolved, without a charset: ``"int unsigned"``,
-        ``"decimal(10,2)"``, ``"uuid"``.
-    base_type : str
-        Its first word: ``"int"``, ``"decimal"``.
-    arguments : tuple of str
-        The type's arguments in parentheses: lengths, precision and scale.
-    is_unsigned : bool or None
-        None for non-numeric types.
-    charset, collation : str or None
-        For text, ENUM and SET, by the server's names; None if unknown.
-    members : tuple of str or None
-        Of ENUM and SET.
-    is_primary_key : bool or None
-        None if the primary key is not fully understood, so that any column may belong to it.
-    is_generated, is_virtual : bool
-        Computed from other columns; virtual columns are not stored.
-    is_visible : bool
-        Whether ``SELECT *`` shows it.
-    is_row_period : bool
-        Whether it is ROW START or ROW END of MariaDB's system versioning.
+    `name`: as spelled in its definition.
+    `type_name`: the SQL type in lower case, synonyms resolved, without a charset: ``"int unsigned"``,
+    ``"decimal(10,2)"``, ``"uuid"``.
+    `base_type`: its first word: ``"int"``, ``"decimal"``.
+    `arguments`: the type's arguments in parentheses: lengths, precision and scale.
+    `is_unsigned`: none for non-numeric types.
+    `charset`, `collation`: for text, ENUM and SET, by the server's names; None if unknown.
+    `members`: of ENUM and SET.
+    `is_primary_key`: none if the primary key is not fully understood, so that any column may belong to it.
+    `is_generated`, `is_virtual`: computed from other columns; virtual columns are not stored.
+    `is_visible`: whether ``SELECT *`` shows it.
+    `is_row_period`: whether it is ROW START or ROW END of MariaDB's system versioning.
     """
 
     name: str
@@ -107,20 +94,14 @@ def hidden_column(name: str) -> ColumnDefinition:
 class TableDefinition:
     """The columns of a table, in their order.
 
-    Attributes
-    ----------
-    schema_name, table_name : str
-    columns : tuple of ColumnDefinition
-    default_charset : Charset
-        For columns that do not name one.
-    origin : str
-        ``"log"``: defined by a statement of the log; ``"file"``: by a file of definitions.
-    hidden_columns : tuple of HiddenColumn
-        Those that MySQL creates for keys on expressions; only some versions include them in table maps.
-    unique_keys : int
-        Upper bound of their number: MariaDB creates a hidden column for each long one.
-    has_implicit_period : bool
-        Whether the last two columns are those that MariaDB adds for system versioning.
+    `schema_name`, `table_name`: str
+    `columns`: tuple of ColumnDefinition
+    `default_charset`: for columns that do not name one.
+    `origin`: ``"log"``: defined by a statement of the log; ``"file"``: by a file of definitions.
+    `hidden_columns`: those that MySQL creates for keys on expressions; only some versions include them in
+    table maps.
+    `unique_keys`: upper bound of their number: MariaDB creates a hidden column for each long one.
+    `has_implicit_period`: whether the last two columns are those that MariaDB adds for system versioning.
     """
 
     schema_name: str

@@ -27,10 +27,7 @@ class LogBlocks:
     def print(self, block: Block) -> None:
         """Print the selected events of a block, in order; the event reader decides where only it can.
 
-        Raises
-        ------
-        StoppedError
-            The selected events end in this block.
+        Raises `StoppedError`: the selected events end in this block.
         """
         begin = 0
         if block.header_length != header_length(4) or block.layout.binlog_version != 4:

@@ -26,25 +26,13 @@ _LENGTHS: dict[int, str] = {
 class RenamedBytes:
     """The bytes of a block's events, as they appear in BINLOG statements.
 
-    Parameters
-    ----------
-    block
-        Whole events.
-    names
-        New names by old names.
-    rewrites_all
-        See `Printer.rewrites_all`.
-    keeps_all
-        Also keep the bytes of statements, not only their checksums.
-
-    Attributes
-    ----------
-    data : uint8 array
-        Bytes of the block, followed by those of rewritten events.
-    starts, sizes : int64 arrays
-        Position and size of each event in `data`.
-    checksums : dict
-        Recomputed checksums, by event index.
+    `block`: whole events.
+    `names`: new names by old names.
+    `rewrites_all`: see `Printer.rewrites_all`.
+    `keeps_all`: also keep the bytes of statements, not only their checksums.
+    `data` (uint8 array): bytes of the block, followed by those of rewritten events.
+    `starts`, `sizes` (int64 arrays): position and size of each event in `data`.
+    `checksums`: recomputed checksums, by event index.
     """
 
     def __init__(
@@ -104,20 +92,12 @@ _MILLION = 10**6
 class BlockColumns:
     """The columns of a block, and the programs that turn them into lines.
 
-    Attributes
-    ----------
-    as_printed : Renamed
-        The bytes of the events for BINLOG statements.
-    inside : Inside or None
-        Which events are inside payloads, if these were opened.
-    header : dict
-        The fields of all events.
-    hexdumps : TextColumn or None
-        Hexdumps of the events, if they are shown.
-    programs : list of LineProgram
-        Line programs.
-    status : dict
-        Numeric status variables of statements.
+    `as_printed`: the bytes of the events for BINLOG statements.
+    `inside`: which events are inside payloads, if these were opened.
+    `header`: the fields of all events.
+    `hexdumps`: hexdumps of the events, if they are shown.
+    `programs`: line programs.
+    `status`: numeric status variables of statements.
     """
 
     def __init__(

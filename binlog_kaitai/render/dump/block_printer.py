@@ -61,14 +61,9 @@ _HEAD, _BODY, _TAIL = range(3)
 class WaitingText(NamedTuple):
     """Where text that waits is written: the index of the event, -1 for none.
 
-    Attributes
-    ----------
-    lines : int
-        The event with which waiting lines are written.
-    end : int
-        The event that ends the statement of which text waits.
-    has_body : bool
-        Whether base64 waits.
+    `lines`: the event with which waiting lines are written.
+    `end`: the event that ends the statement of which text waits.
+    `has_body`: whether base64 waits.
     """
 
     lines: int
@@ -92,14 +87,10 @@ class JobList(NamedTuple):
 class TextRanges(NamedTuple):
     """Positions of texts, each with its start and end.
 
-    Attributes
-    ----------
-    of_events : int64 array of shape (events, 3)
-        Text written with each event: start of its text, start of its lines, end of both.
-    begin, end, number : list of int
-        Text around base64, and before the row count.
-    extra : int64 array of shape (n, 2)
-        Text before rows.
+    `of_events` (int64 array of shape (events, 3)): text written with each event: start of its text, start of
+    its lines, end of both.
+    `begin`, `end`, `number`: text around base64, and before the row count.
+    `extra` (int64 array of shape (n, 2)): text before rows.
     """
 
     of_events: Ints
@@ -121,14 +112,9 @@ def next_of(chosen: Bools) -> Ints:
 class OrderedJobs:
     """The ordered jobs of a stretch.
 
-    Parameters
-    ----------
-    acts
-        The effect of each event.
-    bodies, rows : tuple
-        Start and end of the bytes of each event, and of its images, with the program for these.
-    waiting
-        Where text that waits is written.
+    `acts`: the effect of each event.
+    `bodies`, `rows`: start and end of the bytes of each event, and of its images, with the program for these.
+    `waiting`: where text that waits is written.
     """
 
     def __init__(

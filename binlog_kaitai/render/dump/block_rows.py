@@ -27,14 +27,9 @@ OUTSIDE = -1
 class BlockTableMaps(NamedTuple):
     """The table maps of a block.
 
-    Attributes
-    ----------
-    events : int64 array
-        Their indexes in the block.
-    distinct : list of pairs
-        The distinct ones, each with its bytes.
-    numbers : int64 array
-        The index of each in `distinct`.
+    `events` (int64 array): their indexes in the block.
+    `distinct`: the distinct ones, each with its bytes.
+    `numbers` (int64 array): the index of each in `distinct`.
     """
 
     events: Ints
@@ -86,17 +81,11 @@ class ParsedTableMaps:
 class RowsEvents:
     """The rows events of a block.
 
-    Attributes
-    ----------
-    events : int64 array
-        Their indexes in the block.
-    starts, ends : int64 arrays
-        Start and end of their images in the block.
-    rows_headers : list of RowsHeader
-        Distinct rows event headers.
-    rows_header_of, program_of : int64 arrays
-        Index of each event's header, and of its program; -1 for none, in which case the event reader prints
-        it.
+    `events` (int64 array): their indexes in the block.
+    `starts`, `ends` (int64 arrays): start and end of their images in the block.
+    `rows_headers`: distinct rows event headers.
+    `rows_header_of`, `program_of` (int64 arrays): index of each event's header, and of its program; -1 for
+    none, in which case the event reader prints it.
     """
 
     def __init__(self, lines: BlockColumns) -> None:
@@ -132,17 +121,11 @@ class RowsEvents:
     ) -> None:
         """Find the programs for all events.
 
-        Parameters
-        ----------
-        printer
-            Provides headers, the bytes of table maps, and new database names.
-        earlier
-            The table maps of earlier blocks, with their scopes.
-        maps
-            The block's own table maps.
-        reach : tuple of int64 arrays
-            The scope of each event, whose rows belong to tables of the same scope, and the event that closed
-            the tables before it (`closed_before`).
+        `printer`: provides headers, the bytes of table maps, and new database names.
+        `earlier`: the table maps of earlier blocks, with their scopes.
+        `maps`: the block's own table maps.
+        `reach` (int64 arrays): the scope of each event, whose rows belong to tables of the same
+        scope, and the event that closed the tables before it (`closed_before`).
         """
         scopes, closed = reach
         block, events = self.lines.block, maps.events

@@ -133,17 +133,9 @@ _ID = "table_id.value"
 class HiddenEvents:
     """The hidden events of a block, which are not printed.
 
-    Parameters
-    ----------
-    is_hidden : bool array
-        Which events are hidden.
-    known
-        Bodies of table maps seen so far.
-
-    Attributes
-    ----------
-    first_of_reader : int or None
-        The first one that the event reader must process, to reject it or to reassemble it.
+    `is_hidden` (bool array): which events are hidden.
+    `known`: bodies of table maps seen so far.
+    `first_of_reader`: the first one that the event reader must process, to reject it or to reassemble it.
     """
 
     def __init__(self, block: Block, is_hidden: NDArray[np.bool_], known: ParsedTableMaps) -> None:

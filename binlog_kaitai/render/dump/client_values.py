@@ -189,10 +189,7 @@ _TYPE_NAMES = {
 def other_text(kind: Kind, cell: Cell, escapes: Bytes) -> bytes:
     """A value that the kernel leaves out.
 
-    Raises
-    ------
-    GrammarError
-        The value is invalid.
+    Raises `GrammarError`: the value is invalid.
     """
     if kind == Kind.JSON:
         return document_text(json_of(cell), escapes)

@@ -40,27 +40,13 @@ def dump(
 ) -> EventReader:
     """Print logs like the clients of their servers.
 
-    Parameters
-    ----------
-    source
-        The logs, as for :func:`binlog_kaitai.open`.
-    write
-        Receives the text in pieces, as bytes.
-    options
-        What to show.
-    threads
-        Number of threads that write text: by default, one.
-
-    Returns
-    -------
-    LogReader
-        The reader, whose `ends` describe how each log ended.
-
-    Raises
-    ------
-    BinlogError
-        A log is damaged, or contains something that cannot be printed; the text printed so far is properly
-        terminated.
+    `source`: the logs, as for :func:`binlog_kaitai.open`.
+    `write`: receives the text in pieces, as bytes.
+    `options`: what to show.
+    `threads`: number of threads that write text: by default, one.
+    Returns the reader, whose `ends` describe how each log ended.
+    Raises `BinlogError`: a log is damaged, or contains something that cannot be printed; the text printed so
+    far is properly terminated.
     """
     options = options or DumpOptions()
     reader = EventReader(resolve(source), verify_checksums=options.verify_checksums)
@@ -123,9 +109,7 @@ class _Dump:
     def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> None:
         """Process an event; `passes` is whether its transaction is left out, if that is known.
 
-        Raises
-        ------
-        SelectionEndedError
+        Raises `SelectionEndedError`.
         """
         self._begin(event)
         if event.payload_index is not None:
@@ -191,10 +175,8 @@ class _Dump:
     def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[ParsedEvent] = ()) -> None:
         """Print a log block by block.
 
-        Parameters
-        ----------
-        start, formats
-            Where to begin, if not at the log's first event, and the format descriptions before that.
+        `start`, `formats`: where to begin, if not at the log's first event, and the format descriptions
+        before that.
         """
         name, log = source.name, None
         try:

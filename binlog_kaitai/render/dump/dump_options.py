@@ -21,59 +21,37 @@ class Base64Output(Enum):
 class DumpOptions:
     """Options of a dump.
 
-    Attributes
-    ----------
-    verbose : int
-        0; 1 for rows as commented statements; 2 for these with column types.
-    base64_output : Base64Output
-        When to print events as BINLOG statements.
-    hexdump : bool
-        Print the bytes of each event.
-    short_form : bool
-        Print only statements, without comments and rows.
-    print_table_metadata : bool
-        Print the column metadata of table maps.
-    skip_gtids : bool
-        Omit MySQL's GTIDs, so that transactions get new ones.
-    skip_annotate_row_events : bool
-        Omit the statements of MariaDB's rows events.
-    require_row_format : bool
-        Reject everything that is not logged as rows, and make the server reject it; for MySQL logs.
-    flashback : bool
-        Print statements that undo the row changes, last one first; for MariaDB logs.
-    disable_log_bin, idempotent : bool
-        Print statements that turn logging off, or ignore errors about missing rows.
-    force_if_open : bool
-        Accept logs that are in use, or were not closed.
-    force_read : bool
-        Continue after events of unknown types that are not flagged as ignorable.
-    verify_checksums : bool
-        Reject events whose CRC32 does not match.
-    set_charset : str or None
-        Character set of an initial SET NAMES.
-    rewrite_databases : mapping of str
-        New names of databases.
-    database, table : str or None
-        Only events of this database; MariaDB: only rows of this table.
-    server_ids, ignored_server_ids : frozenset of int
-        Only events of the former servers, if any are named, and none of the latter.
-    domain_ids, ignored_domain_ids : frozenset of int
-        MariaDB: only transactions of the former domains (None for all), and none of the latter.
-    start_gtids, stop_gtids : mapping of int
-        MariaDB: by domain, the number of the last transaction before the selected ones, and of the last
-        selected one; with stops, only transactions of the domains that they name.
-    prints_row_count, prints_row_positions : bool
-        MariaDB: print how many rows a statement changed, and the positions of its rows events.
-    offset : int
-        How many events to skip.
-    start_position, stop_position : int or None
-        Offsets, in the first and in the last file.
-    start_timestamp, stop_timestamp : int or None
-        Seconds since 1970-01-01 UTC.
-    include_gtids, exclude_gtids : GtidSet or None
-        Only these transactions, or all except them.
-    local_load : str or None
-        Folder for the files of LOAD DATA; by default the system's temporary folder.
+    `verbose`: 0; 1 for rows as commented statements; 2 for these with column types.
+    `base64_output`: when to print events as BINLOG statements.
+    `hexdump`: print the bytes of each event.
+    `short_form`: print only statements, without comments and rows.
+    `print_table_metadata`: print the column metadata of table maps.
+    `skip_gtids`: omit MySQL's GTIDs, so that transactions get new ones.
+    `skip_annotate_row_events`: omit the statements of MariaDB's rows events.
+    `require_row_format`: reject everything that is not logged as rows, and make the server reject it; for
+    MySQL logs.
+    `flashback`: print statements that undo the row changes, last one first; for MariaDB logs.
+    `disable_log_bin`, `idempotent`: print statements that turn logging off, or ignore errors about missing
+    rows.
+    `force_if_open`: accept logs that are in use, or were not closed.
+    `force_read`: continue after events of unknown types that are not flagged as ignorable.
+    `verify_checksums`: reject events whose CRC32 does not match.
+    `set_charset`: character set of an initial SET NAMES.
+    `rewrite_databases`: new names of databases.
+    `database`, `table`: only events of this database; MariaDB: only rows of this table.
+    `server_ids`, `ignored_server_ids`: only events of the former servers, if any are named, and none of the
+    latter.
+    `domain_ids`, `ignored_domain_ids`: MariaDB: only transactions of the former domains (None for all), and
+    none of the latter.
+    `start_gtids`, `stop_gtids`: MariaDB: by domain, the number of the last transaction before the selected
+    ones, and of the last selected one; with stops, only transactions of the domains that they name.
+    `prints_row_count`, `prints_row_positions`: MariaDB: print how many rows a statement changed, and the
+    positions of its rows events.
+    `offset`: how many events to skip.
+    `start_position`, `stop_position`: offsets, in the first and in the last file.
+    `start_timestamp`, `stop_timestamp`: seconds since 1970-01-01 UTC.
+    `include_gtids`, `exclude_gtids`: only these transactions, or all except them.
+    `local_load`: folder for the files of LOAD DATA; by default the system's temporary folder.
     """
 
     verbose: int = 0

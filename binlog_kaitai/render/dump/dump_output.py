@@ -181,10 +181,7 @@ _PREFIX = "SQL_LOAD_MB-"
 class LoadFiles:
     """Writes the files, and assigns their names.
 
-    Parameters
-    ----------
-    folder
-        Output folder; None for the system's temporary folder.
+    `folder`: output folder; None for the system's temporary folder.
     """
 
     def __init__(self, folder: str | None) -> None:
@@ -238,10 +235,7 @@ BINLOG, BINLOG_END = b"\nBINLOG '\n", b"'"
 class TextSink:
     """Collects pieces of text: bytes, or templates with fields of an event.
 
-    Parameters
-    ----------
-    extend
-        Adds a text of any length, in pieces.
+    `extend`: adds a text of any length, in pieces.
     """
 
     def __init__(
@@ -270,16 +264,10 @@ class TextSink:
 class Output:
     """Writes the text of one event after another.
 
-    Attributes
-    ----------
-    now, head : Texts
-        Text that is written immediately, and lines that wait for `flush`.
-    body, tail : Spool
-        Base64 and rows of the current statement.
-    rows : int
-        Number of rows counted for the statement.
-    kept : pair or None
-        An event that is printed with another one, and the function that adds its text.
+    `now`, `head`: text that is written immediately, and lines that wait for `flush`.
+    `body`, `tail`: base64 and rows of the current statement.
+    `rows`: number of rows counted for the statement.
+    `kept`: an event that is printed with another one, and the function that adds its text.
     """
 
     def __init__(self, write: Write, delimiter: bytes, style: HexdumpStyle) -> None:

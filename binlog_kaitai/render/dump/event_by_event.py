@@ -25,14 +25,9 @@ BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
 class Dump(Protocol):
     """The dump that a log belongs to.
 
-    Attributes
-    ----------
-    reader : EventReader
-        The event reader.
-    selection : Selection
-        Selects the events to print.
-    outer : PrintedEvent or None
-        The payload event whose events are being printed.
+    `reader`: the event reader.
+    `selection`: selects the events to print.
+    `outer`: the payload event whose events are being printed.
     """
 
     reader: EventReader
@@ -49,15 +44,8 @@ class Dump(Protocol):
 class LogEvents:
     """Prints the events of one log.
 
-    Parameters
-    ----------
-    context
-        Context of the log, shared with the printer of blocks.
-
-    Attributes
-    ----------
-    position : int
-        Position of the current event.
+    `context`: context of the log, shared with the printer of blocks.
+    `position`: position of the current event.
     """
 
     def __init__(self, dump: Dump, name: str, position: int, context: Context) -> None:
@@ -79,10 +67,7 @@ class LogEvents:
     def print(self, block: Block) -> None:
         """Print a block.
 
-        Raises
-        ------
-        StoppedError
-            The selected events end in this block.
+        Raises `StoppedError`: the selected events end in this block.
         """
         for row in range(len(block)):
             self.print_event(block, row)

@@ -166,14 +166,9 @@ class ShapeKeys(NamedTuple):
 class Shapes:
     """The shapes of the events of a block.
 
-    Attributes
-    ----------
-    numbers : int64 array
-        The shape of each event, -1 for none.
-    alone : int64 array
-        The same, as if no event followed the events inside a payload.
-    count : int
-        Number of shapes.
+    `numbers` (int64 array): the shape of each event, -1 for none.
+    `alone` (int64 array): the same, as if no event followed the events inside a payload.
+    `count`: number of shapes.
     """
 
     def __init__(

@@ -33,15 +33,7 @@ from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, event_of, r
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
-from binlog_kaitai.rows.image_walk import (
-    FULL,
-    MISMATCH,
-    REASON,
-    STATE_SIZE,
-    WalkInput,
-    joined,
-    walk_images,
-)
+from binlog_kaitai.rows.image_walk import FULL, MISMATCH, REASON, STATE_SIZE, WalkInput, joined, walk_images
 from binlog_kaitai.rows.row_images import ImageProgram
 
 if TYPE_CHECKING:
@@ -86,10 +78,7 @@ def inverse_of(event: ParsedEvent, rows_header: RowsHeader, program: RowProgram)
 
     Its checksum stays unchanged, as in `mariadb-binlog`.
 
-    Raises
-    ------
-    GrammarError
-        The rows contradict their table map.
+    Raises `GrammarError`: the rows contradict their table map.
     """
     start, end = images_of(event, rows_header)
     data = np.frombuffer(event.raw, dtype=np.uint8)

@@ -20,12 +20,7 @@ from binlog_kaitai.core.grammar import (
     masks,
 )
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.render.dump.client_values import (
-    encode,
-    identifier,
-    metadata_lines,
-    xid_text,
-)
+from binlog_kaitai.render.dump.client_values import encode, identifier, metadata_lines, xid_text
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import MARIADB_STYLE, LoadFiles, Write
 from binlog_kaitai.render.dump.printed_event import PrintedEvent

@@ -15,12 +15,7 @@ from binlog_kaitai.core.grammar import (
     UserVarEvent,
 )
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump.client_values import (
-    encode,
-    identifier,
-    metadata_lines,
-    xid_text,
-)
+from binlog_kaitai.render.dump.client_values import encode, identifier, metadata_lines, xid_text
 from binlog_kaitai.render.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
@@ -192,10 +187,7 @@ _RELAY_LOG = (
 class MysqlPrinter(Printer):
     """Prints a log of MySQL.
 
-    Attributes
-    ----------
-    has_format : bool
-        A format description was printed, other than a replica's for its relay log.
+    `has_format`: a format description was printed, other than a replica's for its relay log.
     """
 
     opens_payloads = True

@@ -41,25 +41,14 @@ class TablesInside:
 class InsidePayloads:
     """Which events of a block are inside payloads.
 
-    Parameters
-    ----------
-    piece
-        A block with opened payloads.
-    outer
-        The original block.
-    first
-        Index in it of the first event of the log itself.
-
-    Attributes
-    ----------
-    is_inside : bool array
-        Which events are inside.
-    is_after : bool array
-        Which events of the log itself directly follow a payload's events, or would if it had any.
-    rows : int64 array
-        Index in `outer` of each event, or of its enclosing payload event.
-    payload_offsets : int64 array
-        Positions of inner events as printed; -1 for others.
+    `piece`: a block with opened payloads.
+    `outer`: the original block.
+    `first`: index in it of the first event of the log itself.
+    `is_inside` (bool array): which events are inside.
+    `is_after` (bool array): which events of the log itself directly follow a payload's events, or would if it
+    had any.
+    `rows` (int64 array): index in `outer` of each event, or of its enclosing payload event.
+    `payload_offsets` (int64 array): positions of inner events as printed; -1 for others.
     """
 
     def __init__(self, piece: Block, outer: Block, first: int) -> None:

@@ -98,14 +98,9 @@ class Bytes:
 class InLines(Bytes):
     """Bytes split over comment lines.
 
-    Attributes
-    ----------
-    front : bytes
-        Prefix of each line.
-    special : bytes
-        The bytes that need conversion.
-    make : callable
-        Converts bytes to lines.
+    `front`: prefix of each line.
+    `special`: the bytes that need conversion.
+    `make`: converts bytes to lines.
     """
 
     front: bytes
@@ -123,12 +118,8 @@ class InLines(Bytes):
 class Status:
     """A numeric status variable; 0 if the statement does not have it.
 
-    Attributes
-    ----------
-    variables : tuple of str
-        The variables that contain it.
-    digits : int
-        Number of digits to print, 0 for as many as needed.
+    `variables`: the variables that contain it.
+    `digits`: number of digits to print, 0 for as many as needed.
     """
 
     name: str
@@ -237,16 +228,10 @@ class FieldValues(dict[bytes, bytes | int]):
 class PrintedEvent:
     """An event, with the values the client prints instead of those in the log.
 
-    Attributes
-    ----------
-    position : int
-        The value after ``# at``.
-    end_position : int
-        The value after ``end_log_pos``.
-    raw : bytes
-        The bytes for base64 and hexdump.
-    checksum : int or None
-        The printed checksum; None for none.
+    `position`: the value after ``# at``.
+    `end_position`: the value after ``end_log_pos``.
+    `raw`: the bytes for base64 and hexdump.
+    `checksum`: the printed checksum; None for none.
     """
 
     event: ParsedEvent

@@ -35,26 +35,16 @@ class PrinterState:
 
     Session values are those printed last; None for those not printed so far.
 
-    Attributes
-    ----------
-    charset : tuple of int or None
-        Numbers of client, connection and server.
-    flags2 : object
-        The grammar's object of the status variable.
-    ignored_maps : frozenset of int
-        IDs of the statement's tables whose rows are left out.
-    is_in_transaction : bool
-        MySQL: between BEGIN and COMMIT.
-    has_seen_gtid : bool
-        MySQL: a GTID was set, and nothing that consumes it was printed.
-    has_left_out : bool
-        MySQL: `--database` left something out, and no end of a transaction was printed since.
-    server_version : int
-        MySQL: version of the server that wrote the transaction, by its GTID event; 0 if unknown.
-    is_annotated : bool
-        MariaDB: the statement of a rows event waits for its table map.
-    ends_unknown : bool
-        MariaDB: the last rows of a statement belong to a table that is not printed.
+    `charset`: numbers of client, connection and server.
+    `flags2`: the grammar's object of the status variable.
+    `ignored_maps`: IDs of the statement's tables whose rows are left out.
+    `is_in_transaction`: MySQL: between BEGIN and COMMIT.
+    `has_seen_gtid`: MySQL: a GTID was set, and nothing that consumes it was printed.
+    `has_left_out`: MySQL: `--database` left something out, and no end of a transaction was printed since.
+    `server_version`: MySQL: version of the server that wrote the transaction, by its GTID event; 0 if
+    unknown.
+    `is_annotated`: MariaDB: the statement of a rows event waits for its table map.
+    `ends_unknown`: MariaDB: the last rows of a statement belong to a table that is not printed.
     """
 
     database: bytes = b""
@@ -126,20 +116,12 @@ class Printer:
     everything they read from an event, except for the fields of templates, must be part of its shape
     (`event_shapes`).
 
-    Attributes
-    ----------
-    state : State
-        The state that the next event depends on.
-    out : Output
-        The destination of the text.
-    version : tuple of int
-        Version of the imitated client.
-    log_version : tuple of int
-        Server version in the newest format description.
-    waiting : list of PrintedEvent
-        Events that the next statement depends on.
-    is_broken : bool
-        A log could not be read to its end.
+    `state`: the state that the next event depends on.
+    `out`: the destination of the text.
+    `version`: version of the imitated client.
+    `log_version`: server version in the newest format description.
+    `waiting`: events that the next statement depends on.
+    `is_broken`: a log could not be read to its end.
     """
 
     row_printer: RowPrinter
@@ -184,10 +166,7 @@ class Printer:
     def process(self, printed: PrintedEvent) -> None:
         """Print one event.
 
-        Raises
-        ------
-        BinlogError
-            The event cannot be parsed.
+        Raises `BinlogError`: the event cannot be parsed.
         """
         try:
             self.take(printed)

@@ -20,13 +20,7 @@ from binlog_kaitai.kernels.arrays import Array, Ints
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import schema_of
-from binlog_kaitai.render.dump.client_values import (
-    MapColumn,
-    encode,
-    identifier,
-    metadata_number,
-    type_text,
-)
+from binlog_kaitai.render.dump.client_values import MapColumn, encode, identifier, metadata_number, type_text
 from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.rows.text import dump_kernels as kernels
 from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES, Kind
@@ -142,16 +136,11 @@ _UNKNOWN_OF_MARIADB = b"Don't know how to handle column type: %d meta: %d (%04x)
 class RowsHeader:
     """The part of a rows event before its images.
 
-    Attributes
-    ----------
-    body
-        The grammar's object of the first event with this header; only its images are specific to that event.
-    content : bytes
-        Everything between the event header and the images.
-    kind : int
-        The event type.
-    line, extra : bytes and list of bytes
-        Text cached by the printer; None until then.
+    `body`: the grammar's object of the first event with this header; only its images are specific to that
+    event.
+    `content`: everything between the event header and the images.
+    `kind`: the event type.
+    `line`, `extra`: text cached by the printer; None until then.
     """
 
     body: Any
@@ -170,10 +159,7 @@ class RowsHeaders:
     def of(self, event: ParsedEvent) -> RowsHeader | None:
         """The header of an event; None if it is not a plain rows event.
 
-        Raises
-        ------
-        GrammarError
-            The event cannot be parsed.
+        Raises `GrammarError`: the event cannot be parsed.
         """
         raw, layout = event.raw, event.layout
         start = layout.header_length_of(event.type_code)
@@ -250,10 +236,7 @@ class RowProgram:
 class RowPrograms:
     """The programs of a dump, each with a number.
 
-    Parameters
-    ----------
-    verbose
-        2 to include column types.
+    `verbose`: 2 to include column types.
     """
 
     def __init__(self, verbose: int, *, is_mariadb: bool) -> None:
@@ -278,17 +261,9 @@ class RowPrograms:
     ) -> int:
         """The number of the program for events with this header.
 
-        Parameters
-        ----------
-        table_map, content
-            Body of the table map, and its bytes.
-        name
-            The database name, if it differs from the table map's.
-
-        Raises
-        ------
-        BinlogError
-            The table map does not describe such rows.
+        `table_map`, `content`: body of the table map, and its bytes.
+        `name`: the database name, if it differs from the table map's.
+        Raises `BinlogError`: the table map does not describe such rows.
         """
         key = rows_header, content, name
         if key not in self._numbers:

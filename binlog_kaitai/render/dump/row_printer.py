@@ -55,14 +55,9 @@ _PORTION = 512 << 10
 class RowsMismatchError(Exception):
     """Rows that must be rejected.
 
-    Attributes
-    ----------
-    job : int
-        Index of the job.
-    done : int
-        How many jobs are done and written.
-    reason : BinlogError or None
-        What is wrong with a value; None if the rows contradict their table map.
+    `job`: index of the job.
+    `done`: how many jobs are done and written.
+    `reason`: what is wrong with a value; None if the rows contradict their table map.
     """
 
     def __init__(self, job: int, done: int, reason: BinlogError | None = None) -> None:
@@ -73,10 +68,7 @@ class RowsMismatchError(Exception):
 class TextJobs:
     """Runs jobs; `run_portions` in several threads.
 
-    Attributes
-    ----------
-    rows : int
-        How many rows were written since the count was last printed.
+    `rows`: how many rows were written since the count was last printed.
     """
 
     def __init__(self, programs: RowPrograms, threads: int = 1) -> None:
@@ -94,17 +86,10 @@ class TextJobs:
     ) -> Iterator[bytes]:
         """The text of jobs, in pieces, each as soon as it may be written.
 
-        Parameters
-        ----------
-        data, ready, jobs
-            See `put_jobs`.
-        waiting
-            The texts of WAITING jobs, by number.
-
-        Raises
-        ------
-        RowsMismatchError
-            A rows event contradicts its table map; everything that may be written has been.
+        `data`, `ready`, `jobs`: see `put_jobs`.
+        `waiting`: the texts of WAITING jobs, by number.
+        Raises `RowsMismatchError`: a rows event contradicts its table map; everything that may be written has
+        been.
         """
         if not len(self._out) or len(self._out) > _MOST_ROOM:
             self._out = np.empty(_ROOM, dtype=np.uint8)
@@ -181,10 +166,7 @@ class TextJobs:
     def _cell(self, data: Bytes, jobs: Ints, state: Ints) -> bytes | Iterable[bytes] | None:
         """The line of a value that the kernel leaves out, in pieces if it is long; None if it is cut off.
 
-        Raises
-        ------
-        BinlogError
-            The value cannot be decoded.
+        Raises `BinlogError`: the value cannot be decoded.
         """
         job = jobs[state[kernels.JOB]]
         program = self.programs[int(job[3])]
@@ -272,15 +254,8 @@ class RowPrinter:
     ) -> tuple[Iterable[bytes], int]:
         """The rows of an event in pieces, to be used before the next call, and their number.
 
-        Parameters
-        ----------
-        name
-            The database name, if it differs from the table map's.
-
-        Raises
-        ------
-        BinlogError
-            The rows contradict the table map.
+        `name`: the database name, if it differs from the table map's.
+        Raises `BinlogError`: the rows contradict the table map.
         """
         if event.table_map is None:
             return (b"### Row event for unknown table #%d" % event.body.table_id.value,), 0

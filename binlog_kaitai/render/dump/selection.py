@@ -34,14 +34,9 @@ class SelectionEndedError(Exception):
 class DumpSelection:
     """Decides about events, in log order.
 
-    Attributes
-    ----------
-    start_position : int or None
-        Where to begin in the current log.
-    stop_position : int or None
-        Where to stop in the current log.
-    is_filtered : bool
-        The current transaction is left out.
+    `start_position`: where to begin in the current log.
+    `stop_position`: where to stop in the current log.
+    `is_filtered`: the current transaction is left out.
     """
 
     def __init__(self, options: DumpOptions) -> None:
@@ -85,16 +80,10 @@ class DumpSelection:
     ) -> tuple[int, int]:
         """The range of a block's events to print, if none is left out because of its server or transaction.
 
-        Parameters
-        ----------
-        timestamps, positions : int64 arrays
-            Header fields of all its events, none of which is a format description.
-        of_others
-            See `of_others`; such an event does not end the dump.
-
-        Returns
-        -------
-        The first index, and the one after the last; if the latter is an event, it ends the dump.
+        `timestamps`, `positions` (int64 arrays): header fields of all its events, none of which is a format
+        description.
+        `of_others`: see `of_others`; such an event does not end the dump.
+        Returns the first index, and the one after the last; if the latter is an event, it ends the dump.
         """
         begin = count = len(timestamps)
         is_wanted = timestamps >= self._start_timestamp
@@ -126,9 +115,7 @@ class DumpSelection:
     def selects(self, printed: PrintedEvent) -> bool:
         """Whether an event is printed, as far as its header tells.
 
-        Raises
-        ------
-        SelectionEndedError
+        Raises `SelectionEndedError`.
         """
         options, is_format = self.options, printed.kind == EventType.format_description_event
         if not (is_format or self._count < self._offset or printed.timestamp < self._start_timestamp):

@@ -33,24 +33,15 @@ class UnfitError(Exception):
 class ShapeStep(NamedTuple):
     """The effect of one event.
 
-    Attributes
-    ----------
-    now, head, kept : int
-        Programs for the text written immediately, for its lines, and for the text printed with another event.
-    flushes, ends : bool
-        Whether it flushes the lines, and whether it ends its statement.
-    has_body : bool
-        Whether it is part of the BINLOG statement.
-    rows : int
-        The kind of job for its rows; NOTHING for none.
-    extra : int
-        Number of the text before its rows.
-    counts : bool
-        Whether the row count of the statement follows.
-    takes_kept : bool
-        Whether the kept event is printed with it.
-    state : int
-        Number of the state after it.
+    `now`, `head`, `kept`: programs for the text written immediately, for its lines, and for the text printed
+    with another event.
+    `flushes`, `ends`: whether it flushes the lines, and whether it ends its statement.
+    `has_body`: whether it is part of the BINLOG statement.
+    `rows`: the kind of job for its rows; NOTHING for none.
+    `extra`: number of the text before its rows.
+    `counts`: whether the row count of the statement follows.
+    `takes_kept`: whether the kept event is printed with it.
+    `state`: number of the state after it.
     """
 
     now: int
@@ -204,12 +195,8 @@ def capture(
 ) -> Capture:
     """Capture the output of a printer for an event.
 
-    Parameters
-    ----------
-    is_passed
-        Only its position is printed.
-    is_after
-        It follows the events of a payload.
+    `is_passed`: only its position is printed.
+    `is_after`: it follows the events of a payload.
     """
     captured = Capture(lines)
     out, printer.out = printer.out, cast(Output, captured)
@@ -234,12 +221,8 @@ _MOST = 1 << 10
 class ShapeSteps:
     """The steps of a block's events.
 
-    Attributes
-    ----------
-    texts : list of LineProgram
-        Text before rows.
-    put : callable or None
-        Adds the text of a kept event.
+    `texts`: text before rows.
+    `put`: adds the text of a kept event.
     """
 
     def __init__(

@@ -40,14 +40,10 @@ from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinit
 class FittedTable:
     """The columns of a logged table in its current definition.
 
-    Attributes
-    ----------
-    columns : dict of int to Column
-        The columns that still exist, by their index in the logged table, with their current names.
-    primary_key : tuple of int
-        Indexes in the logged table of the current primary key; empty if there is none, or not in the log.
-    notes : list of str
-        The differences, one sentence each.
+    `columns`: the columns that still exist, by their index in the logged table, with their current names.
+    `primary_key`: indexes in the logged table of the current primary key; empty if there is none, or not in
+    the log.
+    `notes`: the differences, one sentence each.
     """
 
     columns: dict[int, Column]
@@ -58,17 +54,9 @@ class FittedTable:
 class CurrentDefinitions:
     """The current table definitions from a file.
 
-    Parameters
-    ----------
-    text
-        CREATE TABLE statements. Those without a database apply to every database with such a table.
-    renamed
-        Renamed columns: ``old=new``, or ``schema.table.old=new`` for one table.
-
-    Raises
-    ------
-    UsageError
-        There is no such statement, or a rename is ambiguous.
+    `text`: CREATE TABLE statements. Those without a database apply to every database with such a table.
+    `renamed`: renamed columns: ``old=new``, or ``schema.table.old=new`` for one table.
+    Raises `UsageError`: there is no such statement, or a rename is ambiguous.
     """
 
     def __init__(self, text: str, renamed: Iterable[str] = ()) -> None:
@@ -82,10 +70,7 @@ class CurrentDefinitions:
     def match(self, schema: Schema) -> FittedTable | None:
         """Match a logged table with its current definition; None for a table that is not in the file.
 
-        Raises
-        ------
-        UsageError
-            The current definition lacks the new name of a renamed column.
+        Raises `UsageError`: the current definition lacks the new name of a renamed column.
         """
         names = {old: new for table, old, new in self._renamed if table in ("", schema.full_name)}
         for database in (schema.schema_name, ""):
@@ -182,14 +167,9 @@ def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> I
 class LaterAlteration(NamedTuple):
     """A statement that alters a table.
 
-    Attributes
-    ----------
-    row : int
-        Number of its event in the block.
-    key : tuple of str
-        Schema and name of the table.
-    where, text : str
-        Its position, and the beginning of its text.
+    `row`: number of its event in the block.
+    `key`: schema and name of the table.
+    `where`, `text`: its position, and the beginning of its text.
     """
 
     row: int

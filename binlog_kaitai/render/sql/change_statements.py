@@ -146,10 +146,7 @@ class RowLine:
 class ChangeStatements:
     """The form of the statements for one table, as it was or fitted to its current definition.
 
-    Parameters
-    ----------
-    ends
-        Updates end the period of a row; the statement deletes it.
+    `ends`: updates end the period of a row; the statement deletes it.
     """
 
     text_count = 0
@@ -209,10 +206,7 @@ class ChangeStatements:
     def of_row(self, row: Row) -> tuple[bytes, bytes]:
         """The statement for a row from the event reader, and its head.
 
-        Raises
-        ------
-        RefusedError
-            Its images lack required columns.
+        Raises `RefusedError`: its images lack required columns.
         """
         columns = self._table.schema.columns
         line, images = RowLine(row, columns, self.style), Images.of_row(row, columns, ends=self._ends)
@@ -321,10 +315,7 @@ class ChangeStatements:
 def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes, bytes, bytes]:
     """The expression for an exact comparison, and the text before and after the literal.
 
-    Parameters
-    ----------
-    is_utf8
-        If the literal is text, it is UTF-8.
+    `is_utf8`: if the literal is text, it is UTF-8.
     """
     name = _name(column.name)
     if column.kind in _TEXT and column.charset != BINARY and not has_own_text(column):

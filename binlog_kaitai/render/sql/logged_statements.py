@@ -47,13 +47,9 @@ _AS_COMMITTED = "an XA transaction is reverted as if it had been committed"
 class Carried(NamedTuple):
     """State of the last transaction of a block, which may continue in the next one.
 
-    Attributes
-    ----------
-    number : int
-    is_begun : bool
-        There was a BEGIN.
-    is_ended : bool
-        There was an end: anything that still seems to belong to it is independent.
+    `number`: int
+    `is_begun`: there was a BEGIN.
+    `is_ended`: there was an end: anything that still seems to belong to it is independent.
     """
 
     number: int = -1
@@ -64,18 +60,14 @@ class Carried(NamedTuple):
 class Transactions:
     """The transactions of a block, numbered continuously across blocks.
 
-    Attributes
-    ----------
-    number_of : int64 array
-        The transaction of each event; -1 for none.
-    base, count : int
-        Number of the first transaction in the block, and their count; the arrays have one entry for each.
-    first, closing : int64 arrays
-        The first event in the block, and the one that closes the transaction; -1 if that is in a later block.
-    outcomes : int8 array
-        See `Outcome`; a transaction that has begun but is not ended is rolled back.
-    is_begun, is_cut : bool arrays
-        Whether there was a BEGIN, or a GTID event instead; whether the end is missing.
+    `number_of` (int64 array): the transaction of each event; -1 for none.
+    `base`, `count`: number of the first transaction in the block, and their count; the arrays have one entry
+    for each.
+    `first`, `closing` (int64 arrays): the first event in the block, and the one that closes the transaction;
+    -1 if that is in a later block.
+    `outcomes` (int8 array): see `Outcome`; a transaction that has begun but is not ended is rolled back.
+    `is_begun`, `is_cut` (bool arrays): whether there was a BEGIN, or a GTID event instead; whether the end is
+    missing.
     """
 
     def __init__(self, block: Block, roles: Roles, boundaries: Boundaries, before: Carried) -> None:
@@ -194,10 +186,7 @@ class LoggedStatements:
 def _query(event: ParsedEvent) -> bytes:
     """The text of a statement.
 
-    Raises
-    ------
-    GrammarError
-        It is compressed, and cannot be decompressed.
+    Raises `GrammarError`: it is compressed, and cannot be decompressed.
     """
     body: Any = event.body
     try:

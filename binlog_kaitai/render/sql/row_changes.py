@@ -47,12 +47,10 @@ class Side(Protocol):
 class ChangeGroup:
     """Changes of one kind.
 
-    Attributes
-    ----------
-    change : Change
-    events, numbers : int64 arrays
-        Number of each change's event in the page's images, and of the change within the event.
-    before, after : Side or None
+    `change`: change
+    `events`, `numbers` (int64 arrays): number of each change's event in the page's images, and of the change
+    within the event.
+    `before`, `after`: side or None
     """
 
     change: Change
@@ -86,10 +84,7 @@ class ChangeGroup:
 class WalkedSide:
     """Images walked by the kernels.
 
-    Attributes
-    ----------
-    rows : int64 array
-        Numbers of the rows among the walked ones.
+    `rows` (int64 array): numbers of the rows among the walked ones.
     """
 
     def __init__(self, table: Table, walked: LocatedRows, rows: Ints) -> None:

@@ -57,16 +57,11 @@ class LineTexts(NamedTuple):
 class ScriptLines(NamedTuple):
     """Some lines.
 
-    Attributes
-    ----------
-    texts : list of LineTexts
-        All lines, in one object or several.
-    events : int64 array
-        Number of each line's event in the block.
-    positions : int64 array
-        Position within the output of the event: the number of a row, or one of the constants.
-    headers : int64 array
-        Key of its beginning, see `head_key`; 0 if it cannot be merged with others.
+    `texts`: all lines, in one object or several.
+    `events` (int64 array): number of each line's event in the block.
+    `positions` (int64 array): position within the output of the event: the number of a row, or one of the
+    constants.
+    `headers` (int64 array): key of its beginning, see `head_key`; 0 if it cannot be merged with others.
     """
 
     texts: list[LineTexts]

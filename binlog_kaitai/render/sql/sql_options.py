@@ -27,14 +27,10 @@ _MOST_NAMES = 5
 class Wanted:
     """The criteria for row changes.
 
-    Attributes
-    ----------
-    operations : frozenset of Change
-        Only these operations; all if empty.
-    where : Where or None
-        Only changes whose before or after image matches.
-    touching : frozenset of str
-        Only updates that change one of these columns, and inserts and deletes of tables that have one.
+    `operations`: only these operations; all if empty.
+    `where`: only changes whose before or after image matches.
+    `touching`: only updates that change one of these columns, and inserts and deletes of tables that have
+    one.
     """
 
     operations: frozenset[Change] = frozenset()
@@ -47,10 +43,7 @@ class Wanted:
     ) -> Wanted:
         """Parse the criteria from user input.
 
-        Raises
-        ------
-        UsageError
-            A value is invalid.
+        Raises `UsageError`: a value is invalid.
         """
         known = {one.value: one for one in Change}
         words = [one.lower() for one in operation]
@@ -122,9 +115,7 @@ class CriteriaChoice:
     def check(self) -> None:
         """Reject columns that no table had.
 
-        Raises
-        ------
-        UsageError
+        Raises `UsageError`.
         """
         unseen = self._wanted.columns - self._seen
         if not unseen:
@@ -151,10 +142,7 @@ class CriteriaChoice:
 def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
     """The columns with the given names, without regard to case unless a name is exactly right.
 
-    Raises
-    ------
-    UsageError
-        A name fits several columns.
+    Raises `UsageError`: a name fits several columns.
     """
     exact = {column.name: column for column in table.schema.columns}
     columns = {}
@@ -174,18 +162,11 @@ def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
 class SqlOptions:
     """Options of a script.
 
-    Attributes
-    ----------
-    undo : bool
-        Undo changes, last one first.
-    wanted : Wanted
-        Only row changes that match; if it has any criterion, logged statements are excluded.
-    allow_unnamed : bool
-        Name columns c1, c2 … if their names are unknown.
-    is_extended : bool
-        Merge consecutive INSERTs into a table, up to about a megabyte.
-    today : Today or None
-        Current definitions, to which statements are adapted; None for the tables as they were.
+    `undo`: undo changes, last one first.
+    `wanted`: only row changes that match; if it has any criterion, logged statements are excluded.
+    `allow_unnamed`: name columns c1, c2 … if their names are unknown.
+    `is_extended`: merge consecutive INSERTs into a table, up to about a megabyte.
+    `today`: current definitions, to which statements are adapted; None for the tables as they were.
     """
 
     undo: bool = False
@@ -209,10 +190,7 @@ class SqlOptions:
     ) -> SqlOptions:
         """Parse the options from user input.
 
-        Raises
-        ------
-        UsageError
-            A value is invalid.
+        Raises `UsageError`: a value is invalid.
         """
         if for_table is not None and not undo:
             raise UsageError("--for-table requires --undo: replayed changes apply to the tables as they were")

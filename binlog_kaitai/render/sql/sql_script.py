@@ -79,12 +79,8 @@ _Ends = tuple[Ints, Ints, Bools]
 class SqlScript:
     """Writes the script of some logs.
 
-    Parameters
-    ----------
-    pages
-        Pages of all blocks of the logs (`every_block`).
-    report
-        Receives what is omitted.
+    `pages`: pages of all blocks of the logs (`every_block`).
+    `report`: receives what is omitted.
     """
 
     def __init__(
@@ -113,19 +109,15 @@ class SqlScript:
     def __iter__(self) -> Iterator[memoryview | bytes]:
         """The bytes of the script.
 
-        Raises
-        ------
-        BinlogError
-            Like the event reader, after the statements before the damage; with undo, before any output.
+        Raises `BinlogError`: like the event reader, after the statements before the damage; with undo, before
+        any output.
         """
         return self._backward() if self._undo else self._forward()
 
     def check(self) -> None:
         """Reject columns in the options that no table had, after everything has been read.
 
-        Raises
-        ------
-        UsageError
+        Raises `UsageError`.
         """
         self._rows.choice.check()
 
@@ -241,12 +233,8 @@ class SqlScript:
     ) -> tuple[ScriptLines, Ints]:
         """Lines with BEGIN and COMMIT of their transactions.
 
-        Parameters
-        ----------
-        contents, rows
-            All lines, and those of them that are row changes.
-        span
-            The range of events that this call completes.
+        `contents`, `rows`: all lines, and those of them that are row changes.
+        `span`: the range of events that this call completes.
         """
         base, number_of = transactions.base, transactions.number_of
         events = distinct_events(contents.events, len(page.block))
@@ -394,14 +382,9 @@ def write_sql(
 ) -> Iterator[memoryview | bytes]:
     """Write the script of some logs, see :class:`SqlScript`.
 
-    Parameters
-    ----------
-    source
-        As for `binlog_kaitai.open`.
-    ends
-        Receives how each file ended.
-    **others
-        See :class:`WriteOptions`.
+    `source`: as for `binlog_kaitai.open`.
+    `ends`: receives how each file ended.
+    `**others`: see :class:`WriteOptions`.
     """
     logs = resolve(source, others.pop("keys"))
     pages = RowsPages(logs, filters, every_block=True, follows_xa=False, ends=ends, **others)

@@ -228,19 +228,10 @@ def postamble() -> bytes:
 def statement_text(event: ParsedEvent, context: list[ParsedEvent], dialect: SqlDialect) -> bytes:
     """A logged statement with everything that it needs, ready to run.
 
-    Parameters
-    ----------
-    event
-        A QUERY_EVENT, compressed or not.
-    context
-        The preceding events that belong to it: INTVAR, RAND, USER_VAR.
-
-    Raises
-    ------
-    MisreadError
-        It cannot be written without being misinterpreted.
-    BinlogError
-        The value of a user variable is invalid.
+    `event`: a QUERY_EVENT, compressed or not.
+    `context`: the preceding events that belong to it: INTVAR, RAND, USER_VAR.
+    Raises `MisreadError`: it cannot be written without being misinterpreted.
+    Raises `BinlogError`: the value of a user variable is invalid.
     """
     body: Any = event.body
     variables = _variables(body)

@@ -74,10 +74,7 @@ class WhereCondition(NamedTuple):
 def parse_where(text: str) -> WhereCondition:
     """Parse a condition.
 
-    Raises
-    ------
-    UsageError
-        It cannot be parsed.
+    Raises `UsageError`: it cannot be parsed.
     """
     return _Parser(text).read()
 

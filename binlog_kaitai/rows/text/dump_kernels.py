@@ -83,40 +83,28 @@ def put_rows(
 ) -> int:
     """Write the rows of one event.
 
-    Parameters
-    ----------
-    data, end
-        Bytes, and the end of the images in them.
-    program
-        Index of the event's program in the following arrays.
-    images : int64 array of shape (n, 2)
-        For each program, the images of a row, 1 for before plus 2 for after; and the length of the bitmap of
-        partial JSON columns in the after image, -1 if the event has no value options.
-    limits : int64 array of shape (n, 3)
-        Steps of the before image are those from the first to the second number, of the after image from there
-        to the third.
-    kinds, sizes, prefixes, details
-        For each step, the kind of the column, the length of its values, the size of their length prefix (0
-        for none), and a detail by kind: fractional digits, number of bits, scale plus 256 times precision,
-        the number among the table's JSON columns, or 1 for a STRING at which the client stops counting.
-    pool, texts, clauses
-        Texts, and their ranges: for each step, before a value, after it, and instead of NULL or an UNKNOWN
-        value; for each program, before either image.
-    escapes : uint8 array of 256
-        For each byte of a string: PLAIN, AS_NUMBER, or the letter that represents it after a backslash.
-    scratch
-        Scratch memory of `put_general`.
-    stack
-        Stack of `put_document`.
-    state : int64 array of STATE_SIZE
-        Where to continue; initially the offset of the images, 0, -1, 0, 0, 0, -1.
-    out, position
-        Output, and the offset to continue at.
-
-    Returns
-    -------
-    End of the text in `out`. `state[4]` gives the reason. For a value left to the caller, the caller also
-    writes the text around it, and advances offset and step past it.
+    `data`, `end`: bytes, and the end of the images in them.
+    `program`: index of the event's program in the following arrays.
+    `images` (int64 array of shape (n, 2)): for each program, the images of a row, 1 for before plus 2 for
+    after; and the length of the bitmap of partial JSON columns in the after image, -1 if the event has no
+    value options.
+    `limits` (int64 array of shape (n, 3)): steps of the before image are those from the first to the second
+    number, of the after image from there to the third.
+    `kinds`, `sizes`, `prefixes`, `details`: for each step, the kind of the column, the length of its values,
+    the size of their length prefix (0 for none), and a detail by kind: fractional digits, number of bits,
+    scale plus 256 times precision, the number among the table's JSON columns, or 1 for a STRING at which the
+    client stops counting.
+    `pool`, `texts`, `clauses`: texts, and their ranges: for each step, before a value, after it, and instead
+    of NULL or an UNKNOWN value; for each program, before either image.
+    `escapes` (uint8 array of 256): for each byte of a string: PLAIN, AS_NUMBER, or the letter that represents
+    it after a backslash.
+    `scratch`: scratch memory of `put_general`.
+    `stack`: stack of `put_document`.
+    `state` (int64 array of STATE_SIZE): where to continue; initially the offset of the images, 0, -1, 0, 0,
+    0, -1.
+    `out`, `position`: output, and the offset to continue at.
+    Returns the end of the text in `out`; `state[4]` gives the reason. For a value left to the caller, the
+    caller also writes the text around it, and advances offset and step past it.
     """
     offset = state[0]
     side = state[1]
@@ -321,24 +309,14 @@ def put_jobs(
 ) -> int:
     """Process jobs in order.
 
-    Parameters
-    ----------
-    data, ready
-        Bytes of events, and prepared text.
-    jobs : int64 array of shape (n, JOB_SIZE)
-        The jobs.
-    letters
-        Alphabet for base64.
-    images, limits, kinds, sizes, prefixes, details, pool, texts, clauses, escapes, scratch, stack
-        See `put_rows`.
-    state : int64 array of JOBS_STATE_SIZE
-        Where to continue; initially all 0.
-    out, offset
-        Output, and the offset to continue at.
-
-    Returns
-    -------
-    End of the text in `out`. `state[4]` gives the reason, as for `put_rows`, for jobs of all kinds.
+    `data`, `ready`: bytes of events, and prepared text.
+    `jobs` (int64 array of shape (n, JOB_SIZE)): the jobs.
+    `letters`: alphabet for base64.
+    `images`, `limits`, `kinds`, `sizes`, `prefixes`, `details`, `pool`, `texts`, `clauses`, `escapes`,
+    `scratch`, `stack`: see `put_rows`.
+    `state` (int64 array of JOBS_STATE_SIZE): where to continue; initially all 0.
+    `out`, `offset`: output, and the offset to continue at.
+    Returns the end of the text in `out`; `state[4]` gives the reason, as for `put_rows`, for all jobs.
     """
     while state[JOB] < jobs.shape[0]:
         job = state[JOB]

@@ -244,20 +244,11 @@ _LIMB = 1_000_000_000
 def put_general(mantissa: int, exponent: int, precision: int, big: Ints, out: Bytes, end: int) -> int:
     """Write `mantissa` times 2 to the `exponent`, with `precision` significant digits, as `%g` does.
 
-    Parameters
-    ----------
-    mantissa
-        Greater than 0 and less than 2^53.
-    precision
-        At most 20; the last digit is rounded from the exact value, ties to even.
-    big : int64 array of SCRATCH numbers
-        Scratch memory.
-    out, end
-        Output, with room for 32 bytes.
-
-    Returns
-    -------
-    The offset after the text.
+    `mantissa`: greater than 0 and less than 2^53.
+    `precision`: at most 20; the last digit is rounded from the exact value, ties to even.
+    `big` (int64 array of SCRATCH numbers): scratch memory.
+    `out`, `end`: output, with room for 32 bytes.
+    Returns the offset after the text.
     """
     while exponent < 0 and mantissa & 1 == 0:
         mantissa >>= 1

@@ -57,11 +57,7 @@ from binlog_kaitai.values.column_kinds import (
     OPAQUE_TIMESTAMP,
     of_type,
 )
-from binlog_kaitai.values.sql_text import (
-    MOST_DIGITS,
-    introducer,
-    is_long_double,
-)
+from binlog_kaitai.values.sql_text import MOST_DIGITS, introducer, is_long_double
 
 _DASH, _QUOTE = ord("-"), ord('"')
 _BASE64 = np.frombuffer(b'"base64:type', dtype=np.uint8)
@@ -440,17 +436,11 @@ def put_document(
 ) -> tuple[int, int]:
     """Print the document in `data[start:end]`, which must be in bounds.
 
-    Parameters
-    ----------
-    stack : int64 array
-        MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
-    casts, cast_at
-        Output for SQL expressions of the values that JSON text does not express, each after a comma and its
-        path (see `values.sql_text`), and the offset to write at; no expressions are written if it is empty.
-
-    Returns
-    -------
-    End of the text, NO_ROOM or LEFT; and the end of the casts.
+    `stack` (int64 array): MAX_DEPTH levels: offset, count, index, and offset and length of the last key.
+    `casts`, `cast_at`: output for SQL expressions of the values that JSON text does not express, each after a
+    comma and its path (see `values.sql_text`), and the offset to write at; no expressions are written if it
+    is empty.
+    Returns the end of the text, NO_ROOM or LEFT; and the end of the casts.
     """
     if place + 4 > out.shape[0]:
         return NO_ROOM, cast_at

@@ -73,12 +73,8 @@ def _characters(data: Bytes, start: int, end: int, charset: str) -> Iterator[str
 def json_text(data: Bytes, start: int, end: int, charset: str, marks: int) -> bytes:
     """JSON with a placeholder for a range: a string, or an object for bytes.
 
-    Parameters
-    ----------
-    charset
-        ``binary``, ``utf8mb4``, or a character set with one byte per character.
-    marks
-        Number of quotation marks in place of each one.
+    `charset`: ``binary``, ``utf8mb4``, or a character set with one byte per character.
+    `marks`: number of quotation marks in place of each one.
     """
     opening, closing = _around(data, start, end, charset, marks)
     kind = BINARY if len(closing) > marks else charset

@@ -55,21 +55,13 @@ def put_bytes(
 ) -> int:
     """Write ranges of bytes, translated by a table, with the same text before and after each range.
 
-    Parameters
-    ----------
-    starts, ends : int64 arrays
-        The ranges in `data`; one with an end before its start produces no text at all.
-    is_plain, sizes, texts
-        For each of the 256 bytes, whether it is copied unchanged; otherwise it becomes `sizes[byte]` bytes of
-        `texts[byte]`.
-    around : int64 array of shape (2, n)
-        Text before and after each range, preceded by its length.
-    out, offsets
-        Output: the texts, and the start of each; one more element than there are ranges.
-
-    Returns
-    -------
-    Length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
+    `starts`, `ends` (int64 arrays): the ranges in `data`; one with an end before its start produces no text
+    at all.
+    `is_plain`, `sizes`, `texts`: for each of the 256 bytes, whether it is copied unchanged; otherwise it
+    becomes `sizes[byte]` bytes of `texts[byte]`.
+    `around` (int64 array of shape (2, n)): text before and after each range, preceded by its length.
+    `out`, `offsets`: output: the texts, and the start of each; one more element than there are ranges.
+    Returns the length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
     """
     offset = 0
     room = out.shape[0]
@@ -204,20 +196,13 @@ def put_numbers(values: Ints, out: Bytes, offsets: Ints) -> int:
 def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Bytes, ends: Array) -> int:
     """Write the texts of each row one after another, with the same bytes before, between and after them.
 
-    Parameters
-    ----------
-    data
-        All texts and bytes.
-    offsets, bases
-        Text `n` of a row is at `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row + 1]`.
-    limits : int64 array
-        The bytes before text `n` are at `limits[n]` to `limits[n + 1]`; the last ones follow the last text.
-    out, ends
-        Output: the rows, and the start of each, with one more element.
-
-    Returns
-    -------
-    Length of all rows; -1 if `out` is too small, -2 if a text is outside `data`.
+    `data`: all texts and bytes.
+    `offsets`, `bases`: text `n` of a row is at `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row +
+    1]`.
+    `limits` (int64 array): the bytes before text `n` are at `limits[n]` to `limits[n + 1]`; the last ones
+    follow the last text.
+    `out`, `ends`: output: the rows, and the start of each, with one more element.
+    Returns the length of all rows; -1 if `out` is too small, -2 if a text is outside `data`.
     """
     offset = 0
     count = offsets.shape[0]

@@ -229,37 +229,22 @@ def put_lines(
 ) -> bool:
     """See `put_row_lines`.
 
-    Parameters
-    ----------
-    is_sql
-        A constant: other dialects are slower in a loop that contains the code for SQL.
-    dialect
-        See `listed_values`.
-    data, starts, first_start, step_start
-        Bytes, and the offsets of values in them, see `walk_images`: the entry of column `c` and row `r` has
-        the index `first_start + c * step_start + r`.
-    rows, events, numbers, programs
-        For each line, its (first) row, the index of its event, and the row number in the log; for each event,
-        the program that writes its lines.
-    limits, pieces
-        Program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
-    pool, null
-        Constants, and the text for NULL.
-    texts, text_limits
-        Texts of events, consecutive for each event, and the start of each.
-    words, word_limits
-        Words of columns, and the start of each: see `listed_values`.
-    longest
-        Maximum length of a string that is not left out.
-    scratch, stack
-        Memory for documents in SQL, and the stack of `put_document`.
-    state : int64 array of STATE_SIZE
-        Where to continue; initially all 0.
-    left : int64 array of shape (n, 3)
-        Output: line, piece and offset in `out` of each value left to the event reader; in the table format,
-        where the whole line is left out, the offset of its beginning.
-    out, ends
-        Output: the lines, and the end of each.
+    `is_sql`: a constant: other dialects are slower in a loop that contains the code for SQL.
+    `dialect`: see `listed_values`.
+    `data`, `starts`, `first_start`, `step_start`: bytes, and the offsets of values in them, see
+    `walk_images`: the entry of column `c` and row `r` has the index `first_start + c * step_start + r`.
+    `rows`, `events`, `numbers`, `programs`: for each line, its (first) row, the index of its event, and the
+    row number in the log; for each event, the program that writes its lines.
+    `limits`, `pieces`: program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
+    `pool`, `null`: constants, and the text for NULL.
+    `texts`, `text_limits`: texts of events, consecutive for each event, and the start of each.
+    `words`, `word_limits`: words of columns, and the start of each: see `listed_values`.
+    `longest`: maximum length of a string that is not left out.
+    `scratch`, `stack`: memory for documents in SQL, and the stack of `put_document`.
+    `state` (int64 array of STATE_SIZE): where to continue; initially all 0.
+    `left` (int64 array of shape (n, 3)): output: line, piece and offset in `out` of each value left to the
+    event reader; in the table format, where the whole line is left out, the offset of its beginning.
+    `out`, `ends`: output: the lines, and the end of each.
     """
     room = out.shape[0]
     line = state[LINE]
