@@ -237,7 +237,7 @@ def test_a_chosen_event_has_rows_bytes_and_fields(opened: Open) -> None:
     assert "Bits described by" in about
     cell = browser.find_elements(By.CSS_SELECTOR, ".hex .codes [data-leaf]")[-2]
     ActionChains(browser).scroll_to_element(cell).move_to_element(cell).perform()
-    assert browser.find_element(By.ID, "field").text.startswith("@2 = b body.content.rows[1].after.cells[1]")
+    assert browser.find_element(By.ID, "field").text.startswith("@2 = b body.rows[1].after.cells[1]")
 
 
 def test_keys_and_addresses_lead_to_events(opened: Open, file: Path) -> None:

@@ -8,6 +8,9 @@ for (const path of Object.keys(documentation)) {
 const isStructure = (value) => Boolean(value) && pathOf.has(value.constructor);
 const documented = (node) => documentation[pathOf.get(node.constructor)];
 
+/** As in Python's `event`, whose `body` is the content of the grammar's body. */
+const fieldPath = (path) => path.replace(/\bbody\.content\b/, 'body');
+
 /** Numbers in parts: what the number means says more than what its parts mean. */
 const NUMBERS = new Set(['PackedInteger', 'VarlenInteger']);
 
@@ -42,7 +45,7 @@ function* walk(node, prefix, whole, buffer) {
     const mark = node._debug[property];
     if (!mark || instances.includes(property)) continue;
     const value = node[property];
-    const path = prefix + name;
+    const path = fieldPath(prefix + name);
     const meaning = whole && (isNumber || !doc) ? whole : doc;
     if (Array.isArray(value) && isStructure(value[0])) {
       for (let index = 0; index < value.length; index++) yield* child(value[index], `${path}[${index}].`, meaning, buffer);
@@ -98,7 +101,7 @@ function overlays(node, prefix, buffer) {
 /** Values that the grammar computes: numbers, names, and flags that are set. */
 function derivedOf(event) {
   const derived = [];
-  for (const [node, prefix] of [[event?.header, 'header'], [event?.body?.content, 'content']]) {
+  for (const [node, prefix] of [[event?.header, 'header'], [event?.body?.content, 'body']]) {
     if (!isStructure(node)) continue;
     const { fields, instances } = documented(node);
     for (const property of instances) {
