@@ -357,7 +357,7 @@ zone = click.option(
     callback=_use_zone,
     expose_value=False,
     is_eager=True,
-    help="Zone of times, in filters and in output; default: local.",
+    help="Zone of times, in filters and in output; default: local, or UTC if BINLOG_KAITAI_UTC=1.",
 )
 
 

@@ -55,7 +55,8 @@ def stats(
     top
         Length of the rankings.
     table_step
-        If it is not 0, there is a part `table_times`: the rows of each table in steps of this many seconds.
+        If it is not 0, there is a part `table_times`: the rows of each table in steps of this many seconds,
+        which divide local days.
     **options
         See :class:`EventOptions`.
 

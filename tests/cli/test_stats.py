@@ -152,7 +152,8 @@ def test_tables_fit_the_terminal(
     assert re.match(r"    [0-9a-f-]{36}:\d+  ", beside)
 
 
-def test_a_file_gets_lines_of_any_length(run: Run, tmp_path: Path) -> None:
+def test_a_file_gets_lines_of_any_length(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
     logs = [tmp_path / f"{'long-' * 35}{number}.bin" for number in range(2)]
     for log in logs:
         log.write_bytes(MIXED.read_bytes())
