@@ -55,3 +55,14 @@ def test_logs_of_the_corpus_are_never_converted() -> None:
 def test_the_corpus_stays_small() -> None:
     size = sum((ROOT / name).stat().st_size for name in tracked() if name.startswith("tests/corpus/"))
     assert size < 15_000_000
+
+
+def test_names_that_say_little_stand_for_one_class_each() -> None:
+    names = ("Program", "Plan", "Dialect", "State")
+    found = [
+        name
+        for path in (ROOT / "binlog_kaitai").rglob("*.py")
+        for name in re.findall(r"^class _?(\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        if name in names
+    ]
+    assert len(found) == len(set(found))
