@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables
+from binlog_kaitai.ddl.elements import is_column
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables, split
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -32,6 +33,11 @@ from binlog_kaitai.values.table_definition import TableDefinition
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
+
+#: What ALTER TABLE can drop besides columns.
+_NOT_COLUMNS = frozenset(
+    ["PRIMARY", "SYSTEM", "CONSTRAINT", "INDEX", "KEY", "FOREIGN", "CHECK", "PARTITION", "PERIOD"]
+)
 
 
 class DdlKind(StrEnum):
@@ -189,3 +195,23 @@ def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
         cursor.skip("TO")
     new = cursor.dotted_name()[-1]
     return None if old == new else (old, new)
+
+
+def columns_moved_in(clause: Sequence[Token]) -> list[tuple[str, str]]:
+    """The old and new names of columns in a clause of ALTER TABLE; "" for one that is new or dropped.
+
+    Raises `UnreadableError`: there is no name.
+    """
+    if (renamed := renamed_in(clause)) is not None:
+        return [renamed]
+    cursor = TokenCursor(clause)
+    if cursor.skip("ADD"):
+        if not cursor.skip("COLUMN") and (cursor.keyword() in _NOT_COLUMNS or not is_column(cursor)):
+            return []
+        cursor.skip("IF", "NOT", "EXISTS")
+        elements = [cursor] if cursor.mark() != "(" else [TokenCursor(one) for one in split(cursor.group())]
+        return [("", one.dotted_name()[-1]) for one in elements if is_column(one)]
+    if cursor.skip("DROP") and (cursor.skip("COLUMN") or cursor.keyword() not in _NOT_COLUMNS):
+        cursor.skip("IF", "EXISTS")
+        return [(cursor.dotted_name()[-1], "")]
+    return []

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed_tables import changed_tables
-from binlog_kaitai.ddl.definition_changes import renamed_in
+from binlog_kaitai.ddl.definition_changes import columns_moved_in
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, may_affect_tables, may_truncate
 from binlog_kaitai.ddl.statements import (
@@ -63,7 +63,7 @@ class Kind(StrEnum):
 
     EMPTIED = "emptied"
     RENAMED = "renamed"
-    COLUMNS_RENAMED = "columns_renamed"
+    COLUMNS_MOVED = "columns_moved"
     UNCLEAR = "unclear"
     PREPARED = "prepared"
     COMMITTED = "committed"
@@ -80,7 +80,7 @@ class Effect:
     `reason`: why the content of a table is no longer determined.
     `schema_name`, `table_name`: the table; an empty table name means all tables of the database.
     `new_schema_name`, `new_table_name`: new name of a renamed table.
-    `columns`: old and new name of each renamed column.
+    `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
     """
 
     position: int
@@ -247,8 +247,8 @@ def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[E
 def _of_alter(statement: AlterTable, schema: str, effect: Callable[..., Effect]) -> list[Effect]:
     key = qualified(statement.name, schema)
     effects: list[Effect] = []
-    if columns := tuple(pair for clause in statement.clauses if (pair := renamed_in(clause)) is not None):
-        effects.append(effect(Kind.COLUMNS_RENAMED, *key, columns=columns))
+    if columns := tuple(pair for clause in statement.clauses for pair in columns_moved_in(clause)):
+        effects.append(effect(Kind.COLUMNS_MOVED, *key, columns=columns))
     for clause in statement.clauses:
         cursor = TokenCursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)

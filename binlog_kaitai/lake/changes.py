@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.lineage import Place, Segment, naming
+from binlog_kaitai.lake.lineage import Naming, Place, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.tables import Format
-from binlog_kaitai.lake.types import conform, with_names
+from binlog_kaitai.lake.types import conform, merge_columns, with_names
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 
 #: The columns before those of the table, and after them.
@@ -51,22 +51,23 @@ class TableChanges:
         return pa.RecordBatchReader.from_batches(schema, read_parts(self._lake.tables, parts, schema))
 
     def parts(self, table: tuple[str, str]) -> list[Part]:
-        """The changes that make up a table, divided where it or its columns were renamed."""
-        return [part for one in self.lineage.segments(table) for part in self._parts(one, table)]
+        """The changes that make up a table, divided where it or its columns were renamed or dropped."""
+        return _joined([part for one in self.lineage.segments(table) for part in self._parts(one, table)])
 
-    def _parts(self, segment: Segment, table: tuple[str, str]) -> Iterator[Part]:
+    def _parts(self, segment: Segment, table: tuple[str, str]) -> Iterator[tuple[Part, Naming]]:
         name = f"changes/{table_name(self._rules.name_of(segment.table))}"
         opened = self._lake.tables.open(name)
         if opened is None:
             return
         columns = opened.columns
         own = [one for one in columns if one not in META]
-        renames = self.lineage.renames(table)
-        places = [None, *(one.place for one in renames), None]
+        moves = self.lineage.moves(table)
+        places = [None, *(one.place for one in moves), None]
         for number, (begin, end) in enumerate(pairwise(places)):
             where = self._where(_last(begin, segment.after), _first(end, segment.before))
-            names = {one: one for one in columns} | naming(own, renames[number:])
-            yield Part(name, where, names, columns)
+            named = naming(own, moves, number)
+            there = {name: kind for name, kind in columns.items() if name not in named.absent}
+            yield Part(name, where, {one: one for one in columns} | named.names, there), named
 
     def _where(self, after: Place | None, before: Place | None) -> pc.Expression:
         place = pc.field(SEQUENCE)
@@ -88,12 +89,36 @@ class Part:
     `where`: which of its rows they are.
     `names`: the current names of its columns.
     `columns`: its columns.
+    `gone`: current names of those that were dropped since.
     """
 
     folder: str
     where: pc.Expression
     names: Mapping[str, str]
     columns: Mapping[str, pa.DataType]
+    gone: frozenset[str] = frozenset()
+
+
+def _joined(parts: Sequence[tuple[Part, Naming]]) -> list[Part]:
+    """Parts with one name per column; another type, or a dropped column, has a name of its own."""
+    columns: dict[str, pa.DataType] = {}
+    joined = []
+    for part, named in reversed(parts):  # the newest names stay, whatever is added to older tables
+        there = {name: kind for name, kind in part.columns.items() if name not in named.gone}
+        merged = merge_columns(columns, pa.schema([(part.names[name], kind) for name, kind in there.items()]))
+        joined.append({name: merged[part.names[name]] for name in there})
+    dropped: dict[str, pa.DataType] = {}
+    taken = {name.lower() for name in columns}
+    found = []
+    for (part, named), names in zip(parts, reversed(joined), strict=True):
+        gone = {}
+        for one in sorted(named.gone & part.columns.keys()):
+            name, kind = part.names[one], part.columns[one]
+            while name.lower() in taken or dropped.get(name, kind) != kind:
+                name += "_"
+            dropped[name], gone[one] = kind, name
+        found.append(replace(part, names={**part.names, **names, **gone}, gone=frozenset(gone.values())))
+    return found
 
 
 def columns_of(parts: Iterable[Part]) -> pa.Schema:

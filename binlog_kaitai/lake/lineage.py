@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
@@ -103,11 +103,21 @@ class Segment:
     before: Place | None = None
 
 
-class Rename(NamedTuple):
-    """A statement that renames columns: new names by old ones, which are in lower case."""
+class Moves(NamedTuple):
+    """A statement that renames, drops or adds columns.
+
+    `names`: new names by old ones, which are in lower case; "" for those that are dropped.
+    `added`: names of new columns that others had before, in lower case.
+    """
 
     place: Place
     names: dict[str, str]
+    added: frozenset[str] = frozenset()
+
+    @property
+    def given(self) -> set[str]:
+        """The names that columns get, in lower case."""
+        return {new.lower() for new in self.names.values() if new} | self.added
 
 
 class Lineage:
@@ -130,7 +140,8 @@ class Lineage:
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._rolled_back: list[tuple[Place, Place]] = []
         self._segments: dict[Key, list[Segment]] = {}
-        self._renames: dict[Key, list[Rename]] = {}
+        self._moves: dict[Key, list[Moves]] = {}
+        self._former: dict[Key, set[str]] = {}
         for entry in entries:
             self.take(entry)
 
@@ -148,9 +159,9 @@ class Lineage:
         """The changes that make up the content of a table, oldest first."""
         return self._segments.get(table, [Segment(table)])
 
-    def renames(self, table: Key) -> list[Rename]:
-        """The statements that renamed columns of a table, oldest first, under whichever name it had."""
-        return self._renames.get(table, [])
+    def moves(self, table: Key) -> list[Moves]:
+        """What statements did to the columns of a table, oldest first, under whichever name it had."""
+        return self._moves.get(table, [])
 
     def _has_rows(self, table: Key) -> bool:
         return any(one.table in self.recorded for one in self.segments(table))
@@ -174,45 +185,86 @@ class Lineage:
                 emptied = [table] if one.table_name else [key for key in self.tables() if key[0] == table[0]]
                 for key in emptied:
                     self._begin(key, place)
-            case Kind.COLUMNS_RENAMED:
-                self._rename_columns(place, table, one.columns)
+            case Kind.COLUMNS_MOVED:
+                self._move_columns(place, table, one.columns)
             case Kind.RENAMED:
                 self._rename(place, table, (one.new_schema_name, one.new_table_name))
             case _:
                 self.unclear[table] = one.reason
 
     def _rename(self, place: Place, table: Key, new: Key) -> None:
-        moved, renames = self.segments(table), self.renames(table)
+        moved, moves = self.segments(table), self.moves(table)
+        former = self._former.pop(table, set())
         self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
         reason, key = self.unclear.get(table), self.keys.get(table, [])
         self._begin(table, place)
-        self._renames[new] = renames
+        self._moves[new], self._former[new] = moves, former
         if reason is not None:
             self.unclear[new] = reason
         self.keys.setdefault(new, key)
 
-    def _rename_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
-        pairs = (tuple(name_in_lake(name, self._kind) for name in pair) for pair in columns)
-        names = {old.lower(): new for old, new in pairs}
-        self._renames.setdefault(table, []).append(Rename(place, names))
+    def _move_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
+        pairs = [tuple(name and name_in_lake(name, self._kind) for name in pair) for pair in columns]
+        names = {old.lower(): new for old, new in pairs if old}
+        former = self._former.setdefault(table, set())
+        former.update(names)
+        added = frozenset(former & {new.lower() for old, new in pairs if not old})
+        former.difference_update(new.lower() for _, new in pairs)
+        if names or added:
+            self._moves.setdefault(table, []).append(Moves(place, names, added))
         if table in self.keys:
-            self.keys[table] = [names.get(key.lower(), key) for key in self.keys[table]]
+            self.keys[table] = [names.get(key.lower()) or key for key in self.keys[table]]
 
     def _begin(self, table: Key, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]
-        self._renames.pop(table, None)
+        self._moves.pop(table, None)
+        self._former.pop(table, None)
         self.unclear.pop(table, None)
 
 
-def naming(own: Iterable[str], renames: Iterable[Rename]) -> dict[str, str]:
-    """The names of columns after renames. One that was dropped before another got its name ends with `_`."""
+class Naming(NamedTuple):
+    """Columns of a lake's table between two statements that move columns.
+
+    `names`: their current names.
+    `gone`: those that were dropped later.
+    `absent`: those that the server's table did not have then.
+    """
+
+    names: dict[str, str]
+    gone: set[str]
+    absent: set[str]
+
+
+def naming(own: Iterable[str], moves: Sequence[Moves], number: int = 0) -> Naming:
+    """What became of the columns after so many of the statements.
+
+    A column whose type has changed goes on in the lake under its name with `_` appended, so that what happens
+    to the one happens to the other.
+    """
     names = {name: name for name in own}
-    for rename in renames:
-        found = {name: rename.names.get(now.lower(), now) for name, now in names.items()}
-        given = {new.lower() for name, new in found.items() if new != names[name]}
-        for name, now in names.items():
-            if found[name] == now:  # this statement renames another column to this name
-                while found[name].lower() in given:
-                    found[name] += "_"
-        names = found
-    return names
+    known = {name.lower() for name in names}
+
+    def bases(name: str) -> Iterator[str]:
+        """The name, and those of columns that it continues."""
+        yield name.lower()
+        while name.endswith("_") and (name := name[:-1]).lower() in known:
+            yield name.lower()
+
+    former: set[str] = set()
+    for move in moves[:number]:
+        former = (former | move.names.keys()) - move.given
+    absent = {name for name in names if former.intersection(bases(name))}
+    gone: set[str] = set()
+    for move in moves[number:]:
+        own_names = {name: now for name, now in names.items() if name not in gone | absent}
+        known = {now.lower() for now in own_names.values()}
+        for name, now in own_names.items():
+            base = next((one for one in bases(now) if one in move.names), None)
+            if base is None:
+                if move.given.intersection(bases(now)):  # another column gets the name
+                    absent.add(name)
+            elif new := move.names[base]:
+                names[name] = new + now[len(base) :]
+            else:
+                gone.add(name)
+    return Naming(names, gone, absent)

@@ -121,9 +121,10 @@ class Rules:
             table = f"{effect.schema_name}.{effect.table_name}"
             if effect.kind == Kind.RENAMED:
                 self.masks.check_table_rename(table, f"{effect.new_schema_name}.{effect.new_table_name}")
-            elif effect.kind == Kind.COLUMNS_RENAMED:
+            elif effect.kind == Kind.COLUMNS_MOVED:
                 for old, new in effect.columns:
-                    self.masks.check_rename((table, old), (table, new))
+                    if old and new:
+                        self.masks.check_rename((table, old), (table, new))
 
     def as_dict(self) -> dict[str, Any]:
         """In a form that JSON can represent."""

@@ -43,6 +43,10 @@ _ROWS_AT_ONCE = 1 << 20
 Row = dict[str, Any]
 
 _LACKS = "row images do not have all columns (binlog_row_image), "
+_NOT_ADDED = (
+    "it has no primary key, and changes remove rows that none has added: the lake begins later than the "
+    "table, or an ALTER has changed values"
+)
 _NO_KEY = "a change has no value in its key: it is an invalid date (use --zero-dates text)"
 
 
@@ -93,10 +97,12 @@ class Update:
         if table is not None and table.batch >= self.batch and _place_of(table) == self.end:
             return  # an earlier attempt of this task has done it
         whole = columns_of(self.parts)
-        own = pa.schema([one for one in whole if one.name not in META])
+        left_out = META.union(*(part.gone for part in self.parts))
+        own = pa.schema([one for one in whole if one.name not in left_out])
         if unknown := [key for key in self.keys if key not in own.names]:
             raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
-        if self.since is not None and table is not None:
+        is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
+        if self.since is not None and table is not None and is_same:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows):
                 if rows.num_rows:
@@ -188,7 +194,7 @@ class State:
         end, parts = _place(plan.end), tuple(changes.parts(table))
         begin = self._ends[name] if name in self._ends else self._end_of(name)
         bounds = [place for one in lineage.segments(table) for place in (one.after, one.before)]
-        bounds += [one.place for one in lineage.renames(table)]
+        bounds += [one.place for one in lineage.moves(table)]
         since = None
         if begin is not None and all(place is None or place < begin for place in bounds):
             place = pc.field(SEQUENCE)
@@ -261,7 +267,7 @@ def _reduced(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
 def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Rows that were added more often than removed, as often as that.
 
-    Raises `UsageError`: a column has a type whose values cannot be compared.
+    Raises `UsageError`: one was removed more often than added, or values of a column cannot be compared.
     """
     if lists := [one.name for one in own if pa.types.is_list(one.type)]:
         raise UsageError(f"it has no primary key, and lists cannot be compared: {', '.join(lists)}")
@@ -274,7 +280,9 @@ def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.R
         groups = pa.concat_tables([counts, signed]).group_by(own.names, use_threads=False)
         counts = groups.aggregate([(COPIES, "sum")]).rename_columns([*own.names, COPIES])
         counts = counts.filter(pc.field(COPIES) != 0)
-    copies = np.maximum(counts[COPIES].to_numpy(), 0)
+    copies = counts[COPIES].to_numpy()
+    if (copies < 0).any():
+        raise UsageError(_NOT_ADDED)
     rows = counts.select(own.names).take(np.repeat(np.arange(len(copies)), copies))
     return iter(rows.cast(own).to_batches())
 

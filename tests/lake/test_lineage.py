@@ -13,6 +13,7 @@ from binlog_kaitai.lake import batches
 from binlog_kaitai.lake.lineage import (
     Entry,
     Lineage,
+    Moves,
     Place,
     Segment,
     entries_as_batch,
@@ -43,8 +44,12 @@ def renamed(log: int, position: int, old: str, new: str) -> Entry:
     return effect(log, position, Kind.RENAMED, old, new_schema_name="d", new_table_name=new)
 
 
+def columns_moved(log: int, position: int, table: str, *names: tuple[str, str]) -> Entry:
+    return effect(log, position, Kind.COLUMNS_MOVED, table, columns=names)
+
+
 def columns_renamed(log: int, position: int, table: str, **names: str) -> Entry:
-    return effect(log, position, Kind.COLUMNS_RENAMED, table, columns=tuple(names.items()))
+    return effect(log, position, Kind.COLUMNS_MOVED, table, columns=tuple(names.items()))
 
 
 def test_a_table_is_all_its_changes() -> None:
@@ -78,13 +83,13 @@ def test_renamed_columns_follow_their_table() -> None:
         columns_renamed(2, 30, "b", y="_file"),
     )
     lineage = Lineage(steps)
-    first, second = lineage.renames(B)
-    assert first == (Place(0, 2, 10), {"id": "key", "x": "y"})
-    assert second == (Place(0, 2, 30), {"y": "_file_"})
-    assert lineage.renames(A) == []
+    first, second = lineage.moves(B)
+    assert first == (Place(0, 2, 10), {"id": "key", "x": "y"}, frozenset())
+    assert second == (Place(0, 2, 30), {"y": "_file_"}, frozenset())
+    assert lineage.moves(A) == []
     assert lineage.keys[B] == ["key"]
-    assert naming(["id", "x"], lineage.renames(B)) == {"id": "key", "x": "_file_"}
-    assert Lineage([columns_renamed(1, 9, "a", id="k"), emptied(1, 10, "a")]).renames(A) == []
+    assert naming(["id", "x"], lineage.moves(B)).names == {"id": "key", "x": "_file_"}
+    assert Lineage([columns_renamed(1, 9, "a", id="k"), emptied(1, 10, "a")]).moves(A) == []
 
 
 def test_what_the_changes_do_not_show() -> None:
@@ -134,3 +139,25 @@ def test_a_pipeline_reads_the_lineage_once(tmp_path: Path, monkeypatch: pytest.M
     assert pipeline.lake.plan is not None
     assert pipeline.lake.plan.batch > 3
     assert vars(pipeline.lake.lineage) == vars(opened(tmp_path).lineage)
+
+
+def test_a_dropped_column_is_not_the_new_one_of_its_name() -> None:
+    steps = (
+        columns_moved(1, 10, "a", ("x", "")),
+        renamed(1, 15, "a", "b"),
+        columns_moved(1, 20, "b", ("", "X")),
+    )
+    moves = Lineage([*steps, columns_moved(1, 30, "b", ("", "y"))]).moves(B)
+    assert moves == [Moves(Place(0, 1, 10), {"x": ""}), Moves(Place(0, 1, 20), {}, frozenset({"x"}))]
+    names = {"id": "id", "x": "x"}
+    assert naming(names, moves) == (names, {"x"}, set())
+    assert naming(names, moves, 1) == (names, set(), {"x"})
+    assert naming(names, moves, 2) == (names, set(), set())
+
+
+def test_a_column_that_has_changed_its_type_is_renamed_with_what_it_was() -> None:
+    moves = [Moves(Place(0, 1, 10), {"c": "b", "d": ""})]
+    own = ["c", "c_", "d", "d_", "b"]
+    before = {"c": "b", "c_": "b_", "d": "d", "d_": "d_", "b": "b"}
+    assert naming(own, moves) == (before, {"d", "d_"}, {"b"})
+    assert naming(own, moves, 1) == ({name: name for name in own}, set(), {"c", "c_", "d", "d_"})

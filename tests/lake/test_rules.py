@@ -171,7 +171,7 @@ def test_a_lake_keeps_its_rules(tmp_path: Path) -> None:
 
 def test_a_statement_that_uncovers_a_column_ends_the_run() -> None:
     rules = Rules(Masks.of(mask=["*.*.email=null"]))
-    effect: Any = Effect(4, Kind.COLUMNS_RENAMED, "s", "t", columns=(("email", "mail"),))
+    effect: Any = Effect(4, Kind.COLUMNS_MOVED, "s", "t", columns=(("email", "mail"),))
     assert asdict(effect)["columns"]
     with pytest.raises(UsageError, match=r"s\.t\.email is masked or left out, and a statement renames it"):
         rules.check_effects([effect])

@@ -1,0 +1,85 @@
+"""Changes and state of a lake are the tables of a server after a random workload."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from binlog_kaitai.lake.changes import TableChanges
+from tests.extent import sample
+from tests.lake.lakes import opened
+from tests.lake.test_state import run
+from tests.lake.test_truth import changes_of, content
+from tests.rows.truth import OracleTable, as_5_7_shows
+from tests.servers.conftest import StartServer
+from tests.servers.random_definitions import Workload
+from tests.spark.oracle import server_text
+from tools.corpus.recorder import reset_statement
+from tools.corpus.snapshot import snapshot
+from tools.servers import Server
+
+pytestmark = pytest.mark.server
+
+NAMES = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-11.4")
+
+
+def tables_after(server: Server, statements: Iterable[str]) -> list[OracleTable]:
+    """Run statements on a server with new logs; returns the tables that it has then."""
+    server.execute("DROP DATABASE IF EXISTS w")
+    server.execute(reset_statement(server))
+    connection = server.connect()
+    cursor = connection.cursor()
+    for statement in statements:
+        cursor.execute(statement)
+    connection.close()
+    server.execute("FLUSH BINARY LOGS")
+    return [OracleTable.of(json.loads(line)) for line in snapshot(server, ["w"]).splitlines()]
+
+
+def shown(rows: Iterable[dict[str, Any]], table: OracleTable) -> Counter[tuple[str | None, ...]]:
+    """Rows of a lake as the server prints them; a column whose type changes goes on with `_` appended."""
+    found: Counter[tuple[str | None, ...]] = Counter()
+    for row in rows:
+        values = dict[str, Any]()
+        for name, value in row.items():
+            if value is not None:
+                assert values.setdefault(name.rstrip("_"), value) is value
+        texts = (server_text(values.get(one.name), one) for one in table.columns)
+        found[tuple(text and as_5_7_shows(text) for text in texts)] += 1
+    return found
+
+
+@pytest.mark.parametrize("seed", sample(range(1, 7), 1))
+@pytest.mark.parametrize("name", NAMES)
+def test_changes_and_state_are_the_tables_of_a_server(
+    name: str, seed: int, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(name)
+    oracle = tables_after(server, Workload(seed, has_keyless=seed % 2 == 1).statements(300))
+    size = random.Random(seed).choice((3_000, 12_000, 1 << 20))
+    refused = run(tmp_path, [server.data / "binlog.index"], size, views=["changes"], zero_dates="text")
+    lake = opened(tmp_path)
+    changes = TableChanges(lake)
+    compared = 0
+    for table in oracle:
+        if (reason := refused.get(".".join(table.name))) is not None:
+            assert not changes.lineage.keys[table.name]
+            assert "it has no primary key, and changes remove rows that none has added" in reason
+            continue
+        expected = Counter(tuple(text and as_5_7_shows(text) for text in row) for row in table.rows)
+        state = lake.tables.open(f"state/{'.'.join(table.name)}")
+        assert state is not None
+        kept = [row for batch in state.batches() for row in batch.to_pylist()]
+        assert shown(kept, table) == expected, table.name
+        dropped = frozenset().union(*(part.gone for part in changes.parts(table.name)))
+        rows = content(changes_of(changes, table.name), changes.lineage.keys.get(table.name, []))
+        left = [{name: one for name, one in row.items() if name not in dropped} for row in rows]
+        assert shown(left, table) == expected, table.name
+        compared += len(table.rows)
+    assert compared > 100
