@@ -74,3 +74,37 @@ def test_search_finds_fields_servers_names_and_numbers(
     assert name in quiet.find_element(By.CSS_SELECTOR, "#results a").text
     box.send_keys(Keys.ENTER)
     assert quiet.current_url.partition("#")[0].endswith(page)
+
+
+@pytest.mark.parametrize("width", [360, 1200, 1920])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_fit_and_everybody_can_read_them(
+    folder: Path, quiet: Any, axe: str, scheme: str, width: int
+) -> None:
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    quiet.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    quiet.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    try:
+        for name in ("index", "gtid_event", "binlog_enums"):
+            quiet.get((folder / f"{name}.html").as_uri())
+            assert quiet.execute_script("return document.documentElement.scrollWidth") <= width, name
+            quiet.execute_script(axe)
+            found = quiet.execute_async_script("axe.run(document, {preload: false}).then(arguments[0])")
+            assert [
+                (one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]
+            ] == []
+        quiet.get((folder / "gtid_event.html").as_uri())
+        table = quiet.find_element(By.CSS_SELECTOR, ".wide")
+        is_cut = table.get_property("scrollWidth") > table.get_property("clientWidth")
+        assert is_cut == (width < 1200), "on a desk the meaning of a field is in sight"
+    finally:
+        quiet.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+        quiet.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_names_break_after_underscores_and_nowhere_else(folder: Path) -> None:
+    text = (folder / "gtid_event.html").read_text()
+    assert "<code>sequence_<wbr>number</code>" in text
+    assert 'href="large_transaction_header_event.html"' in text
+    assert "8.0.14" in text

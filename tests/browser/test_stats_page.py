@@ -180,3 +180,22 @@ def test_everybody_can_read_it(opened: Any, axe: str, theme: str, width: int) ->
         found = browser.execute_async_script("axe.run(document).then(arguments[0])")
         assert [(one["id"], [node["target"] for node in one["nodes"]]) for one in found["violations"]] == []
     browser.set_window_size(1280, 1000)
+
+
+@pytest.mark.parametrize("width", [360, 1200, 1920])
+def test_it_fits(opened: Any, width: int) -> None:
+    browser = opened(case("mysql-9.7", "types_full").logs[0])
+    metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        for link in browser.find_elements(By.CSS_SELECTOR, "nav a"):
+            assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= width, link.text
+        tracks = browser.find_elements(By.CSS_SELECTOR, "#bars .track")
+        parts = [
+            sum(part.rect["width"] for part in track.find_elements(By.CSS_SELECTOR, ".part"))
+            for track in tracks
+        ]
+        assert max(parts) > width / 3 > 2 * min(parts), "bars have different lengths"
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -44,7 +44,7 @@ def as_html(sample: Sample) -> str:
     ]
     rows = "".join(_html_row(number, leaf) for number, leaf in enumerate(sample.leaves))
     return (
-        '<div class="sample"><pre class="hex" aria-label="bytes">'
+        '<div class="sample"><pre class="hex" role="group" aria-label="bytes" tabindex="0">'
         + "\n".join(lines)
         + '</pre><table class="decoded"><thead><tr><th>offset</th><th>field</th><th>value</th></tr></thead>'
         + f"<tbody>{rows}</tbody></table></div>"

@@ -19,6 +19,9 @@ from tools.reference.hexdump import as_html
 from tools.reference.samples import Sample
 
 _ASSETS = Path(__file__).with_name("assets")
+#: Tags, and preformatted text as a whole; what is between them is text.
+_TEXTS = re.compile(r"(<pre.*?</pre>|<[^>]*>)", re.DOTALL)
+_BREAKS = re.compile(r"(?<=\w)_(?=\w)|(?<=[a-z])(?:\.|::)(?=[a-z])")
 _HEADING = re.compile(r"<h(\d)>([^<]*)</h\1>")
 
 
@@ -45,14 +48,24 @@ def _html(markdown: str) -> str:
     html = re.sub(r'href="([\w]*)\.md', r'href="\1.html', html)
     html = html.replace('href="../formats"', 'href="index.html"')
     html = _HEADING.sub(lambda m: f'<h{m[1]} id="{anchor(m[2])}">{m[2]}</h{m[1]}>', html)
-    return html.replace("<table>", '<div class="wide"><table>').replace("</table>", "</table></div>")
+    table = '<div class="wide" role="group" aria-label="Table" tabindex="0"><table>'
+    html = html.replace("<table>", table).replace("</table>", "</table></div>")
+    return "".join(_with_breaks(part) for part in _TEXTS.split(html))
+
+
+def _with_breaks(html: str) -> str:
+    """Text whose names may be broken after an underscore, a dot or a colon; tags as they are."""
+    return html if html.startswith("<") else _BREAKS.sub(r"\g<0><wbr>", html)
 
 
 def _navigation(grammar: Grammar, current: str) -> str:
     parts = []
     for title, tops in pages.sections(grammar):
         quotes = {current: " aria-current=page"}
-        links = (f'<li><a href="{top.id}.html"{quotes.get(top.id, "")}>{top.id}</a></li>' for top in tops)
+        links = (
+            f'<li><a href="{top.id}.html"{quotes.get(top.id, "")}>{_with_breaks(top.id)}</a></li>'
+            for top in tops
+        )
         parts.append(f"<h2>{title}</h2><ul>{''.join(links)}</ul>")
     return "".join(parts)
 
