@@ -21,6 +21,7 @@ from tests.lake.lakes import fold, kill, opened, table
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import environment, prepare, url
 from tests.servers.test_exactly_once import TABLES, rows, transaction, writing
+from tests.servers.test_snapshot import url as snapshot_url
 from tools.servers import Server
 
 pytestmark = [pytest.mark.server, pytest.mark.spark]
@@ -46,7 +47,11 @@ def begin(server: Server) -> None:
     server.execute("CREATE DATABASE k")
     for name, columns in TABLES.items():
         server.execute(f"CREATE TABLE k.{name} ({columns})")
-    connection, choose = server.connect(), random.Random(server.spec.name)
+    write(server, 0)
+
+
+def write(server: Server, seed: int) -> None:
+    connection, choose = server.connect(), random.Random(f"{server.spec.name} {seed}")
     for _ in range(100):
         for statement in transaction(choose):
             connection.cursor().execute(statement)
@@ -119,3 +124,36 @@ def check(server: Server, folder: Path, source: str) -> None:
         expected = Counter(server.execute(f"SELECT * FROM k.{name}"))
         assert Counter(tuple(row.values()) for row in fold(tables, ("k", name))) == expected
         assert Counter(tuple(row.values()) for row in own(f"state/k.{name}")) == expected
+
+
+def test_a_lake_of_several_servers_begins_with_their_tables(
+    start_server: StartServer, tmp_path: Path
+) -> None:
+    """The same tables, with other rows; what is written later follows."""
+    servers = {name: start_server(name) for name in ("mysql-9.7", "mariadb-11.4")}
+    (tmp_path / "fleet.toml").write_text(
+        "\n".join(f'["{name}"]\nurl = "{snapshot_url(server)}"\n' for name, server in servers.items())
+    )
+    for server in servers.values():
+        begin(server)
+    options = ["--into", "one", "--snapshot", "--state", "--tables", "k.*"]
+    first: dict[tuple[str, str], Counter[object]] = {}
+    for attempt in range(2):
+        done = subprocess.run(command(tmp_path, *options), env=environment(), capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        for name, server in servers.items():
+            lake = opened(tmp_path / "lake", source=name)
+            for one in TABLES:
+                found = table(lake, f"changes/k.{one}").filter(pc.field("_source") == name)
+                kinds = Counter(found["_change_type"].to_pylist())
+                expected = Counter[object](server.execute(f"SELECT * FROM k.{one}"))
+                first.setdefault((name, one), expected)
+                assert kinds["snapshot"] == sum(first[name, one].values())
+                assert (kinds.keys() == {"snapshot"}) == (attempt == 0)
+                assert (
+                    Counter(tuple(row.values()) for row in fold(TableChanges(lake), ("k", one))) == expected
+                )
+                state = table(lake, f"state/k.{one}").filter(pc.field("_source") == name)
+                rows_of_state = state.drop_columns("_source").to_pylist()
+                assert Counter(tuple(row.values()) for row in rows_of_state) == expected
+            write(server, 1 + attempt)
