@@ -108,8 +108,8 @@ BUGS = (
     Bug(
         "spark: a task lacks the statements of the log before its own",
         "spark/batch.py",
-        "return self._files[: partition.number], replace",
-        "return self._files[: partition.number - 1], replace",
+        'definitions["earlier"] = self._files[: partition.number]',
+        'definitions["earlier"] = self._files[: partition.number - 1]',
         ("spark/test_changes.py", "spark/test_any_split.py"),
     ),
 )
