@@ -41,7 +41,7 @@ POSITION = 7156
 
 #: A log with the names of columns, and a field of an update in it.
 ORDERS = LOGS / "orders" / "binlog.000001"
-ORDERS_FIELD = "position=27725&field=body.content.rows[0].before.cells[4].value.digits"
+ORDERS_FIELD = "position=27725&field=body.rows[0].before.cells[4].value.digits"
 
 WIDTH, LINES = 132, 25
 
