@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import fs
 
+import binlog_kaitai as bk
 from tests.cluster.recipe import HOST, ROOT, TABLE, commands, replaced, same
 from tests.cluster.standalone import LIFE, SPARK, Cluster, wait
 from tests.lake.lakes import opened, table
+from tests.object_store import serving
 
 pytestmark = pytest.mark.cluster
 
@@ -24,7 +29,7 @@ def test_batch_and_stream_of_a_submitted_job(
     here = {"spark-submit": str(SPARK / "bin/spark-submit"), HOST: cluster.master}
     line = replaced(commands("venv-pack")[-1], here)
     job = cluster.start("job", ["bash", "-c", f"{line} {log} {TABLE} {tmp_path}"], workplace)
-    end_with_a_killed_executor(cluster, job, "job", tmp_path / "first-task")
+    end_with_a_killed_executor(cluster, job, "job", (tmp_path / "first-task").exists)
     same(pq.read_table(tmp_path / "batch.parquet"), expected)
     same(pq.read_table(tmp_path / "stream"), expected)
 
@@ -40,16 +45,39 @@ def test_pipeline(workplace: Path, cluster: Cluster, log: Path, expected: pa.Tab
     line = replaced(commands("--conf spark.archives")[-1], here)
     path = f"{ROOT}:{ROOT / 'generated'}"
     job = cluster.start("pipeline", ["bash", "-c", line], workplace, PYTHONPATH=path)
-    end_with_a_killed_executor(cluster, job, "pipeline", lake / "events")
+    end_with_a_killed_executor(cluster, job, "pipeline", (lake / "events").exists)
     same(table(opened(lake), f"changes/{TABLE}"), expected)
 
 
-def end_with_a_killed_executor(
-    cluster: Cluster, job: subprocess.Popen[bytes], name: str, begun: Path
+def test_pipeline_to_an_object_store(
+    workplace: Path, cluster: Cluster, log: Path, expected: pa.Table, tmp_path: Path
 ) -> None:
-    """Wait for the end of a job, one of whose executors is killed when a path is there."""
+    """The machines have no credentials but those that tasks bring."""
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL")
+    with serving() as (system, _):
+        (tmp_path / "s3.toml").write_text("".join(f'{name} = "{os.environ[name]}"\n' for name in names))
+        here = {
+            HOST: cluster.master,
+            "/mnt/lake": f"s3://logs/lake --split-size 256k --storage-options {tmp_path / 's3.toml'}",
+            "/mnt/logs/binlog.index": str(log),
+            "binlog-kaitai pipeline": f"{sys.executable} -m binlog_kaitai pipeline",
+        }
+        line = replaced(commands("--conf spark.archives")[-1], here)
+        path = f"{ROOT}:{ROOT / 'generated'}"
+        job = cluster.start("store", ["bash", "-c", line], workplace, PYTHONPATH=path)
+        files = fs.FileSelector("logs/lake/events", allow_not_found=True)
+        end_with_a_killed_executor(cluster, job, "store", lambda: bool(system.get_file_info(files)))
+        lake = opened("s3://logs/lake")
+        same(table(lake, f"changes/{TABLE}"), expected)
+        assert table(lake, "events").num_rows == bk.read_events(log).read_all().num_rows
+
+
+def end_with_a_killed_executor(
+    cluster: Cluster, job: subprocess.Popen[bytes], name: str, has_begun: Callable[[], bool]
+) -> None:
+    """Wait for the end of a job, one of whose executors is killed once the job has begun to write."""
     before = cluster.executors()
-    wait(f"{name} is in its midst", lambda: begun.exists() or job.poll() is not None)
+    wait(f"{name} is in its midst", lambda: has_begun() or job.poll() is not None)
     assert job.poll() is None, cluster.log(name)
     cluster.kill_executor()
     assert job.wait(LIFE) == 0, cluster.log(name)
