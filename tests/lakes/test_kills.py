@@ -54,7 +54,7 @@ def expected(logs: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[
     return found
 
 
-@pytest.fixture(params=["delta-disk", "delta-s3", "iceberg-s3", "iceberg-rest"])
+@pytest.fixture(params=["delta-disk", "delta-s3", "iceberg-disk", "iceberg-s3", "iceberg-rest"])
 def place(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[str, str]]:
