@@ -40,9 +40,9 @@ function from(object, field) {
 function to(object, field) { object._debug[field].end = object._io.pos; }
 """
 
-#: What a file of the compiler begins with, up to its classes; the last call has the names of its imports.
+#: What a file of the compiler begins with, up to its classes; the call names its class and imports.
 _UMD = re.compile(
-    r"\A// This.*?factory\((root\.[^\n]*)\);\n  \}\n\}\)\([^\n]*?, (function \([^)]*\) \{)\n", re.DOTALL
+    r"\A// This.*?factory\((root\.[^\n]*)\);\n  \}\n\}\)\([^\n]*?, function \([^)]*\) \{\n", re.DOTALL
 )
 _COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.DOTALL | re.MULTILINE)
 _GETTER = re.compile(
@@ -101,18 +101,17 @@ def _compact(text: str, exact: set[tuple[str, str]]) -> str:
     match = _UMD.match(text)
     if match is None:
         raise GrammarError("the compiler writes JavaScript in another form than tools.viewer expects")
-    imports = ", ".join(
-        "KaitaiStream" if name == "KaitaiStream" else f'file("{name}")'
-        for name in re.findall(r"root\.(\w+)(?: \|\||,|$)", match[1])
-    )
-    name = re.findall(r"\w+", match[2])[1].removesuffix("_")
+    name, _, *imports = re.findall(r"root\.(\w+)(?: \|\||,|$)", match[1])
+    names = [name, *sorted(imports)]  # the compiler's order is not the same on all machines
+    parameters = ", ".join(f"{one}_" for one in names)
+    values = ", ".join(f'file("{one}")' for one in names)
     body = _COMMENT.sub("", text[match.end() :])
     body = _GETTER.sub(lambda found: _getter(found, name, exact), body)
-    body = body.removesuffix("});\n") + f"}})({imports});\n"
+    body = body.removesuffix("});\n") + f"}})(KaitaiStream, {values});\n"
     for pattern, replacement in _MARKS:
         body = pattern.sub(replacement, body)
     body = re.sub(r"^ +|\n(?=\n)", "", body, flags=re.MULTILINE)
-    return f"({match[2]}\n{body}"
+    return f"(function (KaitaiStream, {parameters}) {{\n{body}"
 
 
 def _getter(match: re.Match[str], file: str, exact: set[tuple[str, str]]) -> str:

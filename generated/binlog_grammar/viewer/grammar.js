@@ -11,7 +11,7 @@ function from(object, field) {
   object._debug[field] = { start: object._io.pos, ioOffset: object._io.byteOffset };
 }
 function to(object, field) { object._debug[field].end = object._io.pos; }
-(function (AnnotateRowsEvent_, KaitaiStream) {
+(function (KaitaiStream, AnnotateRowsEvent_) {
 
 var AnnotateRowsEvent = (function() {
 function AnnotateRowsEvent(_io, _parent, _root) {
@@ -29,8 +29,8 @@ getter(AnnotateRowsEvent, 'queryText', function() { return KaitaiStream.bytesToS
 return AnnotateRowsEvent;
 })();
 AnnotateRowsEvent_.AnnotateRowsEvent = AnnotateRowsEvent;
-})(file("AnnotateRowsEvent"), KaitaiStream);
-(function (AppendBlockEvent_, KaitaiStream) {
+})(KaitaiStream, file("AnnotateRowsEvent"));
+(function (KaitaiStream, AppendBlockEvent_) {
 
 var AppendBlockEvent = (function() {
 function AppendBlockEvent(_io, _parent, _root) {
@@ -50,8 +50,8 @@ to(this, 'block');
 return AppendBlockEvent;
 })();
 AppendBlockEvent_.AppendBlockEvent = AppendBlockEvent;
-})(file("AppendBlockEvent"), KaitaiStream);
-(function (BinlogCheckpointEvent_, KaitaiStream) {
+})(KaitaiStream, file("AppendBlockEvent"));
+(function (KaitaiStream, BinlogCheckpointEvent_) {
 
 var BinlogCheckpointEvent = (function() {
 function BinlogCheckpointEvent(_io, _parent, _root, lenPostHeader) {
@@ -82,8 +82,8 @@ to(this, 'unknownTail');
 return BinlogCheckpointEvent;
 })();
 BinlogCheckpointEvent_.BinlogCheckpointEvent = BinlogCheckpointEvent;
-})(file("BinlogCheckpointEvent"), KaitaiStream);
-(function (BinlogEnums_, KaitaiStream) {
+})(KaitaiStream, file("BinlogCheckpointEvent"));
+(function (KaitaiStream, BinlogEnums_) {
 
 var BinlogEnums = (function() {
 BinlogEnums.ChecksumAlgorithm = Object.freeze({
@@ -285,8 +285,8 @@ BinlogEnums.prototype._read = function() {
 return BinlogEnums;
 })();
 BinlogEnums_.BinlogEnums = BinlogEnums;
-})(file("BinlogEnums"), KaitaiStream);
-(function (BinlogEvent_, KaitaiStream, TableMapEvent_, EventBody_, EventHeader_, BinlogEnums_, EffectiveType_) {
+})(KaitaiStream, file("BinlogEnums"));
+(function (KaitaiStream, BinlogEvent_, BinlogEnums_, EffectiveType_, EventBody_, EventHeader_, TableMapEvent_) {
 
 var BinlogEvent = (function() {
 function BinlogEvent(_io, _parent, _root, binlogVersion, lenHeader, lenPostHeader, isChecksummed, hasPermutedTypes, yearBits, tableMap, hasTableMap) {
@@ -351,8 +351,8 @@ return this._m_lenOwnPostHeader;
 return BinlogEvent;
 })();
 BinlogEvent_.BinlogEvent = BinlogEvent;
-})(file("BinlogEvent"), KaitaiStream, file("TableMapEvent"), file("EventBody"), file("EventHeader"), file("BinlogEnums"), file("EffectiveType"));
-(function (ColumnMetadata_, KaitaiStream, ColumnTypes_) {
+})(KaitaiStream, file("BinlogEvent"), file("BinlogEnums"), file("EffectiveType"), file("EventBody"), file("EventHeader"), file("TableMapEvent"));
+(function (KaitaiStream, ColumnMetadata_, ColumnTypes_) {
 
 var ColumnMetadata = (function() {
 function ColumnMetadata(_io, _parent, _root, columnType) {
@@ -435,8 +435,8 @@ getter(ColumnMetadata, 'stringTypeNumber', function() { return (this.isString ? 
 return ColumnMetadata;
 })();
 ColumnMetadata_.ColumnMetadata = ColumnMetadata;
-})(file("ColumnMetadata"), KaitaiStream, file("ColumnTypes"));
-(function (ColumnTypes_, KaitaiStream) {
+})(KaitaiStream, file("ColumnMetadata"), file("ColumnTypes"));
+(function (KaitaiStream, ColumnTypes_) {
 
 var ColumnTypes = (function() {
 ColumnTypes.ColumnType = Object.freeze({
@@ -526,8 +526,8 @@ ColumnTypes.prototype._read = function() {
 return ColumnTypes;
 })();
 ColumnTypes_.ColumnTypes = ColumnTypes;
-})(file("ColumnTypes"), KaitaiStream);
-(function (CompressedData_, KaitaiStream) {
+})(KaitaiStream, file("ColumnTypes"));
+(function (KaitaiStream, CompressedData_) {
 
 var CompressedData = (function() {
 function CompressedData(_io, _parent, _root) {
@@ -612,8 +612,8 @@ getter(CompressedData, 'lenUncompressed', function() { return (this.lenLength ==
 return CompressedData;
 })();
 CompressedData_.CompressedData = CompressedData;
-})(file("CompressedData"), KaitaiStream);
-(function (CompressedRowsEvent_, KaitaiStream, TableMapEvent_, TableId_, BinlogEnums_, CompressedData_, Row_, PackedInteger_, ExtraRowInfo_, ImageColumns_) {
+})(KaitaiStream, file("CompressedData"));
+(function (KaitaiStream, CompressedRowsEvent_, BinlogEnums_, CompressedData_, ExtraRowInfo_, ImageColumns_, PackedInteger_, Row_, TableId_, TableMapEvent_) {
 
 var CompressedRowsEvent = (function() {
 function CompressedRowsEvent(_io, _parent, _root, typeCode, lenPostHeader, tableMap, hasTableMap) {
@@ -764,8 +764,8 @@ getter(CompressedRowsEvent, 'rows', function() { if (this.canReadRows) return th
 return CompressedRowsEvent;
 })();
 CompressedRowsEvent_.CompressedRowsEvent = CompressedRowsEvent;
-})(file("CompressedRowsEvent"), KaitaiStream, file("TableMapEvent"), file("TableId"), file("BinlogEnums"), file("CompressedData"), file("Row"), file("PackedInteger"), file("ExtraRowInfo"), file("ImageColumns"));
-(function (CreateFileEvent_, KaitaiStream, LoadParts_) {
+})(KaitaiStream, file("CompressedRowsEvent"), file("BinlogEnums"), file("CompressedData"), file("ExtraRowInfo"), file("ImageColumns"), file("PackedInteger"), file("Row"), file("TableId"), file("TableMapEvent"));
+(function (KaitaiStream, CreateFileEvent_, LoadParts_) {
 
 var CreateFileEvent = (function() {
 function CreateFileEvent(_io, _parent, _root) {
@@ -815,8 +815,8 @@ to(this, 'block');
 return CreateFileEvent;
 })();
 CreateFileEvent_.CreateFileEvent = CreateFileEvent;
-})(file("CreateFileEvent"), KaitaiStream, file("LoadParts"));
-(function (DeleteFileEvent_, KaitaiStream) {
+})(KaitaiStream, file("CreateFileEvent"), file("LoadParts"));
+(function (KaitaiStream, DeleteFileEvent_) {
 
 var DeleteFileEvent = (function() {
 function DeleteFileEvent(_io, _parent, _root) {
@@ -838,8 +838,8 @@ to(this, 'unknownTail');
 return DeleteFileEvent;
 })();
 DeleteFileEvent_.DeleteFileEvent = DeleteFileEvent;
-})(file("DeleteFileEvent"), KaitaiStream);
-(function (EffectiveType_, KaitaiStream, BinlogEnums_) {
+})(KaitaiStream, file("DeleteFileEvent"));
+(function (KaitaiStream, EffectiveType_, BinlogEnums_) {
 
 var EffectiveType = (function() {
 function EffectiveType(_io, _parent, _root, typeCode, hasPermutedTypes) {
@@ -856,8 +856,8 @@ getter(EffectiveType, 'value', function() { return (!(this.hasPermutedTypes) ? t
 return EffectiveType;
 })();
 EffectiveType_.EffectiveType = EffectiveType;
-})(file("EffectiveType"), KaitaiStream, file("BinlogEnums"));
-(function (EventBody_, KaitaiStream, XidEvent_, RowsEvent_, XaPrepareEvent_, SlaveEvent_, MariadbGtidEvent_, StartEventV3_, HeartbeatEvent_, PreviousGtidsEvent_, GtidEvent_, ExecLoadEvent_, BinlogCheckpointEvent_, HeartbeatEventV2_, IgnorableEvent_, PreGaRowsEvent_, BinlogEnums_, UserVarEvent_, RandEvent_, ViewChangeEvent_, RotateEvent_, TableMapEvent_, CompressedRowsEvent_, FormatDescriptionEvent_, ExecuteLoadQueryEvent_, AppendBlockEvent_, LoadEvent_, RowsQueryEvent_, AnnotateRowsEvent_, IncidentEvent_, QueryCompressedEvent_, QueryEvent_, PartialRowDataEvent_, DeleteFileEvent_, TransactionContextEvent_, StartEncryptionEvent_, GtidTaggedEvent_, LargeTransactionHeaderEvent_, StopEvent_, CreateFileEvent_, TransactionPayloadEvent_, MariadbGtidListEvent_, IntvarEvent_) {
+})(KaitaiStream, file("EffectiveType"), file("BinlogEnums"));
+(function (KaitaiStream, EventBody_, AnnotateRowsEvent_, AppendBlockEvent_, BinlogCheckpointEvent_, BinlogEnums_, CompressedRowsEvent_, CreateFileEvent_, DeleteFileEvent_, ExecLoadEvent_, ExecuteLoadQueryEvent_, FormatDescriptionEvent_, GtidEvent_, GtidTaggedEvent_, HeartbeatEvent_, HeartbeatEventV2_, IgnorableEvent_, IncidentEvent_, IntvarEvent_, LargeTransactionHeaderEvent_, LoadEvent_, MariadbGtidEvent_, MariadbGtidListEvent_, PartialRowDataEvent_, PreGaRowsEvent_, PreviousGtidsEvent_, QueryCompressedEvent_, QueryEvent_, RandEvent_, RotateEvent_, RowsEvent_, RowsQueryEvent_, SlaveEvent_, StartEncryptionEvent_, StartEventV3_, StopEvent_, TableMapEvent_, TransactionContextEvent_, TransactionPayloadEvent_, UserVarEvent_, ViewChangeEvent_, XaPrepareEvent_, XidEvent_) {
 
 var EventBody = (function() {
 function EventBody(_io, _parent, _root, typeCode, binlogVersion, lenPostHeader, yearBits, tableMap, hasTableMap) {
@@ -1125,8 +1125,8 @@ getter(EventBody, 'lenUsualFixed', function() { return (this.typeCode == BinlogE
 return EventBody;
 })();
 EventBody_.EventBody = EventBody;
-})(file("EventBody"), KaitaiStream, file("XidEvent"), file("RowsEvent"), file("XaPrepareEvent"), file("SlaveEvent"), file("MariadbGtidEvent"), file("StartEventV3"), file("HeartbeatEvent"), file("PreviousGtidsEvent"), file("GtidEvent"), file("ExecLoadEvent"), file("BinlogCheckpointEvent"), file("HeartbeatEventV2"), file("IgnorableEvent"), file("PreGaRowsEvent"), file("BinlogEnums"), file("UserVarEvent"), file("RandEvent"), file("ViewChangeEvent"), file("RotateEvent"), file("TableMapEvent"), file("CompressedRowsEvent"), file("FormatDescriptionEvent"), file("ExecuteLoadQueryEvent"), file("AppendBlockEvent"), file("LoadEvent"), file("RowsQueryEvent"), file("AnnotateRowsEvent"), file("IncidentEvent"), file("QueryCompressedEvent"), file("QueryEvent"), file("PartialRowDataEvent"), file("DeleteFileEvent"), file("TransactionContextEvent"), file("StartEncryptionEvent"), file("GtidTaggedEvent"), file("LargeTransactionHeaderEvent"), file("StopEvent"), file("CreateFileEvent"), file("TransactionPayloadEvent"), file("MariadbGtidListEvent"), file("IntvarEvent"));
-(function (EventHeader_, KaitaiStream, BinlogEnums_) {
+})(KaitaiStream, file("EventBody"), file("AnnotateRowsEvent"), file("AppendBlockEvent"), file("BinlogCheckpointEvent"), file("BinlogEnums"), file("CompressedRowsEvent"), file("CreateFileEvent"), file("DeleteFileEvent"), file("ExecLoadEvent"), file("ExecuteLoadQueryEvent"), file("FormatDescriptionEvent"), file("GtidEvent"), file("GtidTaggedEvent"), file("HeartbeatEvent"), file("HeartbeatEventV2"), file("IgnorableEvent"), file("IncidentEvent"), file("IntvarEvent"), file("LargeTransactionHeaderEvent"), file("LoadEvent"), file("MariadbGtidEvent"), file("MariadbGtidListEvent"), file("PartialRowDataEvent"), file("PreGaRowsEvent"), file("PreviousGtidsEvent"), file("QueryCompressedEvent"), file("QueryEvent"), file("RandEvent"), file("RotateEvent"), file("RowsEvent"), file("RowsQueryEvent"), file("SlaveEvent"), file("StartEncryptionEvent"), file("StartEventV3"), file("StopEvent"), file("TableMapEvent"), file("TransactionContextEvent"), file("TransactionPayloadEvent"), file("UserVarEvent"), file("ViewChangeEvent"), file("XaPrepareEvent"), file("XidEvent"));
+(function (KaitaiStream, EventHeader_, BinlogEnums_) {
 
 var EventHeader = (function() {
 function EventHeader(_io, _parent, _root, binlogVersion, lenHeader) {
@@ -1181,8 +1181,8 @@ getter(EventHeader, 'isUseSuppressed', function() { return ((this.binlogVersion 
 return EventHeader;
 })();
 EventHeader_.EventHeader = EventHeader;
-})(file("EventHeader"), KaitaiStream, file("BinlogEnums"));
-(function (ExecLoadEvent_, KaitaiStream) {
+})(KaitaiStream, file("EventHeader"), file("BinlogEnums"));
+(function (KaitaiStream, ExecLoadEvent_) {
 
 var ExecLoadEvent = (function() {
 function ExecLoadEvent(_io, _parent, _root) {
@@ -1204,8 +1204,8 @@ to(this, 'unknownTail');
 return ExecLoadEvent;
 })();
 ExecLoadEvent_.ExecLoadEvent = ExecLoadEvent;
-})(file("ExecLoadEvent"), KaitaiStream);
-(function (ExecuteLoadQueryEvent_, KaitaiStream, QueryStatusVars_) {
+})(KaitaiStream, file("ExecLoadEvent"));
+(function (KaitaiStream, ExecuteLoadQueryEvent_, QueryStatusVars_) {
 
 var ExecuteLoadQueryEvent = (function() {
 ExecuteLoadQueryEvent.DuplicateAction = Object.freeze({
@@ -1276,8 +1276,8 @@ getter(ExecuteLoadQueryEvent, 'queryText', function() { return KaitaiStream.byte
 return ExecuteLoadQueryEvent;
 })();
 ExecuteLoadQueryEvent_.ExecuteLoadQueryEvent = ExecuteLoadQueryEvent;
-})(file("ExecuteLoadQueryEvent"), KaitaiStream, file("QueryStatusVars"));
-(function (ExtraRowInfo_, KaitaiStream) {
+})(KaitaiStream, file("ExecuteLoadQueryEvent"), file("QueryStatusVars"));
+(function (KaitaiStream, ExtraRowInfo_) {
 
 var ExtraRowInfo = (function() {
 ExtraRowInfo.InfoType = Object.freeze({
@@ -1375,8 +1375,8 @@ return UnknownInfo;
 return ExtraRowInfo;
 })();
 ExtraRowInfo_.ExtraRowInfo = ExtraRowInfo;
-})(file("ExtraRowInfo"), KaitaiStream);
-(function (FormatDescriptionEvent_, KaitaiStream, BinlogEnums_) {
+})(KaitaiStream, file("ExtraRowInfo"));
+(function (KaitaiStream, FormatDescriptionEvent_, BinlogEnums_) {
 
 var FormatDescriptionEvent = (function() {
 function FormatDescriptionEvent(_io, _parent, _root) {
@@ -1451,8 +1451,8 @@ getter(FormatDescriptionEvent, 'yearBits', function() { return (this.numEventTyp
 return FormatDescriptionEvent;
 })();
 FormatDescriptionEvent_.FormatDescriptionEvent = FormatDescriptionEvent;
-})(file("FormatDescriptionEvent"), KaitaiStream, file("BinlogEnums"));
-(function (GtidEvent_, KaitaiStream, PackedInteger_) {
+})(KaitaiStream, file("FormatDescriptionEvent"), file("BinlogEnums"));
+(function (KaitaiStream, GtidEvent_, PackedInteger_) {
 
 var GtidEvent = (function() {
 GtidEvent.LogicalClock = Object.freeze({
@@ -1579,8 +1579,8 @@ getter(GtidEvent, 'originalServerVersion', function() { if (this.hasServerVersio
 return GtidEvent;
 })();
 GtidEvent_.GtidEvent = GtidEvent;
-})(file("GtidEvent"), KaitaiStream, file("PackedInteger"));
-(function (GtidSet_, KaitaiStream, VarlenInteger_) {
+})(KaitaiStream, file("GtidEvent"), file("PackedInteger"));
+(function (KaitaiStream, GtidSet_, VarlenInteger_) {
 
 var GtidSet = (function() {
 GtidSet.SetFormat = Object.freeze({
@@ -1694,8 +1694,8 @@ getter(GtidSet, 'numSources', function() { return KaitaiStream.exact((BigInt(thi
 return GtidSet;
 })();
 GtidSet_.GtidSet = GtidSet;
-})(file("GtidSet"), KaitaiStream, file("VarlenInteger"));
-(function (GtidTaggedEvent_, KaitaiStream, VarlenInteger_) {
+})(KaitaiStream, file("GtidSet"), file("VarlenInteger"));
+(function (KaitaiStream, GtidTaggedEvent_, VarlenInteger_) {
 
 var GtidTaggedEvent = (function() {
 function GtidTaggedEvent(_io, _parent, _root) {
@@ -1944,8 +1944,8 @@ getter(GtidTaggedEvent, 'tag', function() { return this.fields.tag.text; });
 return GtidTaggedEvent;
 })();
 GtidTaggedEvent_.GtidTaggedEvent = GtidTaggedEvent;
-})(file("GtidTaggedEvent"), KaitaiStream, file("VarlenInteger"));
-(function (HeartbeatEvent_, KaitaiStream) {
+})(KaitaiStream, file("GtidTaggedEvent"), file("VarlenInteger"));
+(function (KaitaiStream, HeartbeatEvent_) {
 
 var HeartbeatEvent = (function() {
 function HeartbeatEvent(_io, _parent, _root) {
@@ -1983,8 +1983,8 @@ return this._m_positionTopByte;
 return HeartbeatEvent;
 })();
 HeartbeatEvent_.HeartbeatEvent = HeartbeatEvent;
-})(file("HeartbeatEvent"), KaitaiStream);
-(function (HeartbeatEventV2_, KaitaiStream, PackedInteger_) {
+})(KaitaiStream, file("HeartbeatEvent"));
+(function (KaitaiStream, HeartbeatEventV2_, PackedInteger_) {
 
 var HeartbeatEventV2 = (function() {
 HeartbeatEventV2.FieldKind = Object.freeze({
@@ -2132,8 +2132,8 @@ return UnknownField;
 return HeartbeatEventV2;
 })();
 HeartbeatEventV2_.HeartbeatEventV2 = HeartbeatEventV2;
-})(file("HeartbeatEventV2"), KaitaiStream, file("PackedInteger"));
-(function (IgnorableEvent_, KaitaiStream) {
+})(KaitaiStream, file("HeartbeatEventV2"), file("PackedInteger"));
+(function (KaitaiStream, IgnorableEvent_) {
 
 var IgnorableEvent = (function() {
 function IgnorableEvent(_io, _parent, _root) {
@@ -2150,8 +2150,8 @@ to(this, 'unknownData');
 return IgnorableEvent;
 })();
 IgnorableEvent_.IgnorableEvent = IgnorableEvent;
-})(file("IgnorableEvent"), KaitaiStream);
-(function (ImageColumns_, KaitaiStream) {
+})(KaitaiStream, file("IgnorableEvent"));
+(function (KaitaiStream, ImageColumns_) {
 
 var ImageColumns = (function() {
 function ImageColumns(_io, _parent, _root, numColumns) {
@@ -2206,8 +2206,8 @@ getter(ImageColumns, 'numPresent', function() { return (this.numColumns == 0 ? 0
 return ImageColumns;
 })();
 ImageColumns_.ImageColumns = ImageColumns;
-})(file("ImageColumns"), KaitaiStream);
-(function (IncidentEvent_, KaitaiStream) {
+})(KaitaiStream, file("ImageColumns"));
+(function (KaitaiStream, IncidentEvent_) {
 
 var IncidentEvent = (function() {
 IncidentEvent.IncidentKind = Object.freeze({
@@ -2246,8 +2246,8 @@ to(this, 'unknownTail');
 return IncidentEvent;
 })();
 IncidentEvent_.IncidentEvent = IncidentEvent;
-})(file("IncidentEvent"), KaitaiStream);
-(function (IntvarEvent_, KaitaiStream) {
+})(KaitaiStream, file("IncidentEvent"));
+(function (KaitaiStream, IntvarEvent_) {
 
 var IntvarEvent = (function() {
 IntvarEvent.VariableKind = Object.freeze({
@@ -2285,8 +2285,8 @@ to(this, 'unknownTail');
 return IntvarEvent;
 })();
 IntvarEvent_.IntvarEvent = IntvarEvent;
-})(file("IntvarEvent"), KaitaiStream);
-(function (JsonBinary_, KaitaiStream, NumericValues_, ColumnTypes_, JsonOpaque_) {
+})(KaitaiStream, file("IntvarEvent"));
+(function (KaitaiStream, JsonBinary_, ColumnTypes_, JsonOpaque_, NumericValues_) {
 
 var JsonBinary = (function() {
 JsonBinary.Literal = Object.freeze({
@@ -2826,8 +2826,8 @@ return ValueEntry;
 return JsonBinary;
 })();
 JsonBinary_.JsonBinary = JsonBinary;
-})(file("JsonBinary"), KaitaiStream, file("NumericValues"), file("ColumnTypes"), file("JsonOpaque"));
-(function (JsonDiff_, KaitaiStream, JsonBinary_, PackedInteger_) {
+})(KaitaiStream, file("JsonBinary"), file("ColumnTypes"), file("JsonOpaque"), file("NumericValues"));
+(function (KaitaiStream, JsonDiff_, JsonBinary_, PackedInteger_) {
 
 var JsonDiff = (function() {
 JsonDiff.DiffOperation = Object.freeze({
@@ -2874,8 +2874,8 @@ getter(JsonDiff, 'hasValue', function() { return this.operation != JsonDiff.Diff
 return JsonDiff;
 })();
 JsonDiff_.JsonDiff = JsonDiff;
-})(file("JsonDiff"), KaitaiStream, file("JsonBinary"), file("PackedInteger"));
-(function (JsonOpaque_, KaitaiStream, NumericValues_, ColumnTypes_) {
+})(KaitaiStream, file("JsonDiff"), file("JsonBinary"), file("PackedInteger"));
+(function (KaitaiStream, JsonOpaque_, ColumnTypes_, NumericValues_) {
 
 var JsonOpaque = (function() {
 function JsonOpaque(_io, _parent, _root, columnType) {
@@ -3030,8 +3030,8 @@ return Time;
 return JsonOpaque;
 })();
 JsonOpaque_.JsonOpaque = JsonOpaque;
-})(file("JsonOpaque"), KaitaiStream, file("NumericValues"), file("ColumnTypes"));
-(function (LargeTransactionHeaderEvent_, KaitaiStream, BinlogEnums_) {
+})(KaitaiStream, file("JsonOpaque"), file("ColumnTypes"), file("NumericValues"));
+(function (KaitaiStream, LargeTransactionHeaderEvent_, BinlogEnums_) {
 
 var LargeTransactionHeaderEvent = (function() {
 function LargeTransactionHeaderEvent(_io, _parent, _root) {
@@ -3057,8 +3057,8 @@ to(this, 'padding');
 return LargeTransactionHeaderEvent;
 })();
 LargeTransactionHeaderEvent_.LargeTransactionHeaderEvent = LargeTransactionHeaderEvent;
-})(file("LargeTransactionHeaderEvent"), KaitaiStream, file("BinlogEnums"));
-(function (LengthPrefix_, KaitaiStream) {
+})(KaitaiStream, file("LargeTransactionHeaderEvent"), file("BinlogEnums"));
+(function (KaitaiStream, LengthPrefix_) {
 
 var LengthPrefix = (function() {
 function LengthPrefix(_io, _parent, _root, numBytes) {
@@ -3095,8 +3095,8 @@ getter(LengthPrefix, 'value', function() { return (this.numBytes == 1 ? this.len
 return LengthPrefix;
 })();
 LengthPrefix_.LengthPrefix = LengthPrefix;
-})(file("LengthPrefix"), KaitaiStream);
-(function (LoadEvent_, KaitaiStream, LoadParts_) {
+})(KaitaiStream, file("LengthPrefix"));
+(function (KaitaiStream, LoadEvent_, LoadParts_) {
 
 var LoadEvent = (function() {
 function LoadEvent(_io, _parent, _root, lenPostHeader, hasLongSeparators) {
@@ -3147,8 +3147,8 @@ to(this, 'fileName');
 return LoadEvent;
 })();
 LoadEvent_.LoadEvent = LoadEvent;
-})(file("LoadEvent"), KaitaiStream, file("LoadParts"));
-(function (LoadParts_, KaitaiStream) {
+})(KaitaiStream, file("LoadEvent"), file("LoadParts"));
+(function (KaitaiStream, LoadParts_) {
 
 var LoadParts = (function() {
 function LoadParts(_io, _parent, _root, hasLongSeparators, numFields, lenTableName, lenSchemaName) {
@@ -3322,8 +3322,8 @@ getter(LoadParts, 'tableName', function() { return this.table.name; });
 return LoadParts;
 })();
 LoadParts_.LoadParts = LoadParts;
-})(file("LoadParts"), KaitaiStream);
-(function (LogStart_, KaitaiStream, EventHeader_, BinlogEnums_) {
+})(KaitaiStream, file("LoadParts"));
+(function (KaitaiStream, LogStart_, BinlogEnums_, EventHeader_) {
 
 var LogStart = (function() {
 function LogStart(_io, _parent, _root) {
@@ -3351,8 +3351,8 @@ getter(LogStart, 'isSavedStream', function() { return ((this.firstHeader.typeCod
 return LogStart;
 })();
 LogStart_.LogStart = LogStart;
-})(file("LogStart"), KaitaiStream, file("EventHeader"), file("BinlogEnums"));
-(function (MariadbGtidEvent_, KaitaiStream) {
+})(KaitaiStream, file("LogStart"), file("BinlogEnums"), file("EventHeader"));
+(function (KaitaiStream, MariadbGtidEvent_) {
 
 var MariadbGtidEvent = (function() {
 function MariadbGtidEvent(_io, _parent, _root, lenPostHeader) {
@@ -3457,8 +3457,8 @@ getter(MariadbGtidEvent, 'isTransactional', function() { return (this.flags & 4)
 return MariadbGtidEvent;
 })();
 MariadbGtidEvent_.MariadbGtidEvent = MariadbGtidEvent;
-})(file("MariadbGtidEvent"), KaitaiStream);
-(function (MariadbGtidListEvent_, KaitaiStream) {
+})(KaitaiStream, file("MariadbGtidEvent"));
+(function (KaitaiStream, MariadbGtidListEvent_) {
 
 var MariadbGtidListEvent = (function() {
 function MariadbGtidListEvent(_io, _parent, _root, lenPostHeader) {
@@ -3528,8 +3528,8 @@ getter(MariadbGtidListEvent, 'numGtids', function() { return this.countAndFlags 
 return MariadbGtidListEvent;
 })();
 MariadbGtidListEvent_.MariadbGtidListEvent = MariadbGtidListEvent;
-})(file("MariadbGtidListEvent"), KaitaiStream);
-(function (MysqlBinlog_, KaitaiStream, TableId_, BinlogEvent_, EventHeader_, EffectiveType_, LogStart_, BinlogEnums_) {
+})(KaitaiStream, file("MariadbGtidListEvent"));
+(function (KaitaiStream, MysqlBinlog_, BinlogEnums_, BinlogEvent_, EffectiveType_, EventHeader_, LogStart_, TableId_) {
 
 var MysqlBinlog = (function() {
 function MysqlBinlog(_io, _parent, _root) {
@@ -3708,8 +3708,8 @@ return this._m_start;
 return MysqlBinlog;
 })();
 MysqlBinlog_.MysqlBinlog = MysqlBinlog;
-})(file("MysqlBinlog"), KaitaiStream, file("TableId"), file("BinlogEvent"), file("EventHeader"), file("EffectiveType"), file("LogStart"), file("BinlogEnums"));
-(function (NumericValues_, KaitaiStream) {
+})(KaitaiStream, file("MysqlBinlog"), file("BinlogEnums"), file("BinlogEvent"), file("EffectiveType"), file("EventHeader"), file("LogStart"), file("TableId"));
+(function (KaitaiStream, NumericValues_) {
 
 var NumericValues = (function() {
 function NumericValues(_io, _parent, _root) {
@@ -4002,8 +4002,8 @@ return Set;
 return NumericValues;
 })();
 NumericValues_.NumericValues = NumericValues;
-})(file("NumericValues"), KaitaiStream);
-(function (PackedInteger_, KaitaiStream) {
+})(KaitaiStream, file("NumericValues"));
+(function (KaitaiStream, PackedInteger_) {
 
 var PackedInteger = (function() {
 function PackedInteger(_io, _parent, _root) {
@@ -4043,8 +4043,8 @@ getter(PackedInteger, 'value', function() { return (this.first == 252 ? this.val
 return PackedInteger;
 })();
 PackedInteger_.PackedInteger = PackedInteger;
-})(file("PackedInteger"), KaitaiStream);
-(function (PartialRowDataEvent_, KaitaiStream) {
+})(KaitaiStream, file("PackedInteger"));
+(function (KaitaiStream, PartialRowDataEvent_) {
 
 var PartialRowDataEvent = (function() {
 function PartialRowDataEvent(_io, _parent, _root, lenPostHeader) {
@@ -4084,8 +4084,8 @@ getter(PartialRowDataEvent, 'numFragments', function() { return (this.number1 < 
 return PartialRowDataEvent;
 })();
 PartialRowDataEvent_.PartialRowDataEvent = PartialRowDataEvent;
-})(file("PartialRowDataEvent"), KaitaiStream);
-(function (PreGaRowsEvent_, KaitaiStream, TableMapEvent_, TableId_, BinlogEnums_, PackedInteger_, ImageColumns_) {
+})(KaitaiStream, file("PartialRowDataEvent"));
+(function (KaitaiStream, PreGaRowsEvent_, BinlogEnums_, ImageColumns_, PackedInteger_, TableId_, TableMapEvent_) {
 
 var PreGaRowsEvent = (function() {
 function PreGaRowsEvent(_io, _parent, _root, typeCode, lenPostHeader, tableMap) {
@@ -4130,8 +4130,8 @@ getter(PreGaRowsEvent, 'isWrite', function() { return this.typeCode == BinlogEnu
 return PreGaRowsEvent;
 })();
 PreGaRowsEvent_.PreGaRowsEvent = PreGaRowsEvent;
-})(file("PreGaRowsEvent"), KaitaiStream, file("TableMapEvent"), file("TableId"), file("BinlogEnums"), file("PackedInteger"), file("ImageColumns"));
-(function (PreviousGtidsEvent_, KaitaiStream, GtidSet_) {
+})(KaitaiStream, file("PreGaRowsEvent"), file("BinlogEnums"), file("ImageColumns"), file("PackedInteger"), file("TableId"), file("TableMapEvent"));
+(function (KaitaiStream, PreviousGtidsEvent_, GtidSet_) {
 
 var PreviousGtidsEvent = (function() {
 function PreviousGtidsEvent(_io, _parent, _root) {
@@ -4154,8 +4154,8 @@ to(this, 'unknownTail');
 return PreviousGtidsEvent;
 })();
 PreviousGtidsEvent_.PreviousGtidsEvent = PreviousGtidsEvent;
-})(file("PreviousGtidsEvent"), KaitaiStream, file("GtidSet"));
-(function (QueryCompressedEvent_, KaitaiStream, QueryStatusVars_, CompressedData_) {
+})(KaitaiStream, file("PreviousGtidsEvent"), file("GtidSet"));
+(function (KaitaiStream, QueryCompressedEvent_, CompressedData_, QueryStatusVars_) {
 
 var QueryCompressedEvent = (function() {
 function QueryCompressedEvent(_io, _parent, _root, lenPostHeader) {
@@ -4208,8 +4208,8 @@ getter(QueryCompressedEvent, 'queryText', function() { return KaitaiStream.bytes
 return QueryCompressedEvent;
 })();
 QueryCompressedEvent_.QueryCompressedEvent = QueryCompressedEvent;
-})(file("QueryCompressedEvent"), KaitaiStream, file("QueryStatusVars"), file("CompressedData"));
-(function (QueryEvent_, KaitaiStream, QueryStatusVars_) {
+})(KaitaiStream, file("QueryCompressedEvent"), file("CompressedData"), file("QueryStatusVars"));
+(function (KaitaiStream, QueryEvent_, QueryStatusVars_) {
 
 var QueryEvent = (function() {
 function QueryEvent(_io, _parent, _root, lenPostHeader) {
@@ -4264,8 +4264,8 @@ getter(QueryEvent, 'queryText', function() { return KaitaiStream.bytesToStr(this
 return QueryEvent;
 })();
 QueryEvent_.QueryEvent = QueryEvent;
-})(file("QueryEvent"), KaitaiStream, file("QueryStatusVars"));
-(function (QueryStatusVars_, KaitaiStream, BinlogEnums_, SqlMode_) {
+})(KaitaiStream, file("QueryEvent"), file("QueryStatusVars"));
+(function (KaitaiStream, QueryStatusVars_, BinlogEnums_, SqlMode_) {
 
 var QueryStatusVars = (function() {
 function QueryStatusVars(_io, _parent, _root) {
@@ -4862,8 +4862,8 @@ return Variable;
 return QueryStatusVars;
 })();
 QueryStatusVars_.QueryStatusVars = QueryStatusVars;
-})(file("QueryStatusVars"), KaitaiStream, file("BinlogEnums"), file("SqlMode"));
-(function (RandEvent_, KaitaiStream) {
+})(KaitaiStream, file("QueryStatusVars"), file("BinlogEnums"), file("SqlMode"));
+(function (KaitaiStream, RandEvent_) {
 
 var RandEvent = (function() {
 function RandEvent(_io, _parent, _root) {
@@ -4888,8 +4888,8 @@ to(this, 'unknownTail');
 return RandEvent;
 })();
 RandEvent_.RandEvent = RandEvent;
-})(file("RandEvent"), KaitaiStream);
-(function (RotateEvent_, KaitaiStream) {
+})(KaitaiStream, file("RandEvent"));
+(function (KaitaiStream, RotateEvent_) {
 
 var RotateEvent = (function() {
 function RotateEvent(_io, _parent, _root, binlogVersion, lenPostHeader) {
@@ -4918,8 +4918,8 @@ to(this, 'nextLog');
 return RotateEvent;
 })();
 RotateEvent_.RotateEvent = RotateEvent;
-})(file("RotateEvent"), KaitaiStream);
-(function (Row_, KaitaiStream, TableMapEvent_, RowImage_, ImageColumns_) {
+})(KaitaiStream, file("RotateEvent"));
+(function (KaitaiStream, Row_, ImageColumns_, RowImage_, TableMapEvent_) {
 
 var Row = (function() {
 function Row(_io, _parent, _root, tableMap, columnsBefore, columnsAfter, hasBefore, hasAfter, isPartial) {
@@ -4951,8 +4951,8 @@ to(this, 'after');
 return Row;
 })();
 Row_.Row = Row;
-})(file("Row"), KaitaiStream, file("TableMapEvent"), file("RowImage"), file("ImageColumns"));
-(function (RowImage_, KaitaiStream, StringValues_, NumericValues_, TemporalValues_, PackedInteger_, TableMapEvent_, ImageColumns_, ColumnTypes_) {
+})(KaitaiStream, file("Row"), file("ImageColumns"), file("RowImage"), file("TableMapEvent"));
+(function (KaitaiStream, RowImage_, ColumnTypes_, ImageColumns_, NumericValues_, PackedInteger_, StringValues_, TableMapEvent_, TemporalValues_) {
 
 var RowImage = (function() {
 function RowImage(_io, _parent, _root, tableMap, columns, isPartial) {
@@ -5172,8 +5172,8 @@ getter(RowImage, 'hasPartialBits', function() { return ((this.isPartial) && ((th
 return RowImage;
 })();
 RowImage_.RowImage = RowImage;
-})(file("RowImage"), KaitaiStream, file("StringValues"), file("NumericValues"), file("TemporalValues"), file("PackedInteger"), file("TableMapEvent"), file("ImageColumns"), file("ColumnTypes"));
-(function (RowsEvent_, KaitaiStream, TableMapEvent_, TableId_, BinlogEnums_, Row_, PackedInteger_, ExtraRowInfo_, ImageColumns_) {
+})(KaitaiStream, file("RowImage"), file("ColumnTypes"), file("ImageColumns"), file("NumericValues"), file("PackedInteger"), file("StringValues"), file("TableMapEvent"), file("TemporalValues"));
+(function (KaitaiStream, RowsEvent_, BinlogEnums_, ExtraRowInfo_, ImageColumns_, PackedInteger_, Row_, TableId_, TableMapEvent_) {
 
 var RowsEvent = (function() {
 function RowsEvent(_io, _parent, _root, typeCode, lenPostHeader, tableMap, hasTableMap) {
@@ -5306,8 +5306,8 @@ getter(RowsEvent, 'rowsHaveBytes', function() { return ((this.isPartialUpdate) |
 return RowsEvent;
 })();
 RowsEvent_.RowsEvent = RowsEvent;
-})(file("RowsEvent"), KaitaiStream, file("TableMapEvent"), file("TableId"), file("BinlogEnums"), file("Row"), file("PackedInteger"), file("ExtraRowInfo"), file("ImageColumns"));
-(function (RowsQueryEvent_, KaitaiStream) {
+})(KaitaiStream, file("RowsEvent"), file("BinlogEnums"), file("ExtraRowInfo"), file("ImageColumns"), file("PackedInteger"), file("Row"), file("TableId"), file("TableMapEvent"));
+(function (KaitaiStream, RowsQueryEvent_) {
 
 var RowsQueryEvent = (function() {
 function RowsQueryEvent(_io, _parent, _root) {
@@ -5328,8 +5328,8 @@ getter(RowsQueryEvent, 'queryText', function() { return KaitaiStream.bytesToStr(
 return RowsQueryEvent;
 })();
 RowsQueryEvent_.RowsQueryEvent = RowsQueryEvent;
-})(file("RowsQueryEvent"), KaitaiStream);
-(function (SlaveEvent_, KaitaiStream) {
+})(KaitaiStream, file("RowsQueryEvent"));
+(function (KaitaiStream, SlaveEvent_) {
 
 var SlaveEvent = (function() {
 function SlaveEvent(_io, _parent, _root) {
@@ -5355,8 +5355,8 @@ to(this, 'sourceLog');
 return SlaveEvent;
 })();
 SlaveEvent_.SlaveEvent = SlaveEvent;
-})(file("SlaveEvent"), KaitaiStream);
-(function (SqlMode_, KaitaiStream) {
+})(KaitaiStream, file("SlaveEvent"));
+(function (KaitaiStream, SqlMode_) {
 
 var SqlMode = (function() {
 function SqlMode(_io, _parent, _root) {
@@ -5414,8 +5414,8 @@ getter(SqlMode, 'modes', function() { return KaitaiStream.exact((BigInt(this.mod
 return SqlMode;
 })();
 SqlMode_.SqlMode = SqlMode;
-})(file("SqlMode"), KaitaiStream);
-(function (StartEncryptionEvent_, KaitaiStream) {
+})(KaitaiStream, file("SqlMode"));
+(function (KaitaiStream, StartEncryptionEvent_) {
 
 var StartEncryptionEvent = (function() {
 function StartEncryptionEvent(_io, _parent, _root) {
@@ -5443,8 +5443,8 @@ to(this, 'unknownTail');
 return StartEncryptionEvent;
 })();
 StartEncryptionEvent_.StartEncryptionEvent = StartEncryptionEvent;
-})(file("StartEncryptionEvent"), KaitaiStream);
-(function (StartEventV3_, KaitaiStream) {
+})(KaitaiStream, file("StartEncryptionEvent"));
+(function (KaitaiStream, StartEventV3_) {
 
 var StartEventV3 = (function() {
 function StartEventV3(_io, _parent, _root) {
@@ -5472,8 +5472,8 @@ to(this, 'unknownTail');
 return StartEventV3;
 })();
 StartEventV3_.StartEventV3 = StartEventV3;
-})(file("StartEventV3"), KaitaiStream);
-(function (StopEvent_, KaitaiStream) {
+})(KaitaiStream, file("StartEventV3"));
+(function (KaitaiStream, StopEvent_) {
 
 var StopEvent = (function() {
 function StopEvent(_io, _parent, _root) {
@@ -5492,8 +5492,8 @@ to(this, 'unknownTail');
 return StopEvent;
 })();
 StopEvent_.StopEvent = StopEvent;
-})(file("StopEvent"), KaitaiStream);
-(function (StringValues_, KaitaiStream, JsonBinary_, Wkb_, LengthPrefix_, JsonDiff_) {
+})(KaitaiStream, file("StopEvent"));
+(function (KaitaiStream, StringValues_, JsonBinary_, JsonDiff_, LengthPrefix_, Wkb_) {
 
 var StringValues = (function() {
 function StringValues(_io, _parent, _root) {
@@ -5771,8 +5771,8 @@ return VectorContent;
 return StringValues;
 })();
 StringValues_.StringValues = StringValues;
-})(file("StringValues"), KaitaiStream, file("JsonBinary"), file("Wkb"), file("LengthPrefix"), file("JsonDiff"));
-(function (TableId_, KaitaiStream) {
+})(KaitaiStream, file("StringValues"), file("JsonBinary"), file("JsonDiff"), file("LengthPrefix"), file("Wkb"));
+(function (KaitaiStream, TableId_) {
 
 var TableId = (function() {
 function TableId(_io, _parent, _root, lenPostHeader) {
@@ -5797,8 +5797,8 @@ getter(TableId, 'value', function() { return KaitaiStream.exact((BigInt(this.len
 return TableId;
 })();
 TableId_.TableId = TableId;
-})(file("TableId"), KaitaiStream);
-(function (TableMapEvent_, KaitaiStream, TableId_, BinlogEnums_, ColumnMetadata_, ColumnTypes_, PackedInteger_, TableMapMetadata_) {
+})(KaitaiStream, file("TableId"));
+(function (KaitaiStream, TableMapEvent_, BinlogEnums_, ColumnMetadata_, ColumnTypes_, PackedInteger_, TableId_, TableMapMetadata_) {
 
 var TableMapEvent = (function() {
 function TableMapEvent(_io, _parent, _root, lenPostHeader, serverYearBits) {
@@ -6013,8 +6013,8 @@ getter(TableMapEvent, 'yearBits', function() { return (this.matchesWithYears == 
 return TableMapEvent;
 })();
 TableMapEvent_.TableMapEvent = TableMapEvent;
-})(file("TableMapEvent"), KaitaiStream, file("TableId"), file("BinlogEnums"), file("ColumnMetadata"), file("ColumnTypes"), file("PackedInteger"), file("TableMapMetadata"));
-(function (TableMapMetadata_, KaitaiStream, PackedInteger_) {
+})(KaitaiStream, file("TableMapEvent"), file("BinlogEnums"), file("ColumnMetadata"), file("ColumnTypes"), file("PackedInteger"), file("TableId"), file("TableMapMetadata"));
+(function (KaitaiStream, TableMapMetadata_, PackedInteger_) {
 
 var TableMapMetadata = (function() {
 TableMapMetadata.FieldType = Object.freeze({
@@ -6489,8 +6489,8 @@ getter(TableMapMetadata, 'signednessIndex', function() { return (this.type == Ta
 return TableMapMetadata;
 })();
 TableMapMetadata_.TableMapMetadata = TableMapMetadata;
-})(file("TableMapMetadata"), KaitaiStream, file("PackedInteger"));
-(function (TemporalValues_, KaitaiStream) {
+})(KaitaiStream, file("TableMapMetadata"), file("PackedInteger"));
+(function (KaitaiStream, TemporalValues_) {
 
 var TemporalValues = (function() {
 function TemporalValues(_io, _parent, _root) {
@@ -6739,8 +6739,8 @@ return Year;
 return TemporalValues;
 })();
 TemporalValues_.TemporalValues = TemporalValues;
-})(file("TemporalValues"), KaitaiStream);
-(function (TransactionContextEvent_, KaitaiStream, GtidSet_) {
+})(KaitaiStream, file("TemporalValues"));
+(function (KaitaiStream, TransactionContextEvent_, GtidSet_) {
 
 var TransactionContextEvent = (function() {
 function TransactionContextEvent(_io, _parent, _root, lenPostHeader) {
@@ -6859,8 +6859,8 @@ return Snapshot;
 return TransactionContextEvent;
 })();
 TransactionContextEvent_.TransactionContextEvent = TransactionContextEvent;
-})(file("TransactionContextEvent"), KaitaiStream, file("GtidSet"));
-(function (TransactionPayloadEvent_, KaitaiStream, PackedInteger_) {
+})(KaitaiStream, file("TransactionContextEvent"), file("GtidSet"));
+(function (KaitaiStream, TransactionPayloadEvent_, PackedInteger_) {
 
 var TransactionPayloadEvent = (function() {
 TransactionPayloadEvent.CompressionAlgorithm = Object.freeze({
@@ -7015,8 +7015,8 @@ getter(TransactionPayloadEvent, 'lenUncompressed', function() { return this.fiel
 return TransactionPayloadEvent;
 })();
 TransactionPayloadEvent_.TransactionPayloadEvent = TransactionPayloadEvent;
-})(file("TransactionPayloadEvent"), KaitaiStream, file("PackedInteger"));
-(function (UserVarEvent_, KaitaiStream) {
+})(KaitaiStream, file("TransactionPayloadEvent"), file("PackedInteger"));
+(function (KaitaiStream, UserVarEvent_) {
 
 var UserVarEvent = (function() {
 UserVarEvent.AttributeKind = Object.freeze({
@@ -7259,8 +7259,8 @@ getter(UserVarEvent, 'isUnsigned', function() { return ((this.hasAttributes) && 
 return UserVarEvent;
 })();
 UserVarEvent_.UserVarEvent = UserVarEvent;
-})(file("UserVarEvent"), KaitaiStream);
-(function (VarlenInteger_, KaitaiStream) {
+})(KaitaiStream, file("UserVarEvent"));
+(function (KaitaiStream, VarlenInteger_) {
 
 var VarlenInteger = (function() {
 function VarlenInteger(_io, _parent, _root) {
@@ -7329,8 +7329,8 @@ getter(VarlenInteger, 'value', function() { return KaitaiStream.exact((BigInt(th
 return VarlenInteger;
 })();
 VarlenInteger_.VarlenInteger = VarlenInteger;
-})(file("VarlenInteger"), KaitaiStream);
-(function (ViewChangeEvent_, KaitaiStream) {
+})(KaitaiStream, file("VarlenInteger"));
+(function (KaitaiStream, ViewChangeEvent_) {
 
 var ViewChangeEvent = (function() {
 function ViewChangeEvent(_io, _parent, _root, lenPostHeader) {
@@ -7401,8 +7401,8 @@ return Entry;
 return ViewChangeEvent;
 })();
 ViewChangeEvent_.ViewChangeEvent = ViewChangeEvent;
-})(file("ViewChangeEvent"), KaitaiStream);
-(function (Wkb_, KaitaiStream) {
+})(KaitaiStream, file("ViewChangeEvent"));
+(function (KaitaiStream, Wkb_) {
 
 var Wkb = (function() {
 Wkb.ShapeType = Object.freeze({
@@ -7579,8 +7579,8 @@ return ShapeList;
 return Wkb;
 })();
 Wkb_.Wkb = Wkb;
-})(file("Wkb"), KaitaiStream);
-(function (XaPrepareEvent_, KaitaiStream) {
+})(KaitaiStream, file("Wkb"));
+(function (KaitaiStream, XaPrepareEvent_) {
 
 var XaPrepareEvent = (function() {
 function XaPrepareEvent(_io, _parent, _root) {
@@ -7618,8 +7618,8 @@ getter(XaPrepareEvent, 'isOnePhase', function() { return this.onePhase != 0; });
 return XaPrepareEvent;
 })();
 XaPrepareEvent_.XaPrepareEvent = XaPrepareEvent;
-})(file("XaPrepareEvent"), KaitaiStream);
-(function (XidEvent_, KaitaiStream) {
+})(KaitaiStream, file("XaPrepareEvent"));
+(function (KaitaiStream, XidEvent_) {
 
 var XidEvent = (function() {
 function XidEvent(_io, _parent, _root) {
@@ -7641,7 +7641,7 @@ to(this, 'unknownTail');
 return XidEvent;
 })();
 XidEvent_.XidEvent = XidEvent;
-})(file("XidEvent"), KaitaiStream);
+})(KaitaiStream, file("XidEvent"));
 const documentation = {
 'BinlogEnums': {"doc": "The enumerations that more than one part of the grammar uses.", "fields": {}, "instances": []},
 'BinlogEvent': {"doc": "Header, body and checksum of one event, given what the events before it said. Stands by itself in the network stream, in a transaction payload, and in a file (`mysql_binlog`).", "fields": {"header": ["header", "When and where the event was written, what it is, and how long it is.", "m_header"], "body": ["body", "Everything between header and checksum, by the event's type."], "checksum": ["checksum", "CRC32 (zlib's) of all bytes of the event before this field. In a format description event, the bit `is_in_use` of the flags counts as 0, since closing the file clears it.", "checksum"], "isFormatDescription": ["is_format_description", "The length of such an event decides whether it has a checksum."], "lenOwnPostHeader": ["len_own_post_header", "Read ahead, from the table in the body of a format description event."], "hasChecksum": ["has_checksum", "Whether the event ends with a checksum."], "eventType": ["event_type", "What the event is; no bytes."]}, "instances": ["isFormatDescription", "lenOwnPostHeader", "hasChecksum", "eventType"]},
@@ -7668,7 +7668,7 @@ const documentation = {
 'ExecLoadEvent': {"doc": "The file of an earlier CREATE_FILE_EVENT is complete; load it. MySQL 4.0 to 5.0.2. Since 4.0.", "fields": {"fileId": ["file_id", "Number of the file to load.", "file_id"], "unknownTail": ["unknown_tail", "Bytes beyond what is known; no server writes any."]}, "instances": []},
 'ExecuteLoadQueryEvent': {"doc": "A LOAD DATA statement, after the events that carry its file. It reads like QUERY_EVENT and says which part of the statement names the file. Since 5.0.", "fields": {"threadId": ["thread_id", "Connection that ran the statement.", "thread_id"], "executionTime": ["execution_time", "Time from the statement's start until it was logged, in seconds.", "query_exec_time"], "lenSchemaName": ["len_schema_name", "Length of `schema_name`, in bytes.", "db_len"], "errorCode": ["error_code", "Number of the error that the statement ended with, 0 if none.", "error_code"], "lenStatusVars": ["len_status_vars", "Length of `status_vars`, in bytes.", "status_vars_len"], "fileId": ["file_id", "Number of the file; the same in all events of one LOAD DATA.", "file_id"], "ofsFileName": ["ofs_file_name", "Offset in `query` of the part to replace, which names the file, from 'INFILE' or 'LOCAL INFILE' up to 'INTO', in bytes.", "fn_pos_start"], "ofsFileNameEnd": ["ofs_file_name_end", "Offset in `query` of the end of that part, in bytes.", "fn_pos_end"], "duplicateHandling": ["duplicate_handling", "What happens to a row whose key exists; LOCAL changes what the statement itself says.", "dup_handling", "ExecuteLoadQueryEvent.DuplicateAction"], "unknownPostHeader": ["unknown_post_header", "Fixed part beyond what is known; no server writes any."], "statusVars": ["status_vars", "Variables of the session that the statement depends on.", "status_vars"], "schemaName": ["schema_name", "Default schema of the session; may be empty.", "db"], "schemaNameTerminator": ["schema_name_terminator", "0, after the name; servers do not check it.", "db"], "query": ["query", "The statement, in the character set of the status variable `charset`.", "query"], "queryText": ["query_text", "The statement read as UTF-8."]}, "instances": ["queryText"]},
 'FormatDescriptionEvent': {"doc": "The first event of a version 4 log: how all events after it are laid out. In a relay log a second one, of the source server, changes the layout of what follows. The event describes itself: its own entry in `len_post_headers` is 57 plus the length of that table, so that what follows the table (nothing, or the checksum algorithm and the event's own checksum) is known without looking at the server's version. Since 5.0.", "fields": {"binlogVersion": ["binlog_version", "Version of the log format, 4.", "binlog_version"], "serverVersion": ["server_version", "Version of the server that wrote the log, such as `8.0.34-debug`, padded with zeros.", "server_version"], "createTimestamp": ["create_timestamp", "Start of the server in the first log after it, in seconds since 1970-01-01 UTC; else 0.", "created"], "lenHeader": ["len_header", "Length of the header of all later events but ROTATE and format descriptions, in bytes, 19.", "common_header_len"], "lenPostHeaders": ["len_post_headers", "For each event type from 1 on, the length of the fixed part after the header, in bytes.", "post_header_len"], "checksumAlgorithm": ["checksum_algorithm", "What the four bytes at the end of every event are; servers without checksums (before MySQL 5.6 and MariaDB 5.3) have no such byte. The format description event itself ends with a CRC32 wherever the byte exists, even where it says `off`.", "checksum_alg", "BinlogEnums.ChecksumAlgorithm"], "lenOwnPostHeader": ["len_own_post_header", "The table's entry 15, for this type of event."], "numEventTypes": ["num_event_types", "Length of the table."], "hasPermutedTypes": ["has_permuted_types", "Whether types 16 to 22 are numbered as in some 5.1 alpha versions, see `effective_type`."], "sixthVersionCharacter": ["sixth_version_character", "Of `server_version`; in 8.0.20 to 8.0.27 the last digit."], "yearBits": ["year_bits", "Whether the server writes a bit for YEAR columns in the signedness of table maps: MariaDB, and MySQL since 8.0.23; MySQL up to 8.0.20 does not, and which of the two 8.0.21 and 8.0.22 do is not known. 40 event types are those of 8.0.20 to 8.0.27.", "", "BinlogEnums.YearBits"], "hasChecksums": ["has_checksums", "Whether every later event ends with a CRC32 of all its bytes before."]}, "instances": ["lenOwnPostHeader", "numEventTypes", "hasPermutedTypes", "sixthVersionCharacter", "yearBits", "hasChecksums"]},
-'GtidEvent': {"doc": "The start of a transaction: its global identifier, what it may be applied in parallel with, when it was committed, and how long it is. An anonymous transaction has zeros for its identifier. The event grew: MySQL 5.6 ends it after `gno`, 5.7 after `sequence_number`; the commit timestamps came in 8.0.1, the length in 8.0.2, the server versions in 8.0.14, then the ticket. Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead. Since 5.6.", "fields": {"flags": ["flags", "Bits described by `may_have_statements`.", "gtid_flags"], "uuid": ["uuid", "UUID of the server where the transaction began, in the order in which it is printed.", "Uuid::bytes"], "gno": ["gno", "Number of the transaction among those of its server, 1 to 2^63 - 2; 0 when anonymous.", "rpl_gtid_gno"], "logicalClockType": ["logical_clock_type", "Form of the logical clock that follows. Since 5.7.", "lc_typecode", "GtidEvent.LogicalClock"], "lastCommitted": ["last_committed", "`sequence_number` of the newest transaction in this log that must be committed before this one may start on a replica; 0 at the start of a log.", "last_committed"], "sequenceNumber": ["sequence_number", "Number of the transaction in this log, from 1.", "sequence_number"], "unknownPostHeader": ["unknown_post_header", "Fixed part beyond what is known; early 5.7 versions wrote a shorter logical clock there."], "immediateCommitTimestampLow": ["immediate_commit_timestamp_low", "Lowest 32 bits of `immediate_commit_timestamp`. Since 8.0.1.", "immediate_commit_timestamp"], "immediateCommitTimestampMiddle": ["immediate_commit_timestamp_middle", "The next 16 bits of `immediate_commit_timestamp`.", "immediate_commit_timestamp"], "immediateCommitTimestampHigh": ["immediate_commit_timestamp_high", "The highest 7 bits of `immediate_commit_timestamp`; the top bit is set where an original one follows.", "immediate_commit_timestamp"], "originalCommitTimestampLow": ["original_commit_timestamp_low", "Lowest 32 bits of `original_commit_timestamp`. Since 8.0.1.", "original_commit_timestamp"], "originalCommitTimestampMiddle": ["original_commit_timestamp_middle", "The next 16 bits of `original_commit_timestamp`.", "original_commit_timestamp"], "originalCommitTimestampHigh": ["original_commit_timestamp_high", "The highest 8 bits of `original_commit_timestamp`.", "original_commit_timestamp"], "packedLenTransaction": ["packed_len_transaction", "The stored form of `len_transaction`, in bytes. Since 8.0.2.", "transaction_length"], "immediateServerVersionLow": ["immediate_server_version_low", "Lowest 24 bits of `immediate_server_version`. Since 8.0.14.", "immediate_server_version"], "immediateServerVersionHigh": ["immediate_server_version_high", "The highest 7 bits of `immediate_server_version`; the top bit is set where an original one follows.", "immediate_server_version"], "originalServerVersionIfOther": ["original_server_version_if_other", "The stored form of `original_server_version`.", "original_server_version"], "commitGroupTicket": ["commit_group_ticket", "Ticket that puts the transaction into a group commit, for Group Replication; never 0. Since 8.0.", "commit_group_ticket"], "unknownTail": ["unknown_tail", "Bytes that newer servers may add."], "mayHaveStatements": ["may_have_statements", "The transaction may hold changes as statements; otherwise it holds rows alone.", "FLAG_MAY_HAVE_SBR"], "hasLogicalClock": ["has_logical_clock"], "lenKnownPostHeader": ["len_known_post_header", "How much of the fixed part the fields above describe, in bytes."], "hasCommitTimestamps": ["has_commit_timestamps"], "hasOriginalCommitTimestamp": ["has_original_commit_timestamp", "Whether the transaction came from another server, and was committed there first."], "ofsLenTransaction": ["ofs_len_transaction", "Bytes of the body before `packed_len_transaction`."], "hasLenTransaction": ["has_len_transaction"], "lenLenTransaction": ["len_len_transaction", "Length of `packed_len_transaction`, in bytes."], "hasServerVersions": ["has_server_versions"], "hasOriginalServerVersion": ["has_original_server_version", "Whether the transaction came from a server of another version."], "immediateCommitTimestamp": ["immediate_commit_timestamp", "When the server that wrote this log committed the transaction, in microseconds since 1970-01-01 UTC.", "immediate_commit_timestamp"], "originalCommitTimestamp": ["original_commit_timestamp", "When the server of `uuid` committed the transaction, in microseconds since 1970-01-01 UTC; 0 where that is not known.", "original_commit_timestamp"], "lenTransaction": ["len_transaction", "Length of the whole transaction from the start of this event, with headers and checksums, in bytes.", "transaction_length"], "immediateServerVersion": ["immediate_server_version", "Version of the server that wrote this log, 80034 for 8.0.34.", "immediate_server_version"], "originalServerVersion": ["original_server_version", "Version of the server of `uuid`; 999999 where that server was too old to report it, 0 where it is not known.", "original_server_version"]}, "instances": ["mayHaveStatements", "hasLogicalClock", "lenKnownPostHeader", "hasCommitTimestamps", "hasOriginalCommitTimestamp", "ofsLenTransaction", "hasLenTransaction", "lenLenTransaction", "hasServerVersions", "hasOriginalServerVersion", "immediateCommitTimestamp", "originalCommitTimestamp", "lenTransaction", "immediateServerVersion", "originalServerVersion"]},
+'GtidEvent': {"doc": "The start of a transaction: its global identifier, which transactions it may be applied in parallel with, when it was committed, and how long it is. An anonymous transaction has zeros for its identifier. The event grew: MySQL 5.6 ends it after `gno`, 5.7 after `sequence_number`; the commit timestamps came in 8.0.1, the length in 8.0.2, the server versions in 8.0.14, then the ticket. Transactions with a tag have a GTID_TAGGED_LOG_EVENT instead. Since 5.6.", "fields": {"flags": ["flags", "Bits described by `may_have_statements`.", "gtid_flags"], "uuid": ["uuid", "UUID of the server where the transaction began, in the order in which it is printed.", "Uuid::bytes"], "gno": ["gno", "Number of the transaction among those of its server, 1 to 2^63 - 2; 0 when anonymous.", "rpl_gtid_gno"], "logicalClockType": ["logical_clock_type", "Form of the logical clock that follows. Since 5.7.", "lc_typecode", "GtidEvent.LogicalClock"], "lastCommitted": ["last_committed", "`sequence_number` of the newest transaction in this log that must be committed before this one may start on a replica; 0 at the start of a log.", "last_committed"], "sequenceNumber": ["sequence_number", "Number of the transaction in this log, from 1.", "sequence_number"], "unknownPostHeader": ["unknown_post_header", "Fixed part beyond what is known; early 5.7 versions wrote a shorter logical clock there."], "immediateCommitTimestampLow": ["immediate_commit_timestamp_low", "Lowest 32 bits of `immediate_commit_timestamp`. Since 8.0.1.", "immediate_commit_timestamp"], "immediateCommitTimestampMiddle": ["immediate_commit_timestamp_middle", "The next 16 bits of `immediate_commit_timestamp`.", "immediate_commit_timestamp"], "immediateCommitTimestampHigh": ["immediate_commit_timestamp_high", "The highest 7 bits of `immediate_commit_timestamp`; the top bit is set where an original one follows.", "immediate_commit_timestamp"], "originalCommitTimestampLow": ["original_commit_timestamp_low", "Lowest 32 bits of `original_commit_timestamp`. Since 8.0.1.", "original_commit_timestamp"], "originalCommitTimestampMiddle": ["original_commit_timestamp_middle", "The next 16 bits of `original_commit_timestamp`.", "original_commit_timestamp"], "originalCommitTimestampHigh": ["original_commit_timestamp_high", "The highest 8 bits of `original_commit_timestamp`.", "original_commit_timestamp"], "packedLenTransaction": ["packed_len_transaction", "The stored form of `len_transaction`, in bytes. Since 8.0.2.", "transaction_length"], "immediateServerVersionLow": ["immediate_server_version_low", "Lowest 24 bits of `immediate_server_version`. Since 8.0.14.", "immediate_server_version"], "immediateServerVersionHigh": ["immediate_server_version_high", "The highest 7 bits of `immediate_server_version`; the top bit is set where an original one follows.", "immediate_server_version"], "originalServerVersionIfOther": ["original_server_version_if_other", "The stored form of `original_server_version`.", "original_server_version"], "commitGroupTicket": ["commit_group_ticket", "Ticket that puts the transaction into a group commit, for Group Replication; never 0. Since 8.0.", "commit_group_ticket"], "unknownTail": ["unknown_tail", "Bytes that newer servers may add."], "mayHaveStatements": ["may_have_statements", "The transaction may hold changes as statements; otherwise it holds rows alone.", "FLAG_MAY_HAVE_SBR"], "hasLogicalClock": ["has_logical_clock"], "lenKnownPostHeader": ["len_known_post_header", "How much of the fixed part the fields above describe, in bytes."], "hasCommitTimestamps": ["has_commit_timestamps"], "hasOriginalCommitTimestamp": ["has_original_commit_timestamp", "Whether the transaction came from another server, and was committed there first."], "ofsLenTransaction": ["ofs_len_transaction", "Bytes of the body before `packed_len_transaction`."], "hasLenTransaction": ["has_len_transaction"], "lenLenTransaction": ["len_len_transaction", "Length of `packed_len_transaction`, in bytes."], "hasServerVersions": ["has_server_versions"], "hasOriginalServerVersion": ["has_original_server_version", "Whether the transaction came from a server of another version."], "immediateCommitTimestamp": ["immediate_commit_timestamp", "When the server that wrote this log committed the transaction, in microseconds since 1970-01-01 UTC.", "immediate_commit_timestamp"], "originalCommitTimestamp": ["original_commit_timestamp", "When the server of `uuid` committed the transaction, in microseconds since 1970-01-01 UTC; 0 where that is not known.", "original_commit_timestamp"], "lenTransaction": ["len_transaction", "Length of the whole transaction from the start of this event, with headers and checksums, in bytes.", "transaction_length"], "immediateServerVersion": ["immediate_server_version", "Version of the server that wrote this log, 80034 for 8.0.34.", "immediate_server_version"], "originalServerVersion": ["original_server_version", "Version of the server of `uuid`; 999999 where that server was too old to report it, 0 where it is not known.", "original_server_version"]}, "instances": ["mayHaveStatements", "hasLogicalClock", "lenKnownPostHeader", "hasCommitTimestamps", "hasOriginalCommitTimestamp", "ofsLenTransaction", "hasLenTransaction", "lenLenTransaction", "hasServerVersions", "hasOriginalServerVersion", "immediateCommitTimestamp", "originalCommitTimestamp", "lenTransaction", "immediateServerVersion", "originalServerVersion"]},
 'GtidTaggedEvent': {"doc": "The start of a transaction whose GTID has a tag. It says what a GTID_LOG_EVENT says, in the format of MySQL's serialization library: fields with a number before each, integers of variable length, and fields left out where they have their default. Since 8.3.", "fields": {"serializationVersion": ["serialization_version", "Version of the serialization format, 1.", "serialization_format_version"], "lenMessage": ["len_message", "Length of the message from `serialization_version` on, in bytes.", "serializable_field_size"], "lastNonIgnorableFieldId": ["last_non_ignorable_field_id", "A reader that does not know this field must not go on; 0 where it may skip all that it does not know.", "last_non_ignorable_field_id"], "fields": ["fields", "The fields of the message, each with its number.", "define_fields"], "unknownTail": ["unknown_tail", "Bytes that newer servers may add."], "flags": ["flags", "", "gtid_flags"], "mayHaveStatements": ["may_have_statements", "The transaction may hold changes as statements; otherwise it holds rows alone.", "FLAG_MAY_HAVE_SBR"], "tag": ["tag", "Tag of the GTID, between the UUID and the number; of lower case letters, digits and underscores."], "gno": ["gno", "Number of the transaction among those of its server with its tag, 1 to 2^63 - 2.", "rpl_gtid_gno"], "lastCommitted": ["last_committed", "`sequence_number` of the newest transaction in this log that must be committed before this one may start on a replica; 0 at the start of a log.", "last_committed"], "sequenceNumber": ["sequence_number", "Number of the transaction in this log, from 1.", "sequence_number"], "immediateCommitTimestamp": ["immediate_commit_timestamp", "When the server that wrote this log committed the transaction, in microseconds since 1970-01-01 UTC.", "immediate_commit_timestamp"], "originalCommitTimestamp": ["original_commit_timestamp", "When the server of the UUID committed the transaction, in microseconds since 1970-01-01 UTC.", "original_commit_timestamp"], "lenTransaction": ["len_transaction", "Length of the whole transaction from the start of this event, with headers and checksums, in bytes.", "transaction_length"], "immediateServerVersion": ["immediate_server_version", "Version of the server that wrote this log, 90001 for 9.0.1.", "immediate_server_version"], "originalServerVersion": ["original_server_version", "Version of the server of the UUID.", "original_server_version"], "commitGroupTicket": ["commit_group_ticket", "Ticket that puts the transaction into a group commit, for Group Replication; never 0.", "commit_group_ticket"]}, "instances": ["flags", "mayHaveStatements", "tag", "gno", "lastCommitted", "sequenceNumber", "immediateCommitTimestamp", "originalCommitTimestamp", "lenTransaction", "immediateServerVersion", "originalServerVersion", "commitGroupTicket"]},
 'GtidTaggedEvent.FieldList': {"doc": "The fields in the order of their numbers.", "fields": {"flags": ["flags", "Bits described by `may_have_statements`.", "gtid_flags"], "uuid": ["uuid", "UUID of the server where the transaction began.", "Uuid::bytes"], "gno": ["gno", "Number of the transaction among those of its server with its tag, signed, 1 to 2^63 - 2.", "rpl_gtid_gno"], "tag": ["tag", "Tag of the GTID, between the UUID and the number.", "tag"], "lastCommitted": ["last_committed", "`sequence_number` of the newest transaction that must be committed before, signed.", "last_committed"], "sequenceNumber": ["sequence_number", "Number of the transaction in this log, signed, from 1.", "sequence_number"], "immediateCommitTimestamp": ["immediate_commit_timestamp", "When the server that wrote this log committed the transaction, in microseconds since 1970-01-01 UTC.", "immediate_commit_timestamp"], "originalCommitTimestamp": ["original_commit_timestamp", "Left out where it is the same as the immediate one.", "original_commit_timestamp"], "lenTransaction": ["len_transaction", "Length of the whole transaction with this event, in bytes.", "transaction_length"], "immediateServerVersion": ["immediate_server_version", "Version of the server that wrote this log, 90001 for 9.0.1.", "immediate_server_version"], "originalServerVersion": ["original_server_version", "Left out where it is the same as the immediate one.", "original_server_version"], "commitGroupTicket": ["commit_group_ticket", "Left out where the transaction has none.", "commit_group_ticket"], "unknownFields": ["unknown_fields", "Fields of newer servers, from number 12 on."], "idAfterImmediateCommitTimestamp": ["id_after_immediate_commit_timestamp", "The next field's `id`, read ahead."], "idAfterImmediateServerVersion": ["id_after_immediate_server_version"], "idAfterOriginalServerVersion": ["id_after_original_server_version"], "hasOriginalCommitTimestamp": ["has_original_commit_timestamp"], "hasOriginalServerVersion": ["has_original_server_version"], "hasCommitGroupTicket": ["has_commit_group_ticket"]}, "instances": ["idAfterImmediateCommitTimestamp", "idAfterImmediateServerVersion", "idAfterOriginalServerVersion", "hasOriginalCommitTimestamp", "hasOriginalServerVersion", "hasCommitGroupTicket"]},
 'GtidTaggedEvent.NumberField': {"doc": "", "fields": {"id": ["id", "Number of the field, which a variable-length integer stores doubled.", "field_id"], "number": ["number", "The field's value.", "field_data"]}, "instances": []},
@@ -7772,8 +7772,8 @@ const documentation = {
 'XaPrepareEvent': {"doc": "The end of an XA transaction's changes: XA PREPARE, or XA COMMIT … ONE PHASE, which has no prepare of its own. MySQL 5.7, MariaDB 10.5. Since 5.7.", "fields": {"onePhase": ["one_phase", "1 for XA COMMIT … ONE PHASE, 0 for XA PREPARE.", "one_phase"], "formatId": ["format_id", "Third part of the identifier as XA statements write it.", "formatID"], "lenGtrid": ["len_gtrid", "Length of `gtrid`, 1 to 64 bytes.", "gtrid_length"], "lenBqual": ["len_bqual", "Length of `bqual`, up to 64 bytes.", "bqual_length"], "gtrid": ["gtrid", "Global transaction identifier, the first part.", "data"], "bqual": ["bqual", "Branch qualifier, the second part.", "data"], "unknownTail": ["unknown_tail", "Bytes that newer servers may add."], "isOnePhase": ["is_one_phase"]}, "instances": ["isOnePhase"]},
 'XidEvent': {"doc": "The commit of a transaction that changed a transactional table. Since 5.0.", "fields": {"xid": ["xid", "Number of the transaction in the server that ran it. Written in that machine's byte order, so on a big-endian one the number reads reversed.", "xid"], "unknownTail": ["unknown_tail", "Bytes beyond what is known; no server writes any."]}, "instances": []},
 'LogStart': {"doc": "What the first event says about the version of a log. Version 2 was never released (4.0.0 and 4.0.1 alpha versions); a log that starts otherwise has no known version.", "fields": {"firstHeader": ["first_header", "The first event's header, as far as all versions have it."], "refusal": ["refusal", "No bytes; a log of no known version is refused here."], "isSavedStream": ["is_saved_stream", "The file is what a server sent to a replica: the log begins after the ROTATE_EVENT that the server made up to name it. Whether that event has a checksum, only its last bytes tell."], "binlogVersion": ["binlog_version", "4 where the log starts with a format description event, or is a saved stream; else by the length of the START_EVENT_V3, whose body has 56 bytes after a header of 13 bytes in version 1, of 19 bytes in version 3; else 0."]}, "instances": ["isSavedStream", "binlogVersion"]},
-'MysqlBinlog': {"doc": "A whole file, binary log or relay log, of any version. Each entry looks back at the entries before it for the format description and the table maps in force.", "fields": {"magic": ["magic", "What every binary log starts with.", "BINLOG_MAGIC"], "entries": ["entries", "The events from the first to the last, each with what it needs of those before it."], "start": ["start", "The first event's header, read ahead."], "binlogVersion": ["binlog_version", "Version of the log's format, 1, 3 or 4."]}, "instances": ["start", "binlogVersion"]},
-'MysqlBinlog.LogEntry': {"doc": "An event in its file, with what it needs of the entries before it.", "fields": {"event": ["event", "The event."], "upcoming": ["upcoming", "The header, read ahead."], "upcomingTypeNumber": ["upcoming_type_number", "The number in the header's `type_code`, read ahead; not every number has a name."], "upcomingType": ["upcoming_type", "What the event is; no bytes."], "isFormat": ["is_format", "The event is a format description."], "formatIndex": ["format_index", "Index of the newest format description event up to here, or -1."], "isStatementStart": ["is_statement_start", "No rows event after this one refers to a table map before it; this bounds the search."], "tableMapIndex": ["table_map_index", "Index of the newest table map event of the statement up to here, or -1."], "hasFormat": ["has_format", "There is a format description event before; logs before version 4 have none."], "format": ["format", "The format description in force."], "lenHeader": ["len_header", "Length of the event's header, in bytes."], "lenPostHeader": ["len_post_header", "The format description's entry for the event's type, in bytes; 0 where it has none."], "isRowsEvent": ["is_rows_event", "The event has rows, which a table map describes."], "upcomingTableId": ["upcoming_table_id", "What the rows event refers to, read ahead."], "tableMapCandidates": ["table_map_candidates", "The table maps before this entry, newest first, up to the one that the rows belong to."], "hasTableMap": ["has_table_map", "Whether `table_map` is there."], "tableMap": ["table_map", "The table map that the rows belong to."]}, "instances": ["upcoming", "upcomingTypeNumber", "upcomingType", "isFormat", "formatIndex", "isStatementStart", "tableMapIndex", "hasFormat", "format", "lenHeader", "lenPostHeader", "isRowsEvent", "upcomingTableId", "tableMapCandidates", "hasTableMap", "tableMap"]},
+'MysqlBinlog': {"doc": "A whole file, binary log or relay log, of any version. Each entry looks back at the entries before it for the format description and the table maps in force.", "fields": {"magic": ["magic", "What every binary log starts with.", "BINLOG_MAGIC"], "entries": ["entries", "The events from the first to the last, each with the context it needs from earlier entries."], "start": ["start", "The first event's header, read ahead."], "binlogVersion": ["binlog_version", "Version of the log's format, 1, 3 or 4."]}, "instances": ["start", "binlogVersion"]},
+'MysqlBinlog.LogEntry': {"doc": "An event in its file, with the context it needs from earlier entries.", "fields": {"event": ["event", "The event."], "upcoming": ["upcoming", "The header, read ahead."], "upcomingTypeNumber": ["upcoming_type_number", "The number in the header's `type_code`, read ahead; not every number has a name."], "upcomingType": ["upcoming_type", "What the event is; no bytes."], "isFormat": ["is_format", "The event is a format description."], "formatIndex": ["format_index", "Index of the newest format description event up to here, or -1."], "isStatementStart": ["is_statement_start", "No rows event after this one refers to a table map before it; this bounds the search."], "tableMapIndex": ["table_map_index", "Index of the newest table map event of the statement up to here, or -1."], "hasFormat": ["has_format", "There is a format description event before; logs before version 4 have none."], "format": ["format", "The format description in force."], "lenHeader": ["len_header", "Length of the event's header, in bytes."], "lenPostHeader": ["len_post_header", "The format description's entry for the event's type, in bytes; 0 where it has none."], "isRowsEvent": ["is_rows_event", "The event has rows, which a table map describes."], "upcomingTableId": ["upcoming_table_id", "What the rows event refers to, read ahead."], "tableMapCandidates": ["table_map_candidates", "The table maps before this entry, newest first, up to the one that the rows belong to."], "hasTableMap": ["has_table_map", "Whether `table_map` is there."], "tableMap": ["table_map", "The table map that the rows belong to."]}, "instances": ["upcoming", "upcomingTypeNumber", "upcomingType", "isFormat", "formatIndex", "isStatementStart", "tableMapIndex", "hasFormat", "format", "lenHeader", "lenPostHeader", "isRowsEvent", "upcomingTableId", "tableMapCandidates", "hasTableMap", "tableMap"]},
 'MysqlBinlog.TableMapCandidate': {"doc": "A table map before a rows event, which may be the one that the rows belong to; no bytes.", "fields": {"isEnd": ["is_end", "There are no more table maps."], "tableMap": ["table_map", "The table map."], "isMatch": ["is_match", "The rows belong to it."], "nextIndex": ["next_index", "Index of the previous table map, or -1."]}, "instances": ["isEnd", "tableMap", "isMatch", "nextIndex"]},
 'ColumnMetadata': {"doc": "What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the hidden column of a multi-valued index. The byte order differs by type.", "fields": {"elementType": ["element_type", "Type of the array's elements.", "m_elt_type", "ColumnTypes.ColumnType"], "lenPack": ["len_pack", "Size of the length before a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the value itself.", "pack_length"], "maxLength": ["max_length", "The longest value, in bytes; from 256 on, the length before a value has 2 bytes.", "field_length"], "maxLenElement": ["max_len_element", "The longest element, in bytes.", "field_length"], "bits": ["bits", "Number of bits beyond the whole bytes, 0 to 7.", "bit_len"], "bytes": ["bytes", "Number of whole bytes, 0 to 8.", "bytes_in_rec"], "precision": ["precision", "Number of digits in all, 1 to 65.", "precision"], "scale": ["scale", "Number of digits after the decimal point, 0 to 38.", "decimals"], "fractionalDigits": ["fractional_digits", "Number of digits of the second's fraction, 0 to 6.", "decimals"], "realTypeAndLength": ["real_type_and_length", "The real type; bits 4 and 5, inverted, are bits 8 and 9 of the length.", "real_type"], "lenLow": ["len_low", "Bits 0 to 7 of the length.", "field_length"], "isArray": ["is_array"], "describedType": ["described_type", "The type that the rest of the metadata belongs to.", "", "ColumnTypes.ColumnType"], "isVarchar": ["is_varchar"], "isBit": ["is_bit"], "hasLenPack": ["has_len_pack"], "hasFractionalDigits": ["has_fractional_digits"], "isString": ["is_string"], "length": ["length", "Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."], "lenLength": ["len_length", "Size of the length before a value, in bytes; 0 where there is none."], "lenBytes": ["len_bytes", "Length of a BIT value, in bytes; else 0."], "stringTypeNumber": ["string_type_number", "Number of the type in `real_type_and_length`; 0 for other types."], "realType": ["real_type", "The type that a value's layout goes by; ENUM and SET are stored as `string`.", "", "ColumnTypes.ColumnType"]}, "instances": ["isArray", "describedType", "isVarchar", "isBit", "hasLenPack", "hasFractionalDigits", "isString", "length", "lenLength", "lenBytes", "stringTypeNumber", "realType"]},
 'ColumnTypes': {"doc": "The numbers of column types, as table maps and JSON documents use them.", "fields": {}, "instances": []},
