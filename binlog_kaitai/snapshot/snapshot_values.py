@@ -66,7 +66,6 @@ def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
         raise ServerError(f"{name} has the type {known.type_name}, which a snapshot cannot read")
     kind = of_type(logged[0]).kind
     precision, scale = decimal_digits(known.arguments) if kind == Kind.DECIMAL else (None, None)
-    has_length = kind in (Kind.CHAR, Kind.BIT) and known.arguments
     has_fraction = kind in TIMES and known.arguments
     is_bytes = kind in STRINGS and known.charset is None
     return Column(
@@ -74,7 +73,7 @@ def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
         name=known.name,
         is_named=True,
         type=logged[0],
-        length=int(known.arguments[0]) if has_length else 0,
+        length=_length(known, kind),
         precision=precision,
         scale=scale,
         fractional_digits=int(known.arguments[0]) if has_fraction else 0,
@@ -88,6 +87,16 @@ def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
         is_generated=known.is_generated,
         is_row_period=known.is_row_period,
     )
+
+
+def _length(known: ColumnDefinition, kind: Kind) -> int:
+    """The length of a column in a table map; see `Column`."""
+    members = len(known.members or ())
+    if kind is Kind.ENUM:
+        return 1 if members < 256 else 2
+    if kind is Kind.SET:
+        return 8 if members > 32 else (members + 7) // 8 or 1
+    return int(known.arguments[0]) if kind in (Kind.CHAR, Kind.BIT) and known.arguments else 0
 
 
 def _is_bytes(known: ColumnDefinition) -> bool:
