@@ -188,6 +188,7 @@ def rows(
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.rows.log_pages import RowsPages
+    from binlog_kaitai.sources.source import resolve
     from binlog_kaitai.views.row_texts import page_lines, write_rows
 
     choice = None
@@ -196,7 +197,9 @@ def rows(
 
         choice = CriteriaChoice(Wanted.of(operation=operation, where=where, column=column))
     origins = [name for name in show if name != "gtid"]
-    shape = _shape_of(output, show, vertical=vertical, tables=filters.get("table"), sources=sources)
+    logs = sources if follow and output != "table" else resolve(sources)
+    has_files = len(logs) > 1
+    shape = _shape_of(output, show, vertical=vertical, tables=filters.get("table"), has_files=has_files)
     heading, stdout = shape.heading, table_output() if output == "table" and not vertical else text_output()
 
     def write(lines: bytes | memoryview) -> None:
@@ -226,7 +229,7 @@ def rows(
     def lines(**reading: Any) -> Iterator[bytes | memoryview]:
         chosen = Filters.of(**filters)
         texts = write_rows(
-            sources,
+            logs,
             chosen,
             form=shape.form,
             ddl=ddl,
@@ -257,11 +260,10 @@ class _Shape(NamedTuple):
 
 
 def _shape_of(
-    output: str, show: tuple[str, ...], *, vertical: bool, tables: object, sources: tuple[str, ...]
+    output: str, show: tuple[str, ...], *, vertical: bool, tables: object, has_files: bool
 ) -> _Shape:
     from binlog_kaitai.core.filters import is_pattern
     from binlog_kaitai.render.row_listing import form_of
-    from binlog_kaitai.sources.source import resolve
 
     if vertical and output != "table":
         raise UsageError(f"--vertical cannot be used with --format {output}")
@@ -273,7 +275,7 @@ def _shape_of(
         from binlog_kaitai.render.row_records import Fields, NamedForm
 
         return _Shape(NamedForm(), b"", Fields(show))
-    if output == "table" and len(resolve(sources)) > 1:
+    if output == "table" and has_files:
         show = (*show, "file")
     return _Shape(*form_of(output, show), is_csv=output == "csv")
 
