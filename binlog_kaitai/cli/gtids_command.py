@@ -97,7 +97,8 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
     try:
         sets = _operands(texts, logged=logged)
         result = _result(operation, sets, logged=logged, positions=positions)
-        others = _result(operation, sets[::-1], logged=logged, positions=positions)
+        if operation == _DIFF:
+            others = _result(operation, sets[::-1], logged=logged, positions=positions)
     except BinlogError as error:
         if operation not in (_CONTAINS, _DIFF):
             raise
