@@ -107,7 +107,7 @@ def _write_page(
     from binlog_kaitai.sources.source import resolve
 
     options.refuse_inputs(path, sources)
-    logs = [log for source in sources for log in resolve(source)]
+    logs = resolve(sources)
     if len(logs) != 1:
         raise UsageError(f"--html shows one log, not {len(logs)}")
     text = page(Excerpt.of(logs[0], Path(logs[0].name).name, start, stop, position))

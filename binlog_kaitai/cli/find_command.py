@@ -9,11 +9,10 @@ import click
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import table_output, text_output, warn
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.errors import UsageError, reading
+from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.gtids import GtidSet
-    from binlog_kaitai.core.spans import LogHeader
     from binlog_kaitai.sources.source import Source
 
 
@@ -67,13 +66,6 @@ def _target(text: str) -> tuple[Filters, GtidSet | None]:
         return Filters(include_gtids=gtids), gtids
 
 
-def _header(log: Source) -> LogHeader:
-    from binlog_kaitai.core.spans import read_log_header
-
-    with reading(log.name), log.open() as stream:
-        return read_log_header(stream, log.name)
-
-
 def _is_stream(logs: list[Source]) -> bool:
     """Whether the logs can be opened only once."""
     return any(log.path is None for log in logs)
@@ -81,9 +73,11 @@ def _is_stream(logs: list[Source]) -> bool:
 
 def _from_time(logs: list[Source], timestamp: int) -> list[Source]:
     """The last log that was begun before the time, and those after it."""
+    from binlog_kaitai.sources.source import header_of
+
     if _is_stream(logs):
         return logs
-    begun = [_header(log).begun for log in logs]
+    begun = [header_of(log).begun for log in logs]
     if begun[0] > timestamp:
         warn(f"warning: the first log, {logs[0].name}, begins after this time")
     return logs[max((number for number, time in enumerate(begun) if 0 < time < timestamp), default=0) :]
@@ -91,10 +85,12 @@ def _from_time(logs: list[Source], timestamp: int) -> list[Source]:
 
 def _with_gtids(logs: list[Source], gtids: GtidSet) -> list[Source]:
     """The logs that may have some of these GTIDs, judging by the sets at their beginnings."""
+    from binlog_kaitai.sources.source import header_of
+
     if _is_stream(logs):
         return logs
     # After the last log, and before a log that does not state it, anything may have been executed.
-    earlier = [_header(log).previous for log in logs]
+    earlier = [header_of(log).previous for log in logs]
     if earlier[0] and gtids & earlier[0]:
         warn(f"warning: transactions of this GTID are in logs before the first one, {logs[0].name}")
     return [

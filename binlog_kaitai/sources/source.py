@@ -19,7 +19,7 @@ from typing import BinaryIO, NamedTuple, Union, cast
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.spans import Span, read_log_header
+from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.keys import Keys
@@ -172,8 +172,13 @@ def _gtids_before(log: Source) -> GtidSet:
     """The GTIDs in all logs before one; empty if unknown."""
     if log.path is None or state_of(log.path).size <= len(MAGIC):
         return GtidSet()
+    return header_of(log).previous or GtidSet()
+
+
+def header_of(log: Source) -> LogHeader:
+    """The header of a log, which is opened for it."""
     with reading(log.name), log.open() as stream:
-        return read_log_header(stream, log.name).previous or GtidSet()
+        return read_log_header(stream, log.name)
 
 
 def _paths_of(path: str) -> list[str]:
