@@ -264,13 +264,17 @@ def _describe(event: ParsedEvent, schema: Schema, error: Exception) -> GrammarEr
 
 def _hint(event: ParsedEvent, schema: Schema) -> str:
     """What may be the reason if no definition of the table is known."""
-    may_have_fractions = (
+    return f"; {FRACTIONS_HINT}" if may_have_fractions(event, schema) else ""
+
+
+def may_have_fractions(event: ParsedEvent, schema: Schema) -> bool:
+    """Whether values may be longer than the table map shows: MariaDB's old times, without a definition."""
+    return (
         is_mariadb(event.layout)
         and schema.names_from is not NameSource.DEFINITION
         and not schema.old_fractions
         and any(column.kind in OLD_TIMES for column in schema.columns)
     )
-    return f"; {FRACTIONS_HINT}" if may_have_fractions else ""
 
 
 def _unfinished_column(event: ParsedEvent) -> int | None:

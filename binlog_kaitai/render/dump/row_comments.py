@@ -19,12 +19,12 @@ from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Array, Ints
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.event_rows import schema_of
+from binlog_kaitai.log.event_rows import may_have_fractions, schema_of
 from binlog_kaitai.render.dump.client_values import MapColumn, encode, identifier, metadata_number, type_text
 from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.rows.text import dump_kernels as kernels
-from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES, Kind
-from binlog_kaitai.values.schema import Column, Schema, facts_of, is_mariadb
+from binlog_kaitai.values.column_kinds import COMPRESSED, Kind
+from binlog_kaitai.values.schema import Column, Schema, facts_of
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
 _UNMEASURED = COMPRESSED | {Kind.GEOMETRY}
@@ -50,7 +50,7 @@ def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
     """The error for rows that cannot be read: not damage if only a definition can tell their lengths."""
     field = table.decode("utf-8", "replace")
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
-    if is_mariadb(event.layout) and any(column.kind in OLD_TIMES for column in schema_of(event).columns):
+    if may_have_fractions(event, schema_of(event)):
         # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
         hint = "TIME, DATETIME or TIMESTAMP may have fractional seconds; `rows` can tell from the log's DDL"
         return BinlogError(f"{reason}; {hint}", field=field)
