@@ -88,12 +88,12 @@ class Bodies:
             self.count += len(block)  # these have been decoded
             return
         for kind, count in block.counts.items():
-            wanted = self._wanted(block, kind, is_whole)
             if kind == EventType.transaction_payload_event:
-                wanted[:] = True
-            self.count += int(np.count_nonzero(wanted))
-            if kind == EventType.transaction_payload_event:
-                wanted &= _is_nested(block, kind)  # the others have been opened
+                wanted, checked = _nested(block, kind), count  # the others have been opened
+            else:
+                wanted = self._wanted(block, kind, is_whole)
+                checked = int(np.count_nonzero(wanted))
+            self.count += checked
             if not wanted.any():
                 continue
             before = self._validator.reads
@@ -125,8 +125,10 @@ class Bodies:
         return wanted
 
 
-def _is_nested(block: Block, kind: int) -> Bools | bool:
-    return False if block.holders is None else block.holders[block.rows_of(kind)] >= 0
+def _nested(block: Block, kind: int) -> Bools:
+    """Which events of a type are inside a payload."""
+    rows = block.rows_of(kind)
+    return np.zeros(len(rows), dtype=np.bool_) if block.holders is None else block.holders[rows] >= 0
 
 
 #: Rows decoded at a time, few enough for their values to fit into the processor's cache.
