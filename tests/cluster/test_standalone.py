@@ -36,15 +36,7 @@ def test_batch_and_stream_of_a_submitted_job(
 
 def test_pipeline(workplace: Path, cluster: Cluster, log: Path, expected: pa.Table) -> None:
     lake = cluster.writable / "lake"
-    here = {
-        HOST: cluster.master,
-        "/mnt/lake": f"{lake} --split-size 256k",
-        "/mnt/logs/binlog.index": str(log),
-        "binlog-kaitai pipeline": f"{sys.executable} -m binlog_kaitai pipeline",
-    }
-    line = replaced(commands("--conf spark.archives")[-1], here)
-    path = f"{ROOT}:{ROOT / 'generated'}"
-    job = cluster.start("pipeline", ["bash", "-c", line], workplace, PYTHONPATH=path)
+    job = start_pipeline(cluster, "pipeline", workplace, log, str(lake))
     end_with_a_killed_executor(cluster, job, "pipeline", (lake / "events").exists)
     same(table(opened(lake), f"changes/{TABLE}"), expected)
 
@@ -56,20 +48,28 @@ def test_pipeline_to_an_object_store(
     names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_REGION", "AWS_ENDPOINT_URL")
     with serving() as (system, _):
         (tmp_path / "s3.toml").write_text("".join(f'{name} = "{os.environ[name]}"\n' for name in names))
-        here = {
-            HOST: cluster.master,
-            "/mnt/lake": f"s3://logs/lake --split-size 256k --storage-options {tmp_path / 's3.toml'}",
-            "/mnt/logs/binlog.index": str(log),
-            "binlog-kaitai pipeline": f"{sys.executable} -m binlog_kaitai pipeline",
-        }
-        line = replaced(commands("--conf spark.archives")[-1], here)
-        path = f"{ROOT}:{ROOT / 'generated'}"
-        job = cluster.start("store", ["bash", "-c", line], workplace, PYTHONPATH=path)
+        lake_options = f"s3://logs/lake --storage-options {tmp_path / 's3.toml'}"
+        job = start_pipeline(cluster, "store", workplace, log, lake_options)
         files = fs.FileSelector("logs/lake/events", allow_not_found=True)
         end_with_a_killed_executor(cluster, job, "store", lambda: bool(system.get_file_info(files)))
         lake = opened("s3://logs/lake")
         same(table(lake, f"changes/{TABLE}"), expected)
         assert table(lake, "events").num_rows == bk.read_events(log).read_all().num_rows
+
+
+def start_pipeline(
+    cluster: Cluster, name: str, workplace: Path, log: Path, lake: str
+) -> subprocess.Popen[bytes]:
+    """Run the documented command; `lake`: the lake, with options."""
+    here = {
+        HOST: cluster.master,
+        "/mnt/lake": f"{lake} --split-size 256k",
+        "/mnt/logs/binlog.index": str(log),
+        "binlog-kaitai pipeline": f"{sys.executable} -m binlog_kaitai pipeline",
+    }
+    line = replaced(commands("--conf spark.archives")[-1], here)
+    path = f"{ROOT}:{ROOT / 'generated'}"
+    return cluster.start(name, ["bash", "-c", line], workplace, PYTHONPATH=path)
 
 
 def end_with_a_killed_executor(
