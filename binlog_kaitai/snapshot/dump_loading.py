@@ -1,4 +1,4 @@
-"""Lines on how much of a dump has been read."""
+"""Loads what the scripts of a dump create and insert, whatever tool has written them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,13 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import TableSet
+from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError
@@ -25,48 +28,10 @@ from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.schema import Column, Schema
 
-#: Seconds between two lines.
+#: Seconds between two lines on the progress.
 SECONDS = 5.0
 
 _MEGABYTE = 1_000_000
-
-
-class DumpProgress:
-    """Counts the bytes read of a dump's scripts, and reports them now and then.
-
-    `path`: the script, or the directory of scripts.
-    """
-
-    def __init__(self, path: Path, report: Callable[[str], object]) -> None:
-        self._report = report
-        self._total = _size_of(path)
-        self._before = 0  # bytes of the scripts that have been read
-        self._next = time.monotonic() + SECONDS
-
-    def advance(self, position: int, tables: int) -> None:
-        """Report the offset in the current script and the number of tables so far, if a line is due."""
-        if (now := time.monotonic()) < self._next:
-            return
-        self._next = now + SECONDS
-        read = (self._before + position) // _MEGABYTE
-        # How long compressed scripts are is not known before their end.
-        of_total = "" if self._total is None else f" of {self._total // _MEGABYTE}"
-        self._report(f"dump: {read}{of_total} MB read, {tables} {'table' if tables == 1 else 'tables'}")
-
-    def end_script(self, size: int) -> None:
-        """Add a script that has been read to its end."""
-        self._before += size
-
-
-def _size_of(path: Path) -> int | None:
-    """The size of all files in bytes; None if one is compressed."""
-    files = [path] if not path.is_dir() else [file for file in path.iterdir() if file.is_file()]
-    for file in files:
-        with open_file(str(file)) as stream:
-            if isinstance(stream, PackedStream):
-                return None
-    return sum(file.stat().st_size for file in files)
-
 
 _EXECUTED = re.compile(rb"/\*M?!\d*\s*")
 _NAMES = re.compile(rb"`((?:[^`]|``)*)`|([0-9A-Za-z_$\x80-\xff]+)")
@@ -112,79 +77,124 @@ class _Batch:
     positions: list[int] = field(default_factory=list)
 
 
-class Loading:
-    """What scripts create and insert, written to the files of a snapshot.
+class DumpLoading:
+    """What the scripts of a dump create and insert, written to the files of a snapshot.
 
+    A subclass for each kind of dump reads its scripts, and finds the position in them.
+
+    `path`: the script, or the directory of scripts.
     `wanted`: only these tables; all if empty.
-    `identify`: called before the first row, once the position is known.
-    `database`: the default database.
-    `is_mariadb`: the kind of the dumped server, which some types depend on.
-    `on_comment`, `on_statement`: called with the text of each comment, and of each statement that is none of
-    a table's.
-    `check_position`: called before the first row; raises if the position is unknown.
-    `gtids`: MySQL's GTIDs of the dump's position, if it has them.
+    `header_of`: returns the start of the log with the given name.
+    `report`: called every few seconds with a line on how much of the dump has been read.
     """
 
     def __init__(
         self,
+        path: Path,
         wanted: TableSet,
         files: SnapshotFiles,
         zero_dates: str,
-        identify: Callable[[], None],
-        progress: DumpProgress,
+        header_of: Callable[[str], LogHeader | None],
+        report: Callable[[str], object],
     ) -> None:
-        self.database = ""
-        self.is_mariadb = False
-        self.gtids = ""
-        self.on_comment: Callable[[DumpScript, str], None] = lambda script, text: None
-        self.on_statement: Callable[[DumpScript, str], None] = lambda script, text: None
-        self.check_position: Callable[[DumpScript], None] = lambda script: None
-        self.tables: dict[TableKey, _DumpedTable] = {}
-        self._identify: Callable[[], None] | None = identify
+        self._path = path
+        self._files = files
+        self._database = ""  # the default one
+        self._is_mariadb = False  # which some types depend on
+        self._gtids = ""  # MySQL's, of the dump's position
+        self._tables: dict[TableKey, _DumpedTable] = {}
         self._skipped: set[TableKey] = set()
         self._wanted = wanted
-        self._progress = progress
-        self._files = files
         self._zero_dates = zero_dates
+        self._header_of = header_of
+        self._has_begun = False
         self._charset = self._time_zone = ""
         self._batch: _Batch | None = None
+        self._report_line = report
+        self._size = _size_of(path)
+        self._before = 0  # bytes of the scripts that have been read
+        self._next_line = time.monotonic() + SECONDS
 
-    def run(self, script: DumpScript) -> None:
-        """Take a script.
+    def read(self) -> str:
+        """Load all of it; returns the definitions of the tables.
 
         Raises `BinlogError`: it cannot be read, or contains what a snapshot cannot be made of.
         """
-        self._charset = self._time_zone = ""
-        for piece in script:
-            match piece.kind:
-                case PieceKind.INSERT:
-                    self._insert(script, piece)
-                case PieceKind.COMMENT:
-                    text = piece.text.decode("utf-8", "replace")
-                    self._see_data(text)
-                    self.on_comment(script, text)
-                case PieceKind.STATEMENT:
-                    self._statement(script, piece.text)
-        self._progress.end_script(script.position)
-
-    def end(self) -> str:
-        """Write the remaining rows; returns the definitions of the tables."""
+        self._read()
         self._flush()
-        lacking = [table.schema.full_name for table in self.tables.values() if not table.has_data]
+        lacking = [table.schema.full_name for table in self._tables.values() if not table.has_data]
         if lacking:
             reason = f"the dump has the definition of {', '.join(sorted(lacking))}, but no data: "
             reason += "dump without --no-data and --ignore-table-data, or choose other tables with --tables"
             raise SourceError(reason)
-        for table in self.tables.values():
-            self._report(table)
+        for table in self._tables.values():
+            self._report_gaps(table)
         return "\n".join(
-            f"USE {quoted(database)};\n{table.create};\n" for (database, _), table in self.tables.items()
+            f"USE {quoted(database)};\n{table.create};\n" for (database, _), table in self._tables.items()
         )
 
-    def see_data_of(self, schema_name: str, table_name: str) -> None:
-        """Note that the dump has the data of a table."""
-        if (table := self.tables.get((schema_name, table_name))) is not None:
-            table.has_data = True
+    # -- of each kind of dump
+
+    def _read(self) -> None:
+        """Load the scripts."""
+        raise NotImplementedError
+
+    def _comment(self, script: DumpScript, text: str) -> None:
+        """Take a comment."""
+
+    def _other(self, script: DumpScript, text: str) -> None:
+        """Take a statement that is none of a table's."""
+
+    def _check_position(self, script: DumpScript) -> None:
+        """Raise if the position is still unknown, before the first row."""
+
+    # -- scripts
+
+    def _load(self, path: Path) -> DumpScript:
+        """Load a script; returns it, at its end."""
+        self._charset = self._time_zone = ""
+        with open_file(str(path)) as stream:
+            script = DumpScript(stream, str(path))
+            for piece in script:
+                match piece.kind:
+                    case PieceKind.INSERT:
+                        self._insert(script, piece)
+                    case PieceKind.COMMENT:
+                        text = piece.text.decode("utf-8", "replace")
+                        self._see_data(text)
+                        self._comment(script, text)
+                    case PieceKind.STATEMENT:
+                        self._statement(script, piece.text)
+            self._before += script.position
+            return script
+
+    def _show_progress(self, position: int) -> None:
+        """Report the offset in the current script and the number of tables so far, if a line is due."""
+        if (now := time.monotonic()) < self._next_line:
+            return
+        self._next_line = now + SECONDS
+        read = (self._before + position) // _MEGABYTE
+        # How long compressed scripts are is not known before their end.
+        of_total = "" if self._size is None else f" of {self._size // _MEGABYTE}"
+        count = sum(table.has_data for table in self._tables.values())
+        self._report_line(f"dump: {read}{of_total} MB read, {count} {'table' if count == 1 else 'tables'}")
+
+    def _begin(self, script: DumpScript) -> None:
+        """Before the first row: check the position, and date the rows by the log at it."""
+        self._check_position(script)
+        self._has_begun = True
+        if (header := self._header_of(self._files.log)) is None:
+            return
+        self._files.time = datetime.fromtimestamp(header.begun, UTC)
+        self._files.server_id = header.server_id or 0
+        # What the earlier logs of the same server have was executed before the dump.
+        previous, gtids = header.previous, self._gtids
+        if previous and gtids and (missing := previous.without(GtidSet.parse(gtids))):
+            reason = (
+                f"the dump is of another server than {self._files.log}, or of other logs with this name: "
+            )
+            reason += f"it does not have the transactions {missing}, which are in earlier logs"
+            raise SourceError(reason)
 
     # -- statements
 
@@ -193,7 +203,7 @@ class Loading:
         text = raw.decode("utf-8", "replace")
         own = text if executed is None else raw[executed.end() :].decode("utf-8", "replace")
         if (use := _USE.match(own)) is not None:
-            self.database = _plain(use[1])
+            self._database = _plain(use[1])
         elif (names := _SET_NAMES.match(own)) is not None:
             self._charset = names[1].lower()
         elif (zone := _TIME_ZONE.match(own)) is not None:
@@ -205,17 +215,20 @@ class Loading:
             raise script.error("LOAD DATA is not supported; dump with INSERT statements")
         else:
             self._see_data(own)
-            self.on_statement(script, own)
+            self._other(script, own)
 
     def _see_data(self, text: str) -> None:
-        if (table := _HAS_DATA.match(text)) is not None:
-            self.see_data_of(self._known_database(None), _plain(table[1] or table[2] or table[3]))
+        """Note that the dump has the data of a table."""
+        if (named := _HAS_DATA.match(text)) is not None:
+            key = self._database, _plain(named[1] or named[2] or named[3])
+            if (table := self._tables.get(key)) is not None:
+                table.has_data = True
 
-    def _known_database(self, script: DumpScript | None) -> str:
-        if not self.database and script is not None:
+    def _known_database(self, script: DumpScript) -> str:
+        if not self._database:
             reason = "the dump does not name the database; dump with --databases, or without --skip-comments"
             raise script.error(reason)
-        return self.database
+        return self._database
 
     def _create(self, script: DumpScript, raw: bytes, name: str) -> None:
         # mysqldump writes definitions in UTF-8, whatever the character set of the dump is.
@@ -232,11 +245,11 @@ class Loading:
             notes = "; ".join(definitions.notes) or "not a definition of columns"
             raise script.error(f"the definition of {'.'.join(key)} cannot be read: {notes}")
         try:
-            schema = schema_of(known, is_mariadb=self.is_mariadb)
+            schema = schema_of(known, is_mariadb=self._is_mariadb)
         except BinlogError as error:
             raise script.error(error.reason) from error
         self._files.withheld(schema)  # which raises if a rule does not fit the table
-        self.tables[key] = _DumpedTable(schema, create)
+        self._tables[key] = _DumpedTable(schema, create)
         self._warn_of_engine(key, options)
 
     def _is_wanted(self, key: TableKey) -> bool:
@@ -256,16 +269,14 @@ class Loading:
     def _insert(self, script: DumpScript, piece: ScriptPiece) -> None:
         names = self._names(piece.table)
         key = (names[-2] if len(names) > 1 else self._known_database(script)), names[-1]
-        table = self.tables.get(key)
+        table = self._tables.get(key)
         if table is None:
             if key in self._skipped or not self._is_wanted(key):
                 return
             reason = "but no CREATE TABLE before; dump without --no-create-info"
             raise script.error(f"rows of {'.'.join(key)}, {reason}")
-        if self._identify is not None:
-            self.check_position(script)
-            self._identify()
-            self._identify = None
+        if not self._has_begun:
+            self._begin(script)
         table.has_data = True
         columns = self._columns(script, table, piece)
         self._check_session(script, table.schema, columns)
@@ -278,7 +289,7 @@ class Loading:
             if len(batch.rows) == BATCH_ROWS or position - batch.positions[0] >= BATCH_BYTES:
                 self._flush()
                 batch = self._batch_of(script, table, columns)
-                self._progress.advance(position, sum(table.has_data for table in self.tables.values()))
+                self._show_progress(position)
 
     def _names(self, text: bytes) -> list[str]:
         """Names in a list or a qualified name: in UTF-8, or in the character set of the rows."""
@@ -353,7 +364,7 @@ class Loading:
                     raise SourceError(reason, file=batch.name, position=position) from refused.__cause__
             raise
 
-    def _report(self, table: _DumpedTable) -> None:
+    def _report_gaps(self, table: _DumpedTable) -> None:
         """Report values that the dump lacks, and tables that cannot be derived without them."""
         schema, name = table.schema, table.schema.full_name
         lacking = [column.name for column in schema.columns if column.name in table.lacking]
@@ -371,3 +382,13 @@ class Loading:
 
 def _plain(name: str) -> str:
     return name[1:-1].replace("``", "`") if name.startswith("`") else name
+
+
+def _size_of(path: Path) -> int | None:
+    """The size of all files in bytes; None if one is compressed."""
+    files = [path] if not path.is_dir() else [file for file in path.iterdir() if file.is_file()]
+    for file in files:
+        with open_file(str(file)) as stream:
+            if isinstance(stream, PackedStream):
+                return None
+    return sum(file.stat().st_size for file in files)

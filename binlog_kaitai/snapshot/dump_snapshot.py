@@ -12,11 +12,10 @@ from typing import BinaryIO
 
 from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.framing import read_up_to
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError, TruncatedError, reading
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.snapshot.dump_loading import DumpProgress, Loading
+from binlog_kaitai.snapshot.dump_loading import DumpLoading
 from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind
 from binlog_kaitai.snapshot.snapshot_files import Snapshot, SnapshotFiles, completed
 from binlog_kaitai.sources.packed import SUFFIXES, PackedStream, open_file
@@ -47,7 +46,7 @@ _MYSQLDUMP_HOW = (
 )
 
 
-class Mysqldump:
+class Mysqldump(DumpLoading):
     """A script of mysqldump or mariadb-dump.
 
     Its header has the position, with ``--source-data`` (``--master-data``), which also locks all tables
@@ -55,30 +54,22 @@ class Mysqldump:
     whether its tables belong to one moment. The last line shows that a script is complete.
     """
 
-    def __init__(self, path: Path, loading: Loading, files: SnapshotFiles) -> None:
-        self._path = path
-        self._loading = loading
-        self._files = files
-        self._has_gtids = self._is_completed = False
-        loading.on_comment = self._comment
-        loading.on_statement = self._statement
-        loading.check_position = self._check_position
+    _has_gtids = _is_completed = False
 
-    def read(self) -> None:
-        """Load all of it."""
+    def _read(self) -> None:
         with open_file(str(self._path)) as stream:
             self._check_kind(read_up_to(stream, _HEADER))
-        self._check_end()
-        with open_file(str(self._path)) as stream:
-            script = DumpScript(stream, str(self._path))
-            self._loading.run(script)
-            self._check_position(script)
-            if not self._is_completed:
-                raise self._incomplete(script.position)
+            # Find out early that the script is truncated, if it is not compressed.
+            if not isinstance(stream, PackedStream) and not _ends(stream):
+                raise self._incomplete(os.path.getsize(self._path))
+        script = self._load(self._path)
+        self._check_position(script)
+        if not self._is_completed:
+            raise self._incomplete(script.position)
 
     def _check_kind(self, start: bytes) -> None:
         if (tool := _TOOL.search(start)) is not None:
-            self._loading.is_mariadb = tool[1] == b"MariaDB" or b"-MariaDB" in tool[0]
+            self._is_mariadb = tool[1] == b"MariaDB" or b"-MariaDB" in tool[0]
             return
         reason = "is not a dump of mysqldump or mariadb-dump: the comment at its start that names the tool "
         reason += "is missing; dump without --compact and --skip-comments"
@@ -88,34 +79,28 @@ class Mysqldump:
             reason = "is a dump of mysqlpump, which has no position of the log; use mysqldump --source-data=2"
         raise SourceError(reason, file=str(self._path))
 
-    def _check_end(self) -> None:
-        """Find out early that the script is truncated, if it is not compressed."""
-        with open_file(str(self._path)) as stream:
-            if not isinstance(stream, PackedStream) and not _ends(stream):
-                raise self._incomplete(os.path.getsize(self._path))
-
     def _incomplete(self, position: int) -> TruncatedError:
         reason = f"does not end with {_COMPLETED!r}: it is truncated, or was taken with --compact or "
         reason += "--skip-comments; take it again"
         return TruncatedError(reason, file=str(self._path), position=position)
 
     def _comment(self, script: DumpScript, text: str) -> None:
-        if (database := _DATABASE.match(text)) is not None and not self._loading.database:
-            self._loading.database = database[1]
+        if (database := _DATABASE.match(text)) is not None and not self._database:
+            self._database = database[1]
         elif _SERVER.match(text) is not None:
-            self._loading.is_mariadb = True
+            self._is_mariadb = True
         elif (where := _WHERE.match(text)) is not None:
             raise script.error(f"the dump has only some rows (--where {where[1].strip()}); dump all rows")
         elif text.startswith(_COMPLETED):
             self._is_completed = True
-        self._statement(script, text)
+        self._other(script, text)
 
-    def _statement(self, script: DumpScript, text: str) -> None:
+    def _other(self, script: DumpScript, text: str) -> None:
         if _HISTORY.search(text) is not None:
             raise script.error("the dump has the history of tables (--dump-history); dump without it")
         if (gtids := _GTIDS.match(text)) is not None:
             self._has_gtids = True
-            self._loading.gtids = gtids[2] if gtids[1].upper() == "GTID_PURGED" else ""
+            self._gtids = gtids[2] if gtids[1].upper() == "GTID_PURGED" else ""
         if (change := _POSITION.match(text)) is None:
             return
         position = change[1], int(change[2])
@@ -154,7 +139,7 @@ _MARIADB_GTID = re.compile(r"\d+-\d+-\d+\s*(?:,|$)")
 _MYDUMPER_HOW = "take it with a version of mydumper that writes the position; since 0.19 with --source-data"
 
 
-class Mydumper:
+class Mydumper(DumpLoading):
     """A directory of mydumper: a file ``metadata`` with the position, and scripts for each table.
 
     ==================================  ==========================================
@@ -167,15 +152,8 @@ class Mydumper:
     All may be compressed. ``metadata`` is written as ``metadata.partial``, and renamed at the end.
     """
 
-    def __init__(self, folder: Path, loading: Loading, files: SnapshotFiles) -> None:
-        self._folder = folder
-        self._loading = loading
-        self._files = files
-        self._rows: dict[str, int] = {}
-
-    def read(self) -> None:
-        """Load all of it."""
-        self._read_metadata()
+    def _read(self) -> None:
+        noted_rows = self._read_metadata()
         scripts = dict(self._scripts())
         databases = self._databases(scripts)
         views = {name.removesuffix(_VIEW) + _TABLE for name in scripts if name.endswith(_VIEW)}
@@ -186,21 +164,22 @@ class Mydumper:
             self._run(path, databases, name)
         special = (_CREATE, _TABLE, _VIEW, *_OTHERS)
         with_rows = {name: path for name, path in scripts.items() if not name.endswith(special)}
-        if definitions and not with_rows and not self._rows:
-            raise SourceError("has no rows of any table; dump without --no-data", file=str(self._folder))
+        if definitions and not with_rows and not noted_rows:
+            raise SourceError("has no rows of any table; dump without --no-data", file=str(self._path))
         for name, path in with_rows.items():
             self._run(path, databases, name)
-        self._check_rows()
+        self._check_rows(noted_rows)
 
     # -- metadata
 
-    def _read_metadata(self) -> None:
-        path = self._folder / _METADATA
+    def _read_metadata(self) -> dict[str, int]:
+        """Find the position; returns the numbers of rows that newer versions note for each table."""
+        path = self._path / _METADATA
         try:
             text = path.read_text(encoding="utf-8", errors="replace")
         except FileNotFoundError as error:
             raise self._not_mydumper() from error
-        own: dict[str, str] = {}
+        own, noted_rows = dict[str, str](), dict[str, int]()
         section, is_own, is_finished = "", False, False
         for line in text.splitlines():
             if (heading := _SECTION.fullmatch(line.strip())) is not None:
@@ -212,7 +191,7 @@ class Mydumper:
                 if is_own:
                     own.setdefault(entry[1].lower(), entry[2].strip("\"'"))
                 elif entry[1].lower() == "rows" and entry[2].isdigit():
-                    self._rows[section.replace("`", "")] = int(entry[2])
+                    noted_rows[section.replace("`", "")] = int(entry[2])
         if not is_finished:
             reason = "has no line 'Finished dump at'; mydumper did not complete the dump"
             raise TruncatedError(reason, file=str(path))
@@ -223,11 +202,12 @@ class Mydumper:
             raise SourceError(f"has no position of the server's log; {_MYDUMPER_HOW}", file=str(path))
         self._files.log, self._files.position = log, int(position)
         gtids = own.get("gtid", "") + own.get("executed_gtid_set", "")
-        self._loading.is_mariadb = _MARIADB_GTID.match(gtids) is not None
-        self._loading.gtids = "" if self._loading.is_mariadb else own.get("executed_gtid_set", "")
+        self._is_mariadb = _MARIADB_GTID.match(gtids) is not None
+        self._gtids = "" if self._is_mariadb else own.get("executed_gtid_set", "")
+        return noted_rows
 
     def _not_mydumper(self) -> SourceError:
-        names = set(os.listdir(self._folder))
+        names = set(os.listdir(self._path))
         what = "is not a directory of mydumper: it has no file metadata"
         if _PARTIAL in names:
             what = "is incomplete: mydumper leaves metadata.partial until it has finished"
@@ -237,32 +217,29 @@ class Mydumper:
             what = "is a dump of mysqldump --tab, which is not supported; dump without --tab"
         elif names & {"xtrabackup_info", "mariadb_backup_info", "backup-my.cnf"}:
             what = "is a physical backup, which is not supported; use mysqldump or mydumper"
-        return SourceError(what, file=str(self._folder))
+        return SourceError(what, file=str(self._path))
 
-    def _check_rows(self) -> None:
-        """Compare the number of rows with those that newer versions note for each table.
-
-        Empty tables have no file with rows.
-        """
-        for (schema_name, table_name), table in self._loading.tables.items():
+    def _check_rows(self, noted_rows: dict[str, int]) -> None:
+        """Compare the number of rows with those noted; empty tables have no file with rows."""
+        for (schema_name, table_name), table in self._tables.items():
             table.has_data = True
-            noted = self._rows.get(f"{schema_name}.{table_name}", table.rows)
+            noted = noted_rows.get(f"{schema_name}.{table_name}", table.rows)
             if noted != table.rows:
                 reason = (
                     f"{table.schema.full_name} had {noted} rows, but its files have {table.rows}: files are "
                 )
-                raise SourceError(reason + "missing; copy the dump again", file=str(self._folder))
+                raise SourceError(reason + "missing; copy the dump again", file=str(self._path))
 
     # -- scripts
 
     def _scripts(self) -> Iterator[tuple[str, Path]]:
         """The scripts by their names without extensions."""
-        for name in sorted(os.listdir(self._folder), key=natural_key):
+        for name in sorted(os.listdir(self._path), key=natural_key):
             if name.endswith((".dat", ".csv")):
                 reason = "LOAD DATA is not supported; run mydumper without --load-data and --csv"
-                raise SourceError(reason, file=str(self._folder / name))
+                raise SourceError(reason, file=str(self._path / name))
             if (script := _SCRIPT.fullmatch(name)) is not None:
-                yield script["name"], self._folder / name
+                yield script["name"], self._path / name
 
     def _databases(self, scripts: dict[str, Path]) -> dict[str, str]:
         """The databases by their names in files, which differ where a file's name cannot have a character."""
@@ -279,9 +256,8 @@ class Mydumper:
 
     def _run(self, path: Path, databases: dict[str, str], name: str) -> None:
         known = [prefix for prefix in databases if name.startswith(f"{prefix}.")]
-        self._loading.database = databases[max(known, key=len)] if known else name.partition(".")[0]
-        with open_file(str(path)) as stream:
-            self._loading.run(DumpScript(stream, str(path)))
+        self._database = databases[max(known, key=len)] if known else name.partition(".")[0]
+        self._load(path)
 
 
 def snapshot_of_dump(
@@ -310,29 +286,12 @@ def snapshot_of_dump(
     def read() -> Snapshot:
         files = SnapshotFiles(folder, kind, rules)
         files.time = datetime.fromtimestamp(0, UTC)
-
-        def identify() -> None:
-            if (header := header_of(files.log)) is not None:
-                files.time = datetime.fromtimestamp(header.begun, UTC)
-                files.server_id = header.server_id or 0
-                _check_server(header, loading.gtids, files.log)
-
+        loading = Mydumper if path.is_dir() else Mysqldump
         try:
             with reading(str(path)):
-                loading = Loading(tables, files, zero_dates, identify, DumpProgress(path, report))
-                (Mydumper if path.is_dir() else Mysqldump)(path, loading, files).read()
-                ddl = loading.end()
+                ddl = loading(path, tables, files, zero_dates, header_of, report).read()
         finally:
             files.close()
         return files.snapshot(ddl)
 
     return completed(folder, rules, read)
-
-
-def _check_server(header: LogHeader, gtids: str, log: str) -> None:
-    """Reject a log of another server: what its earlier logs have was executed before the dump."""
-    if header.previous and gtids and (missing := header.previous.without(GtidSet.parse(gtids))):
-        reason = (
-            f"the dump is of another server than {log}, or of other logs with this name: it does not have "
-        )
-        raise SourceError(f"{reason}the transactions {missing}, which are in earlier logs")

@@ -15,12 +15,11 @@ One that is complete is described by `snapshot.json`, and is never taken again.
 
 from __future__ import annotations
 
-import queue
 import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
@@ -36,7 +35,14 @@ from binlog_kaitai.live.server_logs import anyone
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
-from binlog_kaitai.snapshot.snapshot_chunks import ChunkFiles, ServerTable, TableRange, bounds_of, can_be_kept
+from binlog_kaitai.snapshot.snapshot_chunks import (
+    ChunkFiles,
+    ServerTable,
+    TableRange,
+    Touched,
+    bounds_of,
+    can_be_kept,
+)
 from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
 from binlog_kaitai.snapshot.snapshot_resume import log_id, touched, unlogged, usable
 from binlog_kaitai.snapshot.snapshot_values import (
@@ -59,9 +65,6 @@ _LOCK_SECONDS = 30
 
 #: Half the seconds that a server may take to return the next row.
 _PATIENCE = 1800.0
-
-#: What a reader returns for a range: that it begins, some rows, that it ends.
-_Item = tuple[TableRange, list[pa.Array] | bool]
 
 #: A row as PyMySQL returns it: text, or bytes.
 _Row = tuple[str | bytes | None, ...]
@@ -111,7 +114,6 @@ class _Taking:
     _readers: int
     _files: ChunkFiles
     _report: Callable[[str], object]
-    _stop: threading.Event = field(default_factory=threading.Event)
     _error: BaseException | None = None
 
     def run(self) -> Snapshot:
@@ -241,71 +243,55 @@ class _Taking:
         keepable = {table.key for table in tables if can_be_kept(table)}
         known = [] if reason else usable(self._address, logs, earlier)
         chunks = [chunk for chunk in known if chunk.key in keepable]
-        kept: dict[TableKey, list[TableRange]] = {}
-        reason = reason or "the server no longer has the log at its position, or its tables are others"
+        changes = Touched(
+            reason or "the server no longer has the log at its position, or its tables are others"
+        )
         if chunks:
             names = list(logs)
-            names = names[: names.index(self._files.log) + 1]
-            changes = touched(self._address, names, chunks, tables)
-            kept, reason = self._files.keep(chunks, tables, changes), changes.reason
-        else:
-            self._files.forget()
+            changes = touched(self._address, names[: names.index(self._files.log) + 1], chunks, tables)
+        kept = self._files.keep(chunks, tables, changes)
         count = sum(map(len, kept.values()))
         again = sum(len(part.keys) for ranges in kept.values() for part in ranges)
         line = f"snapshot: {count} of {len(earlier)} ranges from before the interruption are kept"
-        self._report(f"{line}, {again} of their rows are read again" if count else f"{line}: {reason}")
+        self._report(
+            f"{line}, {again} of their rows are read again" if count else f"{line}: {changes.reason}"
+        )
         return kept
 
     def _read_in_parallel(self, sessions: list[ServerSession], parts: list[TableRange]) -> None:
-        todo: queue.SimpleQueue[TableRange] = queue.SimpleQueue()
-        for part in parts:
-            todo.put(part)
-        done: queue.Queue[_Item | None] = queue.Queue(maxsize=2 * len(sessions))
+        todo, writing = iter(parts), threading.Lock()
 
         def read(session: ServerSession) -> None:
             try:
-                while not self._stop.is_set():
-                    part = todo.get_nowait()
-                    done.put((part, True))
-                    for batch in self._batches(session, part):
-                        done.put((part, batch))
-                        if self._stop.is_set():
+                while self._error is None:
+                    with writing:
+                        if (part := next(todo, None)) is None:
                             return
-                    done.put((part, False))
-            except queue.Empty:
-                pass
+                        self._files.begin(part)
+                    for batch in self._batches(session, part):
+                        with writing:
+                            self._files.add(part, batch)
+                    with writing:
+                        self._files.end(part)
             except BaseException as error:
                 self._fail(error, sessions)
-            finally:
-                done.put(None)
 
         threads = [threading.Thread(target=read, args=(session,), daemon=True) for session in sessions]
         for thread in threads:
             thread.start()
-        left = len(threads)
-        while left:
-            if (item := done.get()) is None:
-                left -= 1
-            elif self._error is None:
-                try:
-                    self._take(*item)
-                except BaseException as error:
-                    self._fail(error, sessions)
+        try:
+            for thread in threads:
+                thread.join()
+        except BaseException as error:  # such as KeyboardInterrupt
+            self._fail(error, sessions)
+            for thread in threads:
+                thread.join()
         if self._error is not None:
             raise self._error
-
-    def _take(self, part: TableRange, item: list[pa.Array] | bool) -> None:
-        if isinstance(item, list):
-            self._files.add(part, item)
-        elif item:
-            self._files.begin(part)
-        else:
-            self._files.end(part)
 
     def _fail(self, error: BaseException, sessions: list[ServerSession]) -> None:
         """Record the first error, and end all readers: closed connections do not send the rest of a table."""
         self._error = self._error or error
-        self._stop.set()
         for session in sessions:
             session.close()
 

@@ -9,8 +9,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from types import NoneType
 
@@ -29,21 +28,10 @@ from binlog_kaitai.views.change_schemas import own_columns
 
 
 @dataclass(frozen=True)
-class View:
-    """The moment at which tables were read: a position of a server's log, and which log that is.
-
-    `log_id`: `LogHeader.log_id`; None if it could not be determined.
-    """
-
-    log: str
-    position: int
-    log_id: int | None
-
-
-@dataclass(frozen=True)
 class SnapshotChunk:
-    """One range of a table, as it was at one moment.
+    """One range of a table, as it was at a position of a server's log.
 
+    `log_id`: which log that is: `LogHeader.log_id`; None if it could not be determined.
     `settings`: what else determines the files: masks, types.
     `bounds`, `number`: as for `TableRange`.
     `files`: paths relative to the folder, with row counts.
@@ -54,17 +42,15 @@ class SnapshotChunk:
     statement: str
     bounds: tuple[int, ...]
     number: int
-    view: View
+    log: str
+    position: int
+    log_id: int | None
     settings: str
     files: dict[str, int]
 
     @property
     def key(self) -> TableKey:
         return self.schema_name, self.table_name
-
-    @property
-    def rows(self) -> int:
-        return sum(self.files.values())
 
 
 #: About how many rows are in a range of the primary key.
@@ -167,7 +153,7 @@ def bounds_of(session: ServerSession, table: ServerTable) -> tuple[int, ...]:
 _RECORDS = "chunks"
 
 #: Increased when chunks of earlier versions cannot be used.
-_FORMAT = 2
+_FORMAT = 3
 
 #: A range is read again as a whole if more of its rows changed: a share of all, and at least so many.
 _MOST_CHANGED, _FEW = 4, 1000
@@ -217,112 +203,30 @@ def lower(key: TableKey) -> TableKey:
     return key[0].lower(), key[1].lower()
 
 
-class Chunks:
-    """The records of a snapshot's chunks, by number, in ascending order.
-
-    `settings`: chunks with other settings are not used.
-    """
-
-    def __init__(self, folder: Path, settings: str) -> None:
-        self._folder = folder
-        self._records = folder / _RECORDS
-        self._settings = settings
-        self._next = 1
-        self._known: dict[int, SnapshotChunk] = {}
-
-    def load(self) -> list[SnapshotChunk]:
-        """The usable chunks of earlier attempts, at most one for each range; all other files are removed."""
-        newest: dict[tuple[TableKey, int], int] = {}
-        for path in sorted(self._records.glob("[0-9]*.json")):
-            record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
-            record |= {"bounds": tuple(record["bounds"]), "view": View(**record["view"])}
-            chunk, number = SnapshotChunk(**record), int(path.stem)
-            self._next = number + 1
-            self._known[number] = chunk
-            if chunk.settings == self._settings:
-                if (older := newest.get((chunk.key, chunk.number))) is not None:
-                    self.remove(older)
-                newest[chunk.key, chunk.number] = number
-            else:
-                self.remove(number)
-        kept = {self._folder / name for name in self.files}
-        for path in self._folder.rglob("*.parquet"):
-            if path not in kept:
-                path.unlink()
-        return list(self._known.values())
-
-    def add(self, chunk: SnapshotChunk, source: Path) -> None:
-        """Move the files of a new chunk to the snapshot's folder, and record it; replaces an older one."""
-        number, moved, folders = self._next, dict[str, int](), {self._folder}
-        self._next += 1
-        for name, rows in chunk.files.items():
-            path = Path(name)
-            target = self._folder / path.parent / f"{number:06}-{path.name}"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            sync(source / name)
-            (source / name).rename(target)
-            moved[target.relative_to(self._folder).as_posix()] = rows
-            folders.update(folder for folder in target.parents if folder.is_relative_to(self._folder))
-        for folder in folders:
-            sync(folder)
-        self._records.mkdir(exist_ok=True)
-        moved_chunk = replace(chunk, files=moved)
-        replace_file(self._records / f"{number:06}.json", json.dumps(asdict(moved_chunk)))
-        sync(self._records)
-        part = chunk.key, chunk.number
-        same = [other for other, known in self._known.items() if (known.key, known.number) == part]
-        self._known[number] = moved_chunk
-        self.drop(same)
-
-    def drop(self, numbers: Iterable[int]) -> None:
-        """Remove chunks, and their files."""
-        for number in list(numbers):
-            files = self._known[number].files
-            self.remove(number)
-            for name in files:
-                (self._folder / name).unlink()
-
-    def keep_only(self, chunks: Iterable[SnapshotChunk]) -> None:
-        """Remove all chunks but these."""
-        wanted = list(chunks)
-        self.drop([number for number, chunk in self._known.items() if not any(chunk is it for it in wanted)])
-
-    def remove(self, number: int) -> None:
-        """Remove the record of a chunk, so that its files no longer count."""
-        del self._known[number]
-        with suppress(FileNotFoundError):
-            (self._records / f"{number:06}.json").unlink()
-        sync(self._records)
-
-    @property
-    def files(self) -> dict[str, int]:
-        """The files of all chunks, with row counts."""
-        return {name: rows for chunk in self._known.values() for name, rows in chunk.files.items()}
-
-
 class ChunkFiles(SnapshotFiles):
-    """The files of a snapshot that is read in ranges, side by side.
+    """The files of a snapshot that is read in ranges, side by side: its chunks.
 
     `log_id`: identifies the log in which the snapshot is taken.
-    `earlier`: what earlier attempts left.
+    `earlier`: what earlier attempts left: the usable chunks, at most one for each range.
     """
 
     def __init__(self, folder: Path, kind: str, rules: Rules, zero_dates: str) -> None:
         super().__init__(folder, kind, rules)
-        settings = json.dumps([_FORMAT, rules.as_dict(), kind, zero_dates])
         self.log_id: int | None = None
         self._folder = folder
-        self._settings = settings
+        self._settings = json.dumps([_FORMAT, rules.as_dict(), kind, zero_dates])
         self._drafts = folder / "drafts"
         shutil.rmtree(self._drafts, ignore_errors=True)
         self._open: dict[tuple[TableKey, int], tuple[TableFiles, Path]] = {}
         self._begun = 0
-        self._chunks = Chunks(folder, settings)
-        self.earlier = self._chunks.load()
+        self._chunks: dict[int, SnapshotChunk] = {}  # by the number of their record
+        self._next_record = 1
+        self._load()
+        self.earlier = list(self._chunks.values())
 
     @property
     def rows(self) -> dict[str, int]:
-        return self._chunks.files
+        return {name: rows for chunk in self._chunks.values() for name, rows in chunk.files.items()}
 
     def close(self) -> None:
         """Close what is open; the files do not count."""
@@ -356,14 +260,41 @@ class ChunkFiles(SnapshotFiles):
         """Make a range durable."""
         files, draft = self._open.pop((part.table.key, part.number))
         files.close()
-        view = View(self.log, self.position, self.log_id)
-        statement = _without_counter(part.table.statement)
-        rows = rows_by_path(files)
         chunk = SnapshotChunk(
-            *part.table.key, statement, part.bounds, part.number, view, self._settings, rows
+            *part.table.key,
+            _without_counter(part.table.statement),
+            part.bounds,
+            part.number,
+            self.log,
+            self.position,
+            self.log_id,
+            self._settings,
+            self._moved(rows_by_path(files), draft),
         )
-        self._chunks.add(chunk, draft)
         shutil.rmtree(draft, ignore_errors=True)
+        self._records.mkdir(exist_ok=True)
+        replace_file(self._record(self._next_record), json.dumps(asdict(chunk)))
+        sync(self._records)
+        key = chunk.key, chunk.number
+        same = [number for number, known in self._chunks.items() if (known.key, known.number) == key]
+        self._chunks[self._next_record] = chunk
+        self._next_record += 1
+        self._drop(same)
+
+    def _moved(self, files: dict[str, int], draft: Path) -> dict[str, int]:
+        """The files of the next chunk, which are moved to the snapshot's folder."""
+        moved, folders = dict[str, int](), {self._folder}
+        for name, rows in files.items():
+            path = Path(name)
+            target = self._folder / path.parent / f"{self._next_record:06}-{path.name}"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            sync(draft / name)
+            (draft / name).rename(target)
+            moved[target.relative_to(self._folder).as_posix()] = rows
+            folders.update(folder for folder in target.parents if folder.is_relative_to(self._folder))
+        for folder in folders:
+            sync(folder)
+        return moved
 
     def _without(self, batch: pa.RecordBatch, part: TableRange) -> pa.RecordBatch:
         """The rows of a batch that did not change."""
@@ -377,11 +308,48 @@ class ChunkFiles(SnapshotFiles):
         own = own_columns(schema).items()
         return self.name_of(next(name for name, column in own if column.index == index))
 
-    # -- keeping
+    # -- records
 
-    def forget(self) -> None:
-        """Remove what earlier attempts left."""
-        self._chunks.keep_only(())
+    @property
+    def _records(self) -> Path:
+        return self._folder / _RECORDS
+
+    def _record(self, number: int) -> Path:
+        return self._records / f"{number:06}.json"
+
+    def _load(self) -> None:
+        """Find the chunks of earlier attempts; all files but theirs are removed."""
+        newest: dict[tuple[TableKey, int], int] = {}
+        for path in sorted(self._records.glob("[0-9]*.json")):
+            number = int(path.stem)
+            self._next_record = number + 1
+            record = json.loads(path.read_text(encoding="utf-8", errors="surrogateescape"))
+            if record["settings"] != self._settings:
+                self._remove_record(number)
+                continue
+            chunk = SnapshotChunk(**record | {"bounds": tuple(record["bounds"])})
+            if (older := newest.get((chunk.key, chunk.number))) is not None:
+                self._remove_record(older)
+            newest[chunk.key, chunk.number] = number
+            self._chunks[number] = chunk
+        kept = {self._folder / name for name in self.rows}
+        for path in self._folder.rglob("*.parquet"):
+            if path not in kept:
+                path.unlink()
+
+    def _remove_record(self, number: int) -> None:
+        """Remove the record of a chunk, so that its files no longer count."""
+        self._chunks.pop(number, None)
+        self._record(number).unlink(missing_ok=True)
+        sync(self._records)
+
+    def _drop(self, numbers: Iterable[int]) -> None:
+        """Remove chunks, and their files."""
+        for number in numbers:
+            files = self._chunks[number].files
+            self._remove_record(number)
+            for name in files:
+                (self._folder / name).unlink()
 
     def keep(
         self, chunks: Iterable[SnapshotChunk], tables: Iterable[ServerTable], touched: Touched
@@ -401,7 +369,8 @@ class ChunkFiles(SnapshotFiles):
             if is_same and keys is not None:
                 parts = (TableRange(table, chunk.bounds, chunk.number, chunk) for chunk in mine)
                 kept[table.key] = [part for part in (self._kept(part, keys) for part in parts) if part]
-        self._chunks.keep_only(part.base for parts in kept.values() for part in parts if part.base)
+        bases = {id(part.base) for parts in kept.values() for part in parts}
+        self._drop([number for number, chunk in self._chunks.items() if id(chunk) not in bases])
         return kept
 
     def _kept(self, part: TableRange, touched: set[int]) -> TableRange | None:
@@ -410,7 +379,7 @@ class ChunkFiles(SnapshotFiles):
         assert base is not None
         if keys and (column is None or not self.shows(part.schema, column)):
             return None
-        if len(keys) > max(_FEW, base.rows // _MOST_CHANGED):
+        if len(keys) > max(_FEW, sum(base.files.values()) // _MOST_CHANGED):
             return None
         return TableRange(part.table, part.bounds, part.number, base, keys)
 

@@ -46,7 +46,7 @@ def touched(
 
     `logs`: the names of the server's logs, up to the newest one to read.
     """
-    start, position = min((logs.index(chunk.view.log), chunk.view.position) for chunk in chunks)
+    start, position = min((logs.index(chunk.log), chunk.position) for chunk in chunks)
     keys = {chunk.key for chunk in chunks}
     wanted = {lower(table.key): table for table in tables if table.key in keys}
     changes = Touched()
@@ -156,15 +156,14 @@ def unlogged(session: ServerSession) -> str:
     return "the server does not log what it replicates" if is_lost else ""
 
 
-def usable(address: Address, logs: dict[str, int], chunks: Iterable[SnapshotChunk]) -> list[SnapshotChunk]:
+def usable(address: Address, logs: dict[str, int], chunks: list[SnapshotChunk]) -> list[SnapshotChunk]:
     """The chunks whose position is in the logs of a server, given with their sizes."""
-    ids: dict[str, int | None] = {}
-    usable_chunks = []
-    for chunk in chunks:
-        view = chunk.view
-        if view.log not in ids:
-            ids[view.log] = log_id(address, view.log) if view.log in logs else None
-        known = ids[view.log]
-        if known is not None and known == view.log_id and view.position <= logs[view.log]:
-            usable_chunks.append(chunk)
-    return usable_chunks
+    names = {chunk.log for chunk in chunks} & logs.keys()
+    ids = {name: log_id(address, name) for name in names}
+    return [
+        chunk
+        for chunk in chunks
+        if chunk.log_id is not None
+        and chunk.log_id == ids.get(chunk.log)
+        and chunk.position <= logs[chunk.log]
+    ]
