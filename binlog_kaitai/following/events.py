@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Unpack
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
@@ -15,11 +14,10 @@ from binlog_kaitai.core.options import Option, part_of, takes
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import OneSeries, restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.feed import Start, feed_of, first
-from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.feed import FeedFollower, Start
 from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.log.read_options import ChecksumOptions, LogOptions, ReaderOptions
-from binlog_kaitai.sources.source import Source, with_later_logs
+from binlog_kaitai.sources.source import Source
 
 if TYPE_CHECKING:
     from binlog_kaitai.views.logged_rows import LoggedRow
@@ -69,16 +67,6 @@ class FollowRowsOptions(FollowOptions, FilterOptions, total=False):
     """Of :func:`follow_rows`."""
 
 
-class _Logs(Follower):
-    """If a single file is given, the logs that the server writes after it are included."""
-
-    def logs(self) -> list[str]:
-        paths = super().logs()
-        if paths != self._paths:
-            return paths
-        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
-
-
 class LogFollower(Iterator[_Item]):
     """What the logs that a server is writing have: events, or rows.
 
@@ -97,17 +85,16 @@ class LogFollower(Iterator[_Item]):
         if self._interval <= 0:
             raise UsageError(f"interval must be a positive number of seconds, not {self._interval}")
         paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
-        self._feed = feed_of([os.fspath(path) for path in paths], start, is_bounded=self._idle_timeout == 0)
-        self._follower = _Logs(
-            self._feed.paths,
+        self._logs = FeedFollower(
+            [os.fspath(path) for path in paths],
+            start,
+            is_bounded=self._idle_timeout == 0,
             fails_on_loss=options["fails_on_loss"],
             loss_option="fails_on_loss=False",
-            follows_definitions=True,
             ddl=self._ddl,
             keys=options["keys"],
         )
-        self._checkpoint = first(self._follower, self._feed.start)
-        self.checkpoint = self._checkpoint.as_dict()
+        self.checkpoint = self._logs.checkpoint.as_dict()
         self._items = self._follow()
 
     def __next__(self) -> _Item:
@@ -116,7 +103,7 @@ class LogFollower(Iterator[_Item]):
     def close(self) -> None:
         """Close the current file; nothing more is yielded."""
         self._items.close()
-        self._feed.close()
+        self._logs.close()
 
     def __enter__(self) -> Self:
         return self
@@ -129,16 +116,13 @@ class LogFollower(Iterator[_Item]):
         return f"<{type(self).__name__}, whole transactions taken up to {place}>"
 
     def _follow(self) -> Generator[_Item, None, None]:
-        follower, last = self._follower, time.monotonic()
+        logs, last = self._logs, time.monotonic()
         while not self._stop():
-            here = self._checkpoint
-            until = self._feed.end(here.file, here.log_id)
-            end = follower.advance(here, max_bytes=_STEP, until=until)
-            for step in follower.steps(self._checkpoint, end):
-                source = step.source
-                yield from self._of_span(replace(source, name=self._feed.name_of(source.name)))
-            if end != self._checkpoint:
-                self._checkpoint, self.checkpoint = end, end.as_dict()
+            before = logs.checkpoint
+            for source in logs.spans(_STEP):
+                yield from self._of_span(source)
+            if logs.checkpoint != before:
+                self.checkpoint = logs.checkpoint.as_dict()
                 last = time.monotonic()
                 continue
             idle = self._idle_timeout

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NoReturn, Protocol, cast
+from typing import cast
 
-from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.servers import is_server, servers_of
 from binlog_kaitai.sources.source import Source, with_later_logs
 
@@ -17,63 +18,101 @@ from binlog_kaitai.sources.source import Source, with_later_logs
 Start = str | Mapping[str, object]
 
 
-class Feed(Protocol):
-    """Logs as files. Those of a server come from `binlog_kaitai.live.log_spool.TemporarySpool`.
+class Feed:
+    """Logs that their server, or somebody else, puts where they are.
+
+    Those of a running server come from `binlog_kaitai.live.log_spool.TemporarySpool`.
 
     `paths`: what a `Follower` follows.
     `start`: where to begin in them.
     """
 
-    paths: Sequence[str]
-    start: Start
+    def __init__(self, paths: Sequence[str], start: Start) -> None:
+        self.paths, self.start = paths, start
 
     def end(self, file: str, log_id: int) -> tuple[str, int] | None:
         """The newest log, and up to where it can be read; logs before that of a checkpoint may be removed.
 
         None if all logs can be read to their ends.
         """
+        return None
 
     def name_of(self, path: str) -> str:
         """The name of a log in output and errors: that on its server."""
+        return path
 
     def close(self) -> None:
         """Stop fetching."""
 
 
-class _Files:
-    """Logs that their server, or somebody else, puts where they are."""
+class _FilesFollower(Follower):
+    """If files are given, the logs that the server writes after them are included."""
 
-    def __init__(self, paths: Sequence[str], start: Start) -> None:
-        self.paths, self.start = paths, start
+    def logs(self) -> list[str]:
+        paths = super().logs()
+        if paths != self._paths:
+            return paths
+        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
 
-    def end(self, file: str, log_id: int) -> None:
-        return None
 
-    def name_of(self, path: str) -> str:
-        return path
+class FeedFollower:
+    """Follows a feed, span by span.
+
+    Raises `UsageError`: a server is not the only source; `ServerError`: it cannot be reached, or rejects the
+    request.
+
+    `paths`: logs, glob patterns, directories or index files; files are followed into the later ones of their
+    series. Or one running server.
+    `is_bounded`: read only what a server has now.
+    `fails_on_loss`, `loss_option`, `ddl`, `keys`: as for `Follower`.
+
+    `checkpoint`: up to where everything has been consumed.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        start: Start,
+        *,
+        is_bounded: bool = False,
+        fails_on_loss: bool = True,
+        loss_option: str = "",
+        ddl: str | None = None,
+        keys: Keys | None = None,
+    ) -> None:
+        self._feed = Feed(paths, start)
+        if any(map(is_server, paths)):
+            if len(paths) > 1:
+                raise UsageError("a server cannot be followed together with other sources")
+            self._feed = cast(Feed, servers_of(paths[0]).feed(paths[0], start, is_bounded))
+        self._follower = follower = _FilesFollower(
+            self._feed.paths,
+            fails_on_loss=fails_on_loss,
+            loss_option=loss_option,
+            follows_definitions=True,
+            ddl=ddl,
+            keys=keys,
+        )
+        start = self._feed.start
+        if isinstance(start, Mapping):
+            self.checkpoint = Checkpoint.of(start) if "log_id" in start else follower.place(start)
+        else:
+            self.checkpoint = follower.earliest() if start == "earliest" else follower.latest()
+
+    def spans(self, max_bytes: int) -> Iterator[Source]:
+        """The next spans, of about so many bytes; the checkpoint advances once they are consumed.
+
+        Raises `BinlogError`: a log is damaged, missing or replaced.
+        """
+        here = self.checkpoint
+        end = self._follower.advance(here, max_bytes=max_bytes, until=self._feed.end(here.file, here.log_id))
+        for step in self._follower.steps(here, end):
+            yield replace(step.source, name=self._feed.name_of(step.source.name))
+        self.checkpoint = end
 
     def close(self) -> None:
-        pass
-
-
-def feed_of(paths: Sequence[str], start: Start, *, is_bounded: bool = False) -> Feed:
-    """The feed of some paths, or of a server.
-
-    Raises `UsageError`: a server is not the only source.
-    Raises `ServerError`: the server cannot be reached, or rejects the request.
-    """
-    if not any(map(is_server, paths)):
-        return _Files(paths, start)
-    if len(paths) > 1:
-        raise UsageError("a server cannot be followed together with other sources")
-    return cast(Feed, servers_of(paths[0]).feed(paths[0], start, is_bounded))
-
-
-def first(follower: Follower, start: Start) -> Checkpoint:
-    """Where to start."""
-    if isinstance(start, Mapping):
-        return Checkpoint.of(start) if "log_id" in start else follower.place(start)
-    return follower.earliest() if start == "earliest" else follower.latest()
+        """Stop fetching."""
+        self._feed.close()
 
 
 #: How often to check for new data, in seconds.
@@ -81,17 +120,6 @@ PAUSE = 0.5
 
 #: How many bytes are scanned before a part is yielded.
 _AT_ONCE = 64 << 20
-
-
-class _Series(Follower):
-    """Follows a log into the logs that its server starts after it."""
-
-    def logs(self) -> list[str]:
-        logs = with_later_logs([Source.of_path(path) for path in super().logs()])
-        return [log.path for log in logs if log.path is not None]
-
-    def _lose(self, error: SourceError) -> NoReturn:
-        raise error
 
 
 def tail(
@@ -103,26 +131,19 @@ def tail(
 ) -> Iterator[Source]:
     """The spans of logs in order, existing ones, then new ones, until `stop` returns true.
 
-    `paths`: logs, glob patterns, directories or index files; a log is followed into the later ones of its
-    series. Or one running server.
+    `paths`: as for `FeedFollower`.
     `from_now`: skip the existing content.
     `ddl`: initial table definitions, as mysqldump writes them.
     `stop`: called before each check for new data.
     Raises `BinlogError`: a log is damaged, missing or replaced; everything before that point has been
     yielded.
     """
-    feed = feed_of(paths, "latest" if from_now else "earliest")
-    follower = _Series(feed.paths, follows_definitions=True, ddl=ddl)
+    logs = FeedFollower(paths, "latest" if from_now else "earliest", ddl=ddl)
     try:
-        checkpoint = first(follower, feed.start)
         while not stop():
-            until = feed.end(checkpoint.file, checkpoint.log_id)
-            reached = follower.advance(checkpoint, max_bytes=_AT_ONCE, until=until)
-            if reached == checkpoint:
+            before = logs.checkpoint
+            yield from logs.spans(_AT_ONCE)
+            if logs.checkpoint == before:
                 time.sleep(PAUSE)
-                continue
-            for step in follower.steps(checkpoint, reached):
-                yield replace(step.source, name=feed.name_of(step.source.name))
-            checkpoint = reached
     finally:
-        feed.close()
+        logs.close()

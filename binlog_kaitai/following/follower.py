@@ -17,7 +17,7 @@ from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
-from binlog_kaitai.following.walk import FAR, Division, Limit, Step, Walk
+from binlog_kaitai.following.walk import FAR, Limit, Step, Walk
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.sources import eras, source
@@ -31,6 +31,12 @@ _TRIES, _PAUSE = 5, 0.1
 SPLIT_SIZE = 64 << 20
 
 
+_NUMBERED = re.compile(r"(.*)\.([0-9]+)")
+
+#: Callback that receives the loss; raises, or returns to continue reading.
+Lose = Callable[[SourceError], None]
+
+
 class Follower:
     """Finds what is new in the logs of a server.
 
@@ -38,10 +44,9 @@ class Follower:
     `fails_on_loss`: raise if unread logs were removed; otherwise warn and continue with the remaining logs.
     `follows_definitions`: store the table definitions from statements in the checkpoints.
     `ddl`: initial table definitions, as mysqldump writes them.
-    `split_size`, `at_once`: approximate span size in bytes, and number of spans read at a time; see
-    `Division`.
+    `split_size`, `at_once`: approximate span size in bytes, and number of spans read at a time.
     `passes_damage`: continue after damage, which is left to the reader of the span that contains it.
-    `loss_option`: how the caller's users turn `fails_on_loss` off, for the error message.
+    `loss_option`: how users turn `fails_on_loss` off, for the error message; ``""`` if they cannot.
     `keys`: where to look for the keys of encrypted logs, besides the process and its environment.
     """
 
@@ -64,7 +69,7 @@ class Follower:
         self._fails_on_loss = fails_on_loss
         self._follows_definitions = follows_definitions
         self._ddl = ddl
-        self._division = Division(split_size, at_once)
+        self._split_size, self._at_once = split_size, at_once
         self._passes_damage = passes_damage
         self._planned: tuple[Checkpoint, Checkpoint, list[Step]] | None = None
 
@@ -88,12 +93,12 @@ class Follower:
 
     def earliest(self) -> Checkpoint:
         """The start of the oldest log."""
-        return start_of(self.logs()[0], self._keys)
+        return self._start_of(self.logs()[0])
 
     def latest(self) -> Checkpoint:
         """After the last complete transaction of the newest log."""
         last = self.logs()[-1]
-        return self._walk(start_of(last, self._keys), [last], Limit()).checkpoint
+        return self._walk(self._start_of(last), [last], Limit()).checkpoint
 
     def place(self, where: Mapping[str, object]) -> Checkpoint:
         """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
@@ -103,22 +108,20 @@ class Follower:
         if set(where) == {"gtids"}:
             paths, gtids = self.logs(), GtidSet.parse(str(where["gtids"]))
             if gtids.position():  # in MariaDB, everything up to it
-                gtids = gtids.up_to_here([gtids_up_to(paths[-1], self._keys)])
-            return locate(Checkpoint("", gtids=str(gtids)), paths, self._lose, self._keys)
+                gtids = gtids.up_to_here([self._gtids_up_to(paths[-1])])
+            return self._locate(Checkpoint("", gtids=str(gtids)), paths)
         if not {"file"} <= set(where) <= {"file", "position"}:
             raise UsageError(f'{dict(where)} is not a position; use {{"file": name, "position": offset}}')
         checkpoint = Checkpoint.of(where)
         matching = [path for path in self.logs() if checkpoint.file in _spellings(path)]
         if len(matching) != 1:
-            raise UsageError(
-                f"{checkpoint.file} {'matches several logs' if matching else 'is not among the logs'}"
-            )
-        start = start_of(matching[0], self._keys)
+            what = "matches several logs" if matching else "is not among the logs"
+            raise UsageError(f"{checkpoint.file} {what}")
+        start = self._start_of(matching[0])
         if checkpoint.position <= len(MAGIC):
             return start
-        reached = self._walk(
-            start, matching, Limit(file=matching[0], position=checkpoint.position)
-        ).checkpoint
+        limit = Limit(file=matching[0], position=checkpoint.position)
+        reached = self._walk(start, matching, limit).checkpoint
         if reached.position != checkpoint.position:
             reason = f"no transaction begins here; the next one begins at {reached.position}"
             raise UsageError(reason, file=matching[0], position=checkpoint.position)
@@ -147,7 +150,7 @@ class Follower:
         if until is not None:
             limit.file, limit.position = until
         paths = self.logs()
-        walk = self._walk(locate(start, paths, self._lose, self._keys), paths, limit)
+        walk = self._walk(self._locate(start, paths), paths, limit)
         # A checkpoint that only moved to another log, without anything new to read, need not become a batch.
         end = walk.checkpoint if walk.steps else start
         self._planned = start, end, walk.steps
@@ -163,10 +166,10 @@ class Follower:
         if self._planned is not None and self._planned[:2] == (start, end):
             return self._planned[2]
         paths = self.logs()
-        begin = locate(start, paths, self._lose, self._keys)
+        begin = self._locate(start, paths)
         wanted = GtidSet.parse(end.gtids).without(GtidSet.parse(start.gtids))
         try:
-            there = locate(replace(end, gtids=""), paths, _refuse, self._keys)
+            there = self._locate(replace(end, gtids=""), paths, _refuse)
         except SourceError:
             if not wanted:
                 raise
@@ -195,7 +198,13 @@ class Follower:
         if self._follows_definitions:
             definitions = restore(start.definitions, self._ddl)
         walk = Walk(
-            start, limit, self._division, definitions, passes_damage=self._passes_damage, keys=self._keys
+            start,
+            limit,
+            definitions,
+            split_size=self._split_size,
+            at_once=self._at_once,
+            passes_damage=self._passes_damage,
+            keys=self._keys,
         )
         number = paths.index(start.file)
         try:
@@ -216,7 +225,7 @@ class Follower:
                 is_new_era = eras.number_of(paths[number]) != eras.number_of(walk.checkpoint.file)
                 if is_new_era and log_header.previous is None and number == len(paths) - 1:
                     return walk  # its GTIDs, which show where it continues, are still to come
-                check_next(walk.checkpoint, paths[number], log_header, self._lose)
+                self._check_next(walk.checkpoint, paths[number], log_header)
                 skip = walk.checkpoint.skip
                 if is_new_era:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
@@ -228,7 +237,7 @@ class Follower:
                         log_id=log_header.log_id,
                         gtids=str(log_header.previous or ""),
                         skip=skip,
-                        era=era_after(walk.checkpoint, paths[number]),
+                        era=_era_after(walk.checkpoint, paths[number]),
                     )
                 )
         except BinlogError:
@@ -238,9 +247,135 @@ class Follower:
 
     def _lose(self, error: SourceError) -> None:
         if self._fails_on_loss:
-            error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
+            if self._loss_option:
+                error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
             raise error
         warn(str(error), DataLossWarning)
+
+    # -- checkpoints in the existing logs
+
+    def _locate(self, checkpoint: Checkpoint, paths: Sequence[str], lose: Lose | None = None) -> Checkpoint:
+        """The checkpoint in an existing log: its own, or the one that continues where its GTIDs end.
+
+        `lose`: called with the error if transactions are missing, and may raise it; if it returns, the
+        checkpoint is at the oldest transaction available.
+        """
+        same = [path for path in paths if path == checkpoint.file]
+        # It may have been compressed since.
+        name = log_name(os.path.basename(checkpoint.file))
+        same += [path for path in paths if log_name(os.path.basename(path)) == name]
+        what = "no longer exists"
+        for path in same:
+            log_header, size = header_of(path, self._keys), size_of(path)
+            if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
+                # It had no first event so far.
+                begin = self._start_of(path)
+                return replace(begin, definitions=checkpoint.definitions, era=checkpoint.era)
+            if log_header is None or log_header.log_id != checkpoint.log_id:
+                what = "is a different log than before"
+            elif size >= checkpoint.position:
+                return replace(checkpoint, file=path)
+            else:
+                what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
+                return self._at_oldest(checkpoint, paths, what, lose)
+        if checkpoint.gtids:
+            return self._by_gtids(checkpoint, paths, what)
+        what += ", and has no GTIDs to find another log by"
+        return self._at_oldest(checkpoint, paths, what, lose)
+
+    def _start_of(self, path: str) -> Checkpoint:
+        """The checkpoint at the start of a log."""
+        log_header = header_of(path, self._keys)
+        if log_header is None:
+            return Checkpoint(path)
+        return Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
+
+    def _at_oldest(
+        self, checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose | None = None
+    ) -> Checkpoint:
+        (lose or self._lose)(SourceError(reason, file=checkpoint.file))
+        start = self._start_of(paths[0])
+        everything = GtidSet.parse(start.gtids)
+        everything.update(GtidSet.parse(checkpoint.gtids))
+        return replace(
+            start,
+            gtids=str(everything),
+            skip=checkpoint.gtids,
+            definitions=checkpoint.definitions,
+            era=_era_after(checkpoint, start.file),
+        )
+
+    def _by_gtids(self, checkpoint: Checkpoint, paths: Sequence[str], what: str) -> Checkpoint:
+        reached = GtidSet.parse(checkpoint.gtids)
+        headers = [(path, header) for path in paths if (header := header_of(path, self._keys)) is not None]
+        if checkpoint.file:
+            newest = self._gtids_up_to(headers[-1][0]) if headers else GtidSet()
+            if missing := reached.without(newest):
+                what += f"; the available logs lack {missing}, which were already read: the server lags or "
+                return self._at_oldest(checkpoint, paths, f"{what}was reset")
+        previous = [(path, header.previous) for path, header in headers if header.previous is not None]
+        for path, before in reversed(previous):
+            if not before.without(reached):
+                start = Checkpoint(
+                    path,
+                    log_id=dict(headers)[path].log_id,
+                    gtids=checkpoint.gtids,
+                    definitions=checkpoint.definitions,
+                    era=_era_after(checkpoint, path),
+                    skip=checkpoint.gtids,
+                )
+                return self._first_new(start, reached)
+        lost = previous[0][1].without(reached) if previous else None
+        reason = f"contains the transactions {lost}" if lost else "continues from it"
+        return self._at_oldest(checkpoint, paths, f"{what}; by its GTIDs, no available log {reason}")
+
+    def _gtids_up_to(self, path: str) -> GtidSet:
+        """All GTIDs of a log, including those before it."""
+        gtids, log_header = GtidSet(), header_of(path, self._keys)
+        if log_header is not None and log_header.previous is not None:
+            gtids.update(log_header.previous)
+        with open_log(path, self._keys) as stream:
+            for block in read_from(stream, path, Span()):
+                add_gtids(gtids, block)
+        return gtids.up_to_last()
+
+    def _first_new(self, checkpoint: Checkpoint, reached: GtidSet) -> Checkpoint:
+        """The checkpoint moved to the first transaction of its log that is not in a set."""
+        path, format_position = checkpoint.file, checkpoint.format_position
+        with open_log(path, self._keys) as stream:
+            span = span_from(stream, path, checkpoint.position, format_position)
+            reader = read_from(stream, path, span)
+            for block in reader:
+                if block.is_special:
+                    format_position = int(block.positions[0])
+                if not _has_new(block, reached):
+                    continue
+                for row, kind in enumerate(block.types.tolist()):
+                    if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
+                        position = int(block.positions[row])
+                        return replace(checkpoint, position=position, format_position=format_position)
+            # All its transactions are known; future ones are not.
+            return replace(checkpoint, position=reader.position, format_position=format_position, skip="")
+
+    def _check_next(self, checkpoint: Checkpoint, path: str, log_header: LogHeader) -> None:
+        """Check that one log continues where another ends: by its number, else by its GTIDs."""
+        before, after = (
+            _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
+        )
+        is_same_server = eras.number_of(checkpoint.file) == eras.number_of(path)
+        if before and after and before[1] == after[1] and is_same_server:
+            if int(after[2]) == int(before[2]) + 1:
+                return
+        elif not before or not after:
+            return  # custom file names prove nothing
+        reason = "logs between them are missing"
+        if log_header.previous is not None:
+            lost = log_header.previous.without(GtidSet.parse(checkpoint.gtids))
+            if not lost:
+                return
+            reason = f"no available log contains {lost}"
+        reason = f"does not continue where {checkpoint.file} ends: {reason}"
+        self._lose(SourceError(reason, file=path))
 
 
 def _with_gtids(step: Step, include: str) -> Step:
@@ -259,52 +394,7 @@ def _refuse(error: SourceError) -> None:
     raise error
 
 
-_NUMBERED = re.compile(r"(.*)\.([0-9]+)")
-
-#: Callback that receives the loss; raises, or returns to continue reading.
-Lose = Callable[[SourceError], None]
-
-
-def locate(checkpoint: Checkpoint, paths: Sequence[str], lose: Lose, keys: Keys | None = None) -> Checkpoint:
-    """The checkpoint in an existing log: its own, or the one that continues where its GTIDs end.
-
-    `lose`: called with the error if transactions are missing, and may raise it; if it returns, the checkpoint
-    is at the oldest transaction available.
-    """
-    same = [path for path in paths if path == checkpoint.file]
-    # It may have been compressed since.
-    name = log_name(os.path.basename(checkpoint.file))
-    same += [path for path in paths if log_name(os.path.basename(path)) == name]
-    what = "no longer exists"
-    for path in same:
-        log_header, size = header_of(path, keys), size_of(path)
-        if checkpoint.position <= len(MAGIC) and not checkpoint.log_id:
-            # It had no first event so far.
-            begin = start_of(path, keys)
-            return replace(begin, definitions=checkpoint.definitions, era=checkpoint.era)
-        if log_header is None or log_header.log_id != checkpoint.log_id:
-            what = "is a different log than before"
-        elif size >= checkpoint.position:
-            return replace(checkpoint, file=path)
-        else:
-            what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
-            return _from_the_oldest(checkpoint, paths, what, lose, keys)
-    if checkpoint.gtids:
-        return _by_gtids(checkpoint, paths, what, lose, keys)
-    return _from_the_oldest(checkpoint, paths, f"{what}, and has no GTIDs to find another log by", lose, keys)
-
-
-def start_of(path: str, keys: Keys | None = None) -> Checkpoint:
-    """The checkpoint at the start of a log."""
-    log_header = header_of(path, keys)
-    return (
-        Checkpoint(path)
-        if log_header is None
-        else Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
-    )
-
-
-def era_after(checkpoint: Checkpoint, path: str) -> int:
+def _era_after(checkpoint: Checkpoint, path: str) -> int:
     """The era of a log that is read after a checkpoint in another one.
 
     It stays the same if the log has a greater number in the same series, so that changes are ordered by that
@@ -315,104 +405,7 @@ def era_after(checkpoint: Checkpoint, path: str) -> int:
     return checkpoint.era if is_greater or not before else checkpoint.era + 1
 
 
-def _from_the_oldest(
-    checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose, keys: Keys | None
-) -> Checkpoint:
-    lose(SourceError(reason, file=checkpoint.file))
-    start = start_of(paths[0], keys)
-    everything = GtidSet.parse(start.gtids)
-    everything.update(GtidSet.parse(checkpoint.gtids))
-    era = era_after(checkpoint, start.file)
-    return replace(
-        start, gtids=str(everything), skip=checkpoint.gtids, definitions=checkpoint.definitions, era=era
-    )
-
-
-def _by_gtids(
-    checkpoint: Checkpoint, paths: Sequence[str], what: str, lose: Lose, keys: Keys | None
-) -> Checkpoint:
-    reached = GtidSet.parse(checkpoint.gtids)
-    headers = [(path, log_header) for path in paths if (log_header := header_of(path, keys)) is not None]
-    if checkpoint.file and (
-        missing := reached.without(gtids_up_to(headers[-1][0], keys) if headers else GtidSet())
-    ):
-        reason = f"the available logs lack {missing}, which were already read: the server lags or was reset"
-        return _from_the_oldest(checkpoint, paths, f"{what}; {reason}", lose, keys)
-    for path, log_header in reversed(headers):
-        if log_header.previous is not None and not log_header.previous.without(reached):
-            start = Checkpoint(
-                path,
-                log_id=log_header.log_id,
-                gtids=checkpoint.gtids,
-                definitions=checkpoint.definitions,
-                era=era_after(checkpoint, path),
-            )
-            return _first_new(replace(start, skip=checkpoint.gtids), reached, keys)
-    lost = next(
-        (
-            log_header.previous.without(reached)
-            for _, log_header in headers
-            if log_header.previous is not None
-        ),
-        None,
-    )
-    reason = (
-        f"no available log contains the transactions {lost}" if lost else "no available log continues from it"
-    )
-    return _from_the_oldest(checkpoint, paths, f"{what}; by its GTIDs, {reason}", lose, keys)
-
-
-def gtids_up_to(path: str, keys: Keys | None) -> GtidSet:
-    """All GTIDs of a log, including those before it."""
-    gtids, log_header = GtidSet(), header_of(path, keys)
-    if log_header is not None and log_header.previous is not None:
-        gtids.update(log_header.previous)
-    with open_log(path, keys) as stream:
-        for block in read_from(stream, path, Span()):
-            add_gtids(gtids, block)
-    return gtids.up_to_last()
-
-
-def _first_new(checkpoint: Checkpoint, reached: GtidSet, keys: Keys | None) -> Checkpoint:
-    """The checkpoint moved to the first transaction of its log that is not in a set."""
-    with open_log(checkpoint.file, keys) as stream:
-        span = span_from(stream, checkpoint.file, checkpoint.position, checkpoint.format_position)
-        reader = read_from(stream, checkpoint.file, span)
-        for block in reader:
-            if block.is_special:
-                checkpoint = replace(checkpoint, format_position=int(block.positions[0]))
-            if not _has_new(block, reached):
-                continue
-            for row, kind in enumerate(block.types.tolist()):
-                if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
-                    return replace(checkpoint, position=int(block.positions[row]))
-        # All its transactions are known; future ones are not.
-        end = reader.position
-    return replace(checkpoint, position=end, skip="")
-
-
 def _has_new(block: Block, reached: GtidSet) -> bool:
     gtids = GtidSet()
     add_gtids(gtids, block)
     return bool(gtids.without(reached))
-
-
-def check_next(checkpoint: Checkpoint, path: str, log_header: LogHeader, lose: Lose) -> None:
-    """Check that one log continues where another ends: by its number, else by its GTIDs."""
-    before, after = (
-        _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
-    )
-    is_same_server = eras.number_of(checkpoint.file) == eras.number_of(path)
-    if before and after and before[1] == after[1] and is_same_server:
-        if int(after[2]) == int(before[2]) + 1:
-            return
-    elif not before or not after:
-        return  # custom file names prove nothing
-    if log_header.previous is not None:
-        lost = log_header.previous.without(GtidSet.parse(checkpoint.gtids))
-        if not lost:
-            return
-        reason = f"does not continue where {checkpoint.file} ends: no available log contains {lost}"
-    else:
-        reason = f"does not continue where {checkpoint.file} ends: logs between them are missing"
-    lose(SourceError(reason, file=path))

@@ -70,33 +70,24 @@ class Limit:
     position: int = FAR
 
 
-@dataclass(frozen=True)
-class Division:
-    """How logs are divided into spans.
+def span_size(total: int, size: int, at_once: int) -> int:
+    """Equal span sizes, in bytes, for dividing a number of bytes.
 
     `size`: target size of a span in bytes; exceeded only by a transaction that crosses it.
-    `at_once`: number of spans read at a time.
+    `at_once`: number of spans read at a time: the number of spans is a multiple of it, so that no reader
+    idles while others read the last ones, unless that would make the spans smaller than half of `size`.
     """
-
-    size: int
-    at_once: int = 1
-
-    def step(self, total: int) -> int:
-        """Equal span sizes, in bytes, for dividing a number of bytes.
-
-        The number of spans is a multiple of `at_once`, so that no reader idles while others read the last
-        ones, unless that would make the spans smaller than half of `size`.
-        """
-        count = max(-(-total // self.size), 1)
-        full = count + -count % self.at_once
-        if full * self.size <= 2 * total:
-            count = full
-        return max(-(-total // count), 1)
+    count = max(-(-total // size), 1)
+    full = count + -count % at_once
+    if full * size <= 2 * total:
+        count = full
+    return max(-(-total // count), 1)
 
 
 class Walk:
     """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `steps`.
 
+    `split_size`, `at_once`: as for `span_size`.
     `passes_damage`: continue after damage. The end of the last log may still become an event and is not read.
     """
 
@@ -104,17 +95,18 @@ class Walk:
         self,
         start: Checkpoint,
         limit: Limit,
-        division: Division,
         definitions: Definitions | None,
         *,
-        passes_damage: bool = False,
-        keys: Keys | None = None,
+        split_size: int,
+        at_once: int,
+        passes_damage: bool,
+        keys: Keys | None,
     ) -> None:
         self.checkpoint = start
         self.steps: list[Step] = []
         self.is_over = False
         self._limit = limit
-        self._division = division
+        self._split_size, self._at_once = split_size, at_once
         self._base, self._step = start.position, FAR  # start of the log's first span, and span size
         self._definitions = definitions
         self._passes_damage = passes_damage
@@ -126,11 +118,10 @@ class Walk:
         self._statements = Statements()
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
         self._begin = start  # start of the next step
-        self._state = self._begin_state = (
-            Span()
-        )  # format at the checkpoint, and at the start of the next step
+        self._state = self._begin_state = Span()  # format at the checkpoint, and at `_begin`
         self._has_torn_end = False
         self._size = self._files = 0
+        self._soft = self._hard = FAR  # limits in the current log
 
     def enter(self, start: Checkpoint) -> None:
         """Continue in the next log."""
@@ -148,19 +139,20 @@ class Walk:
         """
         path, begin = self.checkpoint.file, self.checkpoint.position
         is_target = path == self._limit.file
-        hard = self._limit.position if is_target else FAR
-        soft = begin + self._limit.size - self._size
+        self._hard = self._limit.position if is_target else FAR
+        self._soft = begin + self._limit.size - self._size
         try:
-            self._base, self._step = begin, self._division.step(min(hard, soft, size_of(path)) - begin)
+            total = min(self._hard, self._soft, size_of(path)) - begin
+            self._base, self._step = begin, span_size(total, self._split_size, self._at_once)
             with open_log(path, self._keys) as stream:
                 if self._passes_damage:
-                    self._read_around(Log(stream, path), soft, hard, is_last=is_last)
+                    self._read_around(Log(stream, path), is_last=is_last)
                     return
                 span = span_from(stream, path, begin, self.checkpoint.format_position)
                 self._state = self._begin_state = span
                 block_size = max(min(self._limit.size, _MOST), _LEAST)
                 reader = read_from(stream, path, span, block_size)
-                self._read(reader, soft, hard, is_last=is_last or hard != FAR)
+                self._read(reader, is_last=is_last or self._hard != FAR)
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=path) from error
         except BinlogError as error:
@@ -170,20 +162,18 @@ class Walk:
             self.is_over |= is_target or self._files >= self._limit.files
             self._split_point()
 
-    def _read(self, reader: BlockReader, soft: int, hard: int, *, is_last: bool) -> None:
+    def _read(self, reader: BlockReader, *, is_last: bool) -> None:
         quiescent = QuiescentPoints()
         for block in reader:
-            self._take(block, quiescent.of(block), soft, hard)
-            end = int(block.end_positions[-1])
-            if end > hard or (end > soft and self._size):
-                self.is_over = True
+            self._take(block, quiescent.of(block))
+            if self.is_over:
                 return
         if not is_last and reader.tail is not None:
             reader.end()
             self._pass(None)
             self._move(reader.tail.position)
 
-    def _read_around(self, log: Log, soft: int, hard: int, *, is_last: bool) -> None:
+    def _read_around(self, log: Log, *, is_last: bool) -> None:
         """The same across damage, which belongs to the surrounding transaction, up to the next split."""
         begin = self.checkpoint.position
         span = log.log_header.span(begin if begin > len(MAGIC) else 0)
@@ -193,11 +183,8 @@ class Walk:
         quiescent, after, gap, end = QuiescentPoints(), None, None, begin
         for block in log.blocks(span):
             if isinstance(block, Gap):
-                quiescent, after, gap = (
-                    QuiescentPoints(),
-                    SplitPointFinder(log.log_header, is_sure=False),
-                    block,
-                )
+                quiescent, gap = QuiescentPoints(), block
+                after = SplitPointFinder(log.log_header, is_sure=False)
                 continue
             points, end = quiescent.of(block), int(block.end_positions[-1])
             if after is not None:
@@ -205,27 +192,27 @@ class Walk:
                 offsets = np.append(block.positions, end)
                 points = points[offsets[points] >= split_points[0]] if split_points else points[:0]
                 after = None if split_points else after
-            self._take(block, points, soft, hard)
-            if end > hard or (end > soft and self._size):
-                self.is_over = True
+            self._take(block, points)
+            if self.is_over:
                 return
         is_torn = gap is not None and gap.is_last and not _is_in_use(log, gap)
         end = log.size if is_torn else end
-        if not is_last or (is_torn and hard == end):
+        if not is_last or (is_torn and self._hard == end):
             self._pass(None)
             self._move(end)
             self._has_torn_end = is_torn
 
-    def _take(self, block: Block, quiescent: Ints, soft: int, hard: int) -> None:
+    def _take(self, block: Block, quiescent: Ints) -> None:
+        """Take a block up to the limits, after which the walk is over."""
         if block.is_special and block.types[0] == EventType.format_description_event:
             formats = tuple(dict.fromkeys((*self._state.formats[:1], block.raw(0))))
             self._state = replace(self._state, binlog_version=block.layout.binlog_version, formats=formats)
         offsets = np.append(block.positions, block.end_positions[-1])[quiescent]
         self._quiescent = np.append(self._quiescent[-1], offsets)
         is_new = offsets > self.checkpoint.position
-        within = np.flatnonzero(is_new & (offsets <= min(soft, hard)))
+        within = np.flatnonzero(is_new & (offsets <= min(self._soft, self._hard)))
         if not len(within) and not self._size:
-            within = np.flatnonzero(is_new & (offsets <= hard))[:1]  # one transaction, however large
+            within = np.flatnonzero(is_new & (offsets <= self._hard))[:1]  # one transaction, however large
         first = 0
         for number in self._stops(offsets[within]):
             row = int(quiescent[within[number]])
@@ -238,6 +225,8 @@ class Walk:
             first = row
         if first < len(block):
             self._keep(_part(block, first, len(block)))
+        end = int(block.end_positions[-1])
+        self.is_over = end > self._hard or (end > self._soft and self._size > 0)
 
     def _stops(self, offsets: Ints) -> Iterator[int]:
         """Which of some ascending offsets to stop at, in order: the ends of spans, and the last offset."""

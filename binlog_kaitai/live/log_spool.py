@@ -22,14 +22,14 @@ import tempfile
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
-from binlog_kaitai.following.feed import Start
+from binlog_kaitai.following.feed import Feed, Start
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive
@@ -377,8 +377,8 @@ def _report(what: str, facts: dict[str, object]) -> None:
         _log.warning(PASSED.format(**facts))
 
 
-class TemporarySpool:
-    """A spool in a temporary directory, for one reader in this process: a `Feed`.
+class TemporarySpool(Feed):
+    """A spool in a temporary directory, for one reader in this process.
 
     The directory holds what the reader has yet to read, and the log in use.
 
@@ -386,25 +386,20 @@ class TemporarySpool:
 
     `start`: ``"earliest"``, ``"latest"``, or a position as `Follower.place` or `Checkpoint.of` take it.
     `is_bounded`: only what the server has now.
-
-    `paths`: the directory with the logs.
-    `start`: where to begin in it, as the parameter.
     """
 
     def __init__(self, url: str, start: Start = EARLIEST, *, is_bounded: bool = False) -> None:
         self._server = Address.parse(url)[0].name
         folder = tempfile.mkdtemp(prefix="binlog-kaitai-")
-        self.paths: Sequence[str] = (folder,)
         self._spool = LogSpool(url, Path(folder), start)
         self._finalize = weakref.finalize(self, _remove, self._spool)
         try:
-            self.start = self._spool.begin(start, _READER, is_bounded=is_bounded)
+            super().__init__((folder,), self._spool.begin(start, _READER, is_bounded=is_bounded))
         except BaseException:
             self._finalize()
             raise
 
     def end(self, file: str, log_id: int) -> tuple[str, int]:
-        """The newest log, and up to where it can be read; logs before that of a checkpoint may go."""
         self._spool.check()
         self._spool.note(_READER, file, log_id)
         end = self._spool.end()
@@ -412,12 +407,10 @@ class TemporarySpool:
         return end
 
     def name_of(self, path: str) -> str:
-        """The first server's name, and the log's."""
         era = eras.number_of(path)
         return self._server + (f"era-{era}/" if era else "") + os.path.basename(path)
 
     def close(self) -> None:
-        """Stop fetching, and remove the directory."""
         self._finalize()
 
 

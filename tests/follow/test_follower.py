@@ -13,7 +13,7 @@ import pytest
 
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
 from binlog_kaitai.following import Checkpoint, Follower
-from binlog_kaitai.following.walk import Division
+from binlog_kaitai.following.walk import span_size
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from tests.columns.log_maker import log_of_statements
@@ -131,7 +131,7 @@ def test_spans_of_a_size(tmp_path: Path) -> None:
     ("total", "at_once", "count"), [(1002, 1, 16), (1002, 3, 18), (70, 8, 2), (128, 4, 4), (50, 2, 1)]
 )
 def test_there_are_as_many_spans_as_tasks(total: int, at_once: int, count: int) -> None:
-    step = Division(64, at_once).step(total)
+    step = span_size(total, 64, at_once)
     assert count * step >= total > (count - 1) * step
 
 
