@@ -40,7 +40,8 @@ class Piece:
     `log`: the path of the log.
     `start`, `end`: positions in it.
     `era`: the era of its changes.
-    `keys`: the newest primary key of each table, with the names of columns in the view of changes.
+    `keys`: the primary keys of each table, with the names of columns in the view of changes, by the position
+    of the first change with this key.
     `incomplete`: tables whose content cannot be derived from their changes, with reasons.
     `effects`: effects of statements on whole tables.
     `damaged_ranges`: ranges that could not be read.
@@ -52,7 +53,7 @@ class Piece:
     end: int
     era: int = 0
     files: list[DataFile] = field(default_factory=list)
-    keys: dict[Key, list[str]] = field(default_factory=dict)
+    keys: dict[Key, dict[int, list[str]]] = field(default_factory=dict)
     incomplete: dict[Key, str] = field(default_factory=dict)
     effects: Sequence[Effect] = ()
     damaged_ranges: int = 0
@@ -61,12 +62,12 @@ class Piece:
     def entries(self, kind: str) -> Iterator[Entry]:
         """What the lake must know to join changes to tables."""
         log = log_number(self.log)
-        entry = partial(Entry, self.start, era=self.era, log=log)
-        for table, columns in self.keys.items():
-            key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
-            yield entry(Kind.KEYED, *table, key=key)
+        for table, keys in self.keys.items():
+            for position, columns in keys.items():
+                key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
+                yield Entry(position, Kind.KEYED, *table, era=self.era, log=log, key=key)
         for table, reason in self.incomplete.items():
-            yield entry(Kind.UNCLEAR, *table, reason=reason)
+            yield Entry(self.start, Kind.UNCLEAR, *table, reason=reason, era=self.era, log=log)
         for effect in self.effects:
             yield Entry.of(effect, self.era, log)
 
@@ -254,7 +255,7 @@ class Lake:
         """The entries of a batch, but for keys that are known; the lineage has them, too, from now on."""
         lineage = self.lineage
         for entry in in_order(entry for piece in pieces for entry in piece.entries(self._kind)):
-            if entry.kind != Kind.KEYED or lineage.recorded.get(entry.table) != entry.key:
+            if entry.kind != Kind.KEYED or not lineage.knows(entry):
                 lineage.take(entry)
                 yield entry
 

@@ -61,13 +61,18 @@ class TableChanges:
             return
         columns = opened.columns
         own = [one for one in columns if one not in META]
-        moves = self.lineage.moves(table)
-        places = [None, *(one.place for one in moves), None]
-        for number, (begin, end) in enumerate(pairwise(places)):
-            where = self._where(_last(begin, segment.after), _first(end, segment.before))
-            named = naming(own, moves, number)
+        moves, keys = self.lineage.moves(table), self.lineage.keyed(table)
+        changed = sorted({*(one.place for one in moves), *(one.place for one in keys[1:])})
+        for begin, end in pairwise([None, *changed, None]):
+            after, before = _last(begin, segment.after), _first(end, segment.before)
+            if after is not None and before is not None and after >= before:
+                continue
+            named = naming(own, moves, sum(begin is not None and one.place <= begin for one in moves))
             there = {name: kind for name, kind in columns.items() if name not in named.absent}
-            yield Part(name, where, {one: one for one in columns} | named.names, there), named
+            names = {one: one for one in columns} | named.names
+            current = [one for one in keys[1:] if begin is not None and one.place <= begin]
+            key = (*keys[:1], *current)[-1].columns if keys else ()
+            yield Part(name, self._where(after, before), names, there, key), named
 
     def _where(self, after: Place | None, before: Place | None) -> pc.Expression:
         place = pc.field(SEQUENCE)
@@ -89,6 +94,7 @@ class Part:
     `where`: which of its rows they are.
     `names`: the current names of its columns.
     `columns`: its columns.
+    `key`: those of the primary key, by the names that they had then on the server.
     `gone`: current names of those that were dropped since.
     """
 
@@ -96,7 +102,15 @@ class Part:
     where: pc.Expression
     names: Mapping[str, str]
     columns: Mapping[str, pa.DataType]
+    key: tuple[str, ...] = ()
     gone: frozenset[str] = frozenset()
+
+    @property
+    def current_key(self) -> tuple[str, ...]:
+        """The columns of the primary key by their current names, in the order of these."""
+        spelled = {name.lower(): name for name in self.columns}
+        names = (spelled.get(name.lower(), name) for name in self.key)
+        return tuple(sorted(self.names.get(name, name) for name in names))
 
 
 def _joined(parts: Sequence[tuple[Part, Naming]]) -> list[Part]:

@@ -120,21 +120,26 @@ class Moves(NamedTuple):
         return {new.lower() for new in self.names.values() if new} | self.added
 
 
+class Keyed(NamedTuple):
+    """The primary key that a table has from a place on."""
+
+    place: Place
+    columns: tuple[str, ...]
+
+
 class Lineage:
     """The segments of each table.
 
     `entries`: in the order of the logs.
     `kind`: the format of the tables, see `lake.types.name_in_lake`.
-    `keys`: the primary key of each table; [] if it has none or it is unknown.
     `unclear`: tables whose content cannot be derived from their changes, with reasons.
-    `recorded`: the primary key that each table had when it last had changes, by its name then.
+    `recorded`: tables that had changes, by their names then.
     `committed`: Those that were committed: from one place to another, and where they were committed.
     """
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
-        self.keys: dict[Key, list[str]] = {}
         self.unclear: dict[Key, str] = {}
-        self.recorded: dict[Key, tuple[str, ...]] = {}
+        self.recorded: set[Key] = set()
         self.committed: list[tuple[Place, Place, Place]] = []
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
@@ -142,6 +147,7 @@ class Lineage:
         self._segments: dict[Key, list[Segment]] = {}
         self._moves: dict[Key, list[Moves]] = {}
         self._former: dict[Key, set[str]] = {}
+        self._keys: dict[Key, list[Keyed]] = {}
         for entry in entries:
             self.take(entry)
 
@@ -163,6 +169,20 @@ class Lineage:
         """What statements did to the columns of a table, oldest first, under whichever name it had."""
         return self._moves.get(table, [])
 
+    @property
+    def keys(self) -> dict[Key, list[str]]:
+        """The primary key of each table; [] if it has none or it is unknown."""
+        return {table: [*keys[-1].columns] for table, keys in self._keys.items()}
+
+    def keyed(self, table: Key) -> list[Keyed]:
+        """The primary keys of a table since its first change, oldest first, with the names of that time."""
+        return self._keys.get(table, [])
+
+    def knows(self, one: Entry) -> bool:
+        """Whether an entry tells no new key."""
+        keys = self.keyed(one.table)
+        return one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
+
     def _has_rows(self, table: Key) -> bool:
         return any(one.table in self.recorded for one in self.segments(table))
 
@@ -171,8 +191,8 @@ class Lineage:
         place, table = one.place, one.table
         match one.kind:
             case Kind.KEYED:
-                self.keys[table] = list(one.key)
-                self.recorded[table] = one.key
+                self._keys.setdefault(table, []).append(Keyed(place, one.key))
+                self.recorded.add(table)
             case Kind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
             case Kind.COMMITTED:
@@ -196,12 +216,14 @@ class Lineage:
         moved, moves = self.segments(table), self.moves(table)
         former = self._former.pop(table, set())
         self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
-        reason, key = self.unclear.get(table), self.keys.get(table, [])
+        reason, keys = self.unclear.get(table), self._keys.get(table, [])
         self._begin(table, place)
         self._moves[new], self._former[new] = moves, former
         if reason is not None:
             self.unclear[new] = reason
-        self.keys.setdefault(new, key)
+        self._keys.pop(new, None)
+        if keys:
+            self._keys[new] = [*keys]
 
     def _move_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
         pairs = [tuple(name and name_in_lake(name, self._kind) for name in pair) for pair in columns]
@@ -212,14 +234,18 @@ class Lineage:
         former.difference_update(new.lower() for _, new in pairs)
         if names or added:
             self._moves.setdefault(table, []).append(Moves(place, names, added))
-        if table in self.keys:
-            self.keys[table] = [names.get(key.lower()) or key for key in self.keys[table]]
+        if keys := self.keyed(table):
+            key = tuple(names.get(column.lower()) or column for column in keys[-1].columns)
+            if key != keys[-1].columns:
+                keys.append(Keyed(place, key))
 
     def _begin(self, table: Key, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]
         self._moves.pop(table, None)
         self._former.pop(table, None)
         self.unclear.pop(table, None)
+        if table in self._keys:
+            del self._keys[table][:-1]
 
 
 class Naming(NamedTuple):

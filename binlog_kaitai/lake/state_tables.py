@@ -2,14 +2,18 @@
 
 A state table has, in each of its commits, the number of a batch and the place in the logs up to which it has
 all changes. A later batch merges what follows that place. Where a merge would not be exact, because a
-statement emptied or renamed the table or renamed its columns, or row images lack columns, the contents are
-written anew from all changes that make up the table.
+statement emptied or renamed the table, renamed its columns or changed its primary key, or row images lack
+columns, the contents are written anew from all changes that make up the table. Changes from before another
+primary key are reduced by the key of their time; the rows they leave then count as inserted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -47,7 +51,14 @@ _NOT_ADDED = (
     "it has no primary key, and changes remove rows that none has added: the lake begins later than the "
     "table, or an ALTER has changed values"
 )
-_NO_KEY = "a change has no value in its key: it is an invalid date (use --zero-dates text)"
+_NO_KEY = (
+    "a row has no value in its key: it is an invalid date (use --zero-dates text), or the row is older than "
+    "a column of the key, or than its type"
+)
+_EQUAL_KEYS = "rows from before an ALTER that changed the primary key are equal in the new one"
+
+#: Reads rows with some columns, which may be those of `_PLACE`.
+Contents = Callable[[pa.Schema], Iterator[pa.RecordBatch]]
 
 
 @dataclass(frozen=True)
@@ -63,8 +74,8 @@ class Update:
     """What a task does to a state table; a function that travels to the workers.
 
     `name`: the folder of the table below `state`.
-    `keys`: columns of its primary key; without them, rows are identified by all their columns, and counted.
-    `parts`: all changes that make up the table.
+    `parts`: all changes that make up the table. Without a primary key, rows are identified by all their
+    columns, and counted.
     `since`: merge only these changes; None: write the contents anew.
     `batch`, `end`: the batch and the place up to which the table then has all changes.
     `source`: in a lake of several sources, the one whose rows these are.
@@ -73,7 +84,6 @@ class Update:
     storage: Storage
     application: str
     name: str
-    keys: tuple[str, ...]
     parts: tuple[Part, ...]
     since: pc.Expression | None
     batch: int
@@ -99,7 +109,10 @@ class Update:
         whole = columns_of(self.parts)
         left_out = META.union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
-        if unknown := [key for key in self.keys if key not in own.names]:
+        keys = {key for part in self.parts for key in part.current_key}
+        if unknown := sorted(
+            keys.difference(whole.names) | {*self.parts[-1].current_key}.difference(own.names)
+        ):
             raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
         is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
         if self.since is not None and table is not None and is_same:
@@ -108,31 +121,31 @@ class Update:
                 if rows.num_rows:
                     self._merge(tables, table, own, rows)
                 return
+        # Dropped columns may have been part of an earlier key.
+        fields = pa.schema([one for one in whole if one.name in keys.union(own.names)])
+        by_key = [
+            (key, partial(read_parts, tables, list(parts)))
+            for key, parts in groupby(self.parts, attrgetter("current_key"))
+        ]
         if ABSENT_FIELD.name in whole.names:
-            rows = pa.Table.from_batches(read_parts(tables, self.parts, whole), whole)
-            if _lacks_columns(rows):
-                left = _completed(rows.sort_by(SEQUENCE).to_pylist(), self.keys, own.names)
+            read = [(key, pa.Table.from_batches(changes(whole), whole)) for key, changes in by_key]
+            if any(_lacks_columns(rows) for _, rows in read):
+                left: list[Row] = []
+                for key, rows in read:
+                    left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, fields.names)
                 self._replace(tables, own, pa.Table.from_pylist(left, own).to_batches())
                 return
-        self._replace(tables, own, self._contents(tables, own))
-
-    def _contents(self, tables: DeltaTables, own: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows that all changes leave."""
-        if not self.keys:
-            fields = [*own, pa.field(CHANGE_TYPE, pa.string())]
-            return _counted(read_parts(tables, self.parts, pa.schema(fields)), own)
-        fields = [*(own.field(key) for key in self.keys), *_PLACE]
-        last = _last_images(read_parts(tables, self.parts, pa.schema(fields)), pa.schema(fields), self.keys)
-        there = last.filter(_adds(last))[SEQUENCE].combine_chunks()
-        batches = read_parts(tables, self.parts, pa.schema([*own, *_PLACE]))
-        return (batch.filter(pc.is_in(batch.column(SEQUENCE), there)).select(own.names) for batch in batches)
+        contents: Contents = _nothing
+        for key, changes in by_key:
+            contents = _after(contents, changes, key, fields)
+        self._replace(tables, own, contents(own))
 
     def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> None:
         """Bring the table up to date by its new changes."""
-        if self.keys:
-            last = _last_images(rows.to_batches(), rows.schema, self.keys)
+        if keys := self.parts[-1].current_key:
+            last = _last_images(rows.to_batches(), rows.schema, keys)
             images = last.select(own.names).append_column(IS_THERE, _adds(last))
-            table.merge(own, self.keys, images, IS_THERE, self.batch, self._places(), self.source)
+            table.merge(own, keys, images, IS_THERE, self.batch, self._places(), self.source)
         else:
             where = pc.field(SOURCE) == self.source if self.source else None
             with_type = own.append(pa.field(CHANGE_TYPE, pa.string()))
@@ -195,6 +208,7 @@ class State:
         begin = self._ends[name] if name in self._ends else self._end_of(name)
         bounds = [place for one in lineage.segments(table) for place in (one.after, one.before)]
         bounds += [one.place for one in lineage.moves(table)]
+        bounds += [one.place for one in lineage.keyed(table)[1:]]
         since = None
         if begin is not None and all(place is None or place < begin for place in bounds):
             place = pc.field(SEQUENCE)
@@ -202,10 +216,9 @@ class State:
             for first, last, committed in lineage.committed:
                 if first < begin <= committed:
                     since |= (place >= first.as_sequence()) & (place <= last.as_sequence())
-        keys = tuple(lineage.keys.get(table, ()))
         self._ends[name] = end
         storage, source = self._lake.storage, self._lake.source
-        return Update(storage, plan.application, name, keys, parts, since, plan.batch, end, source)
+        return Update(storage, plan.application, name, parts, since, plan.batch, end, source)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
@@ -239,6 +252,49 @@ def _lacks_columns(rows: pa.Table) -> bool:
         return False
     lacks = pc.and_(pc.is_valid(rows[ABSENT_FIELD.name]), pc.not_equal(rows[CHANGE_TYPE], "insert"))
     return bool(pc.any(lacks).as_py())
+
+
+def _nothing(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    return iter(())
+
+
+def _after(contents: Contents, changes: Contents, key: Sequence[str], fields: pa.Schema) -> Contents:
+    """The rows that changes under one primary key leave of earlier contents; without a key, rows are counted.
+
+    `fields`: the columns by which they are counted.
+    Raises `UsageError`: a key is null, earlier rows have equal keys, or `_counted` raises it.
+    """
+
+    def read(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+        return chain(contents(columns), changes(columns))
+
+    if not key:
+        counted = pa.Table.from_batches(_counted(read(fields.append(_PLACE[1])), fields), fields)
+
+        def rows(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+            # As if inserted before all other changes: no sequence begins with a space.
+            sequences = pa.array([f" {number}" for number in range(counted.num_rows)], pa.string())
+            place = {SEQUENCE: sequences, CHANGE_TYPE: pa.repeat("insert", counted.num_rows)}
+            whole = pa.table({**dict(zip(fields.names, counted.columns, strict=True)), **place})
+            return iter(whole.select(columns.names).to_batches())
+
+        return rows
+
+    own = pa.schema([*(fields.field(name) for name in key), *_PLACE])
+    earlier = pa.Table.from_batches(contents(own), own)
+    if earlier.num_rows > earlier.group_by(list(key)).aggregate([]).num_rows:
+        raise UsageError(_EQUAL_KEYS)
+    last = _last_images(chain(earlier.to_batches(), changes(own)), own, key)
+    there = last.filter(_adds(last))[SEQUENCE].combine_chunks()
+
+    def images(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+        wide = columns if SEQUENCE in columns.names else columns.append(_PLACE[0])
+        batches = read(wide)  # opens tables, which must not happen while deltalake iterates
+        return (
+            batch.filter(pc.is_in(batch.column(SEQUENCE), there)).select(columns.names) for batch in batches
+        )
+
+    return images
 
 
 def _last_images(batches: Iterable[pa.RecordBatch], schema: pa.Schema, keys: Sequence[str]) -> pa.Table:
@@ -287,14 +343,23 @@ def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.R
     return iter(rows.cast(own).to_batches())
 
 
-def _completed(changes: Iterable[Row], keys: Sequence[str], own: Sequence[str]) -> list[Row]:
+def _completed(
+    earlier: Iterable[Row], changes: Iterable[Row], keys: Sequence[str], own: Sequence[str]
+) -> list[Row]:
     """The rows that changes leave whose images lack columns; an image gets them from the one before it.
+
+    `earlier`: the rows before the changes.
 
     Raises `UsageError`: the images do not identify their row.
     """
     if not keys:
         raise UsageError(f"{_LACKS}and no primary key is known")
     rows: dict[tuple[object, ...], Row] = {}
+    for row in earlier:
+        key = tuple(row[name] for name in keys)
+        if None in key or key in rows:
+            raise UsageError(_NO_KEY if None in key else _EQUAL_KEYS)
+        rows[key] = row
     removed: Row = {}
     for change in changes:
         lacks = set(() if change[CHANGE_TYPE] == "insert" else change[ABSENT_FIELD.name] or ())

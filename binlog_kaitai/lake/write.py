@@ -48,12 +48,13 @@ _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not t
 class Written:
     """What was found while writing part of a log, by schema and name of a table.
 
-    `keys`: the newest primary key of each table, as far as the log or its definitions show.
+    `keys`: the primary keys of each table, as far as the log or its definitions show, by the position of the
+    first change with this key.
     `incomplete`: tables whose content cannot be derived from their changes, with reasons.
     `damages`: the damage that was skipped, by position.
     """
 
-    keys: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    keys: dict[tuple[str, str], dict[int, list[str]]] = field(default_factory=dict)
     incomplete: dict[tuple[str, str], str] = field(default_factory=dict)
     damages: list[Gap] = field(default_factory=list)
 
@@ -151,10 +152,12 @@ def _changes(
             if reason is not None:
                 written.incomplete[table.key] = reason
         for table, batch in batches(page, readable, zero_dates):
+            keys = written.keys.setdefault(table.key, {})
+            key = [name for name, one in own_columns(table.schema).items() if one.is_primary_key]
+            if batch.num_rows and key != next(reversed(keys.values()), None):
+                keys[batch.column("_position")[0].as_py()] = key
             if masks:
                 batch = masks.applied(table.schema, batch, schema_of(table))
-            columns = own_columns(table.schema).items()
-            written.keys[table.key] = [name for name, one in columns if one.is_primary_key]
             yield f"changes/{table_name(rules.name_of(table.key))}", batch
 
 

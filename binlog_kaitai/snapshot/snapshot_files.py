@@ -79,7 +79,7 @@ class Snapshot:
             table, _, rest = name.partition(f"/{DATE}=")
             day = rest.partition("/")[0] if has_dates else ""
             piece.files.append(moved_in(storage, table, folder / name, day, source))
-        piece.keys = {(schema, table): key for schema, table, key in self.keys}
+        piece.keys = {(schema, table): {self.position: key} for schema, table, key in self.keys}
         piece.incomplete = {(schema, table): reason for schema, table, reason in self.incomplete}
         return piece
 

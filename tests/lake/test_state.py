@@ -123,7 +123,9 @@ def test_an_update_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
         files = TableFiles(lake.storage)
         files.write("changes/s.t", pa.RecordBatch.from_pylist([change]), "_commit_timestamp")
         files.close()
-        piece = Piece("binlog.000001", position, position + 1, files=files.files, keys={("s", "t"): []})
+        piece = Piece(
+            "binlog.000001", position, position + 1, files=files.files, keys={("s", "t"): {position: []}}
+        )
         plan = plan.next(*({"file": piece.log, "position": one} for one in (piece.start, piece.end)))
         lake.begin(plan)
         lake.commit([piece])

@@ -34,7 +34,7 @@ PIECE = Piece(
     4,
     1_500_004,
     files=[file("changes/shop.orders", 3), file("changes/shop.orders", 4), file("events", 5)],
-    keys={("shop", "orders"): ["id"]},
+    keys={("shop", "orders"): {4: ["id"]}},
     effects=[Effect(4, Kind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT)],
     damaged_ranges=2,
     warnings=["names are missing"] * 2,
