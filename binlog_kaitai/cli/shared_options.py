@@ -251,7 +251,7 @@ storage_options = click.option(
     "--storage-options",
     type=click.Path(exists=True, dir_okay=False),
     metavar="FILE",
-    help="Credentials for a LAKE in S3, in this TOML file; default: those of the environment.",
+    help="Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
 )
 
 ddl = click.option(

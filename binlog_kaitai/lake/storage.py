@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from binlog_kaitai.errors import SourceError, UsageError, reading
@@ -21,7 +21,7 @@ from binlog_kaitai.sources import remote
 from binlog_kaitai.views.parquet_folder import folder_name
 
 if TYPE_CHECKING:
-    from pyarrow.fs import FileInfo, FileSystem, S3FileSystem
+    from pyarrow.fs import FileInfo, FileSystem
 
 #: Characters that need no encoding in any URL or path.
 _UNFIT = re.compile(r"[^\w.$@~+-]")
@@ -29,14 +29,11 @@ _UNFIT = re.compile(r"[^\w.$@~+-]")
 #: Where a TOML file is invalid, in a message of `tomllib`.
 _PLACE = re.compile(r"line \d+, column \d+|end of document")
 
-#: PyArrow's and Hadoop's schemes for S3.
-_S3 = re.compile(r"s3[an]?://")
-
 #: Options of a URL, and deltalake's names for them.
 _OPTIONS = {"region": "AWS_REGION", "endpoint_override": "AWS_ENDPOINT_URL"}
 
 #: Storage options by deltalake's names, which are those of the environment, and PyArrow's names for them.
-_CREDENTIALS = {
+_S3 = {
     "AWS_ACCESS_KEY_ID": "access_key",
     "AWS_SECRET_ACCESS_KEY": "secret_key",
     "AWS_SESSION_TOKEN": "session_token",
@@ -44,9 +41,31 @@ _CREDENTIALS = {
     "AWS_ENDPOINT_URL": "endpoint_override",
 }
 
-#: Those that are required, and those that no message may have.
-_NEEDED = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY")
-_SECRET = (*_NEEDED, "AWS_SESSION_TOKEN")
+
+class _Store(NamedTuple):
+    """Storage options of a kind of store: all, the required, those in no message, and the URL."""
+
+    names: tuple[str, ...]
+    needed: tuple[str, ...]
+    secret: tuple[str, ...]
+    endpoint: str
+
+
+_AMAZON = _Store(
+    tuple(_S3),
+    ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"),
+    ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+    "AWS_ENDPOINT_URL",
+)
+_AZURE = _Store(
+    ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT_KEY", "AZURE_STORAGE_ENDPOINT"),
+    ("AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_ACCOUNT_KEY"),
+    ("AZURE_STORAGE_ACCOUNT_KEY",),
+    "AZURE_STORAGE_ENDPOINT",
+)
+
+#: By the scheme of a URL.
+_STORES = {"s3": _AMAZON, "abfs": _AZURE, "abfss": _AZURE}
 
 
 def read_options(path: str) -> dict[str, str]:
@@ -58,15 +77,16 @@ def read_options(path: str) -> dict[str, str]:
         It is not TOML, or a key or value is invalid; no message has a value.
     """
     options = read_toml(path)
+    store = _AZURE if any(key.startswith("AZURE") for key in options) else _AMAZON
     for key, value in options.items():
-        if key not in _CREDENTIALS:
-            raise UsageError(f"unknown key {key}; use {', '.join(_CREDENTIALS)}", file=path)
+        if key not in store.names:
+            raise UsageError(f"unknown key {key}; use {', '.join(store.names)}", file=path)
         if not isinstance(value, str) or not value:
             raise UsageError(f"{key} must be a text", file=path)
-    if missing := [key for key in _NEEDED if key not in options]:
+    if missing := [key for key in store.needed if key not in options]:
         raise UsageError(f"{' and '.join(missing)} required", file=path)
-    if "://" not in options.get("AWS_ENDPOINT_URL", "://"):
-        raise UsageError("AWS_ENDPOINT_URL must be a URL, such as https://minio:9000", file=path)
+    if "://" not in options.get(store.endpoint, "://"):
+        raise UsageError(f"{store.endpoint} must be a URL, such as https://minio:9000", file=path)
     return options
 
 
@@ -99,8 +119,14 @@ class Storage:
         self.url = os.path.abspath(url) if self.is_local else url
         self.name = self.url if self.is_local else remote.without_options(url)
         self._options = dict(options or {})
-        if self._options and (self.url != self.name or not _S3.match(url)):
-            rule = "storage options are for a lake in S3, whose URL has neither credentials nor options"
+        self._scheme = "" if self.is_local else remote.scheme_of(url)
+        self._store = _STORES.get(self._scheme)
+        if self._options and (
+            self._store is None or self.url != self.name or not self._options.keys() <= {*self._store.names}
+        ):
+            rule = (
+                "storage options are for a lake in S3 or Azure, whose URL has neither credentials nor options"
+            )
             raise UsageError(f"{self.name}: {rule}")
 
     @contextmanager
@@ -115,7 +141,9 @@ class Storage:
 
                 yield fs.LocalFileSystem(), os.path.join(self.url, name) if name else self.url
             elif self._options:
-                yield _s3(tuple(self._options.items())), _S3.sub("", self.url_of(name)).rstrip("/")
+                host, slash, path = self.url_of(name).partition("://")[2].partition("/")
+                system, base = _opened(self._scheme, host, tuple(self._options.items()))
+                yield system, (base + slash + path).rstrip("/")
             else:
                 with remote.changing(self.url_of(name)) as place:
                     yield place
@@ -125,8 +153,8 @@ class Storage:
     def text_of(self, error: Exception) -> str:
         """The message of an error; a store may have repeated credentials in it."""
         text = str(error)
-        for secret in (self._options[key] for key in _SECRET if key in self._options):
-            text = text.replace(secret, "***")
+        for key in self._options.keys() & (self._store.secret if self._store else ()):
+            text = text.replace(self._options[key], "***")
         return text
 
     def url_of(self, name: str) -> str:
@@ -138,22 +166,23 @@ class Storage:
     def delta_url(self, name: str) -> str:
         """The URL of a table for deltalake, which takes options separately."""
         url = self.url_of(name)
-        return url if self.is_local else _S3.sub("s3://", remote.without_options(url))
+        return url if self.is_local else self._scheme + remote.without_options(url)[url.index("://") :]
 
     def delta_options(self) -> dict[str, str] | None:
         """What deltalake must know besides the environment."""
-        if self.is_local:
+        if self._store is None:
             return None
         _, _, query = self.url.partition("?") if "=" in self.url.rpartition("?")[2] else ("", "", "")
         given = dict(parse_qsl(query))
         found = self._options | {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
-        endpoint = found.get("AWS_ENDPOINT_URL", "")
+        name = self._store.endpoint
+        endpoint = found.get(name, "")
         if endpoint and "://" not in endpoint:
-            endpoint = found["AWS_ENDPOINT_URL"] = f"{given.get('scheme', 'https')}://{endpoint}"
-        if (endpoint or os.environ.get("AWS_ENDPOINT_URL", "")).startswith("http://"):
-            found["AWS_ALLOW_HTTP"] = "true"
+            endpoint = found[name] = f"{given.get('scheme', 'https')}://{endpoint}"
+        if (endpoint or os.environ.get(name, "")).startswith("http://"):
+            found["ALLOW_HTTP"] = "true"
         user, mark, _ = self.url.partition("://")[2].partition("/")[0].rpartition("@")
-        if mark:
+        if mark and self._store is _AMAZON:
             key, _, secret = user.partition(":")
             found |= {"AWS_ACCESS_KEY_ID": unquote(key), "AWS_SECRET_ACCESS_KEY": unquote(secret)}
         return found
@@ -174,10 +203,13 @@ class Storage:
 
 
 @lru_cache
-def _s3(options: tuple[tuple[str, str], ...]) -> S3FileSystem:
+def _opened(scheme: str, host: str, options: tuple[tuple[str, str], ...]) -> tuple[FileSystem, str]:
+    """The file system of a store, and its bucket or container."""
     from pyarrow import fs
 
-    return fs.S3FileSystem(**{_CREDENTIALS[key]: value for key, value in options})
+    if _STORES[scheme] is _AZURE:
+        return remote.azure(host, dict(options))
+    return fs.S3FileSystem(**{_S3[key]: value for key, value in options}), host
 
 
 def table_name(key: tuple[str, str]) -> str:

@@ -6,16 +6,18 @@ nothing else shows that the file was replaced, and a single request at the end w
 delivered.
 
 Credentials and endpoints come from the environment, as for PyArrow, or from the URL
-(``s3://bucket/folder/binlog.000001?region=eu-central-1``).
+(``s3://bucket/folder/binlog.000001?region=eu-central-1``). The key of an account of Azure may be in the
+environment, too, where PyArrow does not look for it.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import io
+import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
@@ -32,6 +34,9 @@ _MAGIC_CHARACTERS = re.compile(r"[*\[]|\?(?=[^=]*$)")
 
 #: Hadoop's names of schemes that PyArrow knows by another name.
 _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
+
+#: Azure's schemes. What other URLs have before ``@`` are credentials; theirs have a container there.
+_AZURE = frozenset(("abfs", "abfss"))
 
 #: Bytes fetched for a single access, and maximum fetched in advance.
 _LEAST, _MOST = 64 << 10, 8 << 20
@@ -131,7 +136,39 @@ def without_options(url: str) -> str:
     """A URL without credentials and options."""
     scheme, mark, rest = _split_options(url)[0].partition("://")
     host, slash, path = rest.partition("/")
-    return scheme + mark + host.rpartition("@")[2] + slash + path
+    user, at, host = host.rpartition("@")
+    container = user.partition(":")[0] + at if scheme_of(url) in _AZURE else ""
+    return scheme + mark + container + host + slash + path
+
+
+def scheme_of(url: str) -> str:
+    """The scheme of a URL, by PyArrow's name."""
+    scheme = url.partition("://")[0].lower()
+    return _SCHEMES.get(scheme, scheme)
+
+
+def azure(host: str, settings: Mapping[str, str]) -> tuple[FileSystem, str]:
+    """The file system of an account, and the container.
+
+    `host`: the URL's host: ``container@account.dfs.core.windows.net``, or the container alone.
+    `settings`: by their names in the environment: the account's key, its name if the host does not have it,
+    and an endpoint, such as an emulator's.
+    """
+    from pyarrow import fs
+
+    container, _, domain = host.rpartition("@")
+    account = settings.get("AZURE_STORAGE_ACCOUNT_NAME") or domain.partition(".")[0]
+    scheme, _, endpoint = settings.get("AZURE_STORAGE_ENDPOINT", "").partition("://")
+    place = endpoint.partition("/")[0] or None
+    system = fs.AzureFileSystem(
+        account_name=account,
+        account_key=settings["AZURE_STORAGE_ACCOUNT_KEY"],
+        blob_storage_authority=place,
+        blob_storage_scheme=scheme or None,
+        dfs_storage_authority=place,
+        dfs_storage_scheme=scheme or None,
+    )
+    return system, container.partition(":")[0] or domain
 
 
 def existing(urls: Sequence[str]) -> list[str]:
@@ -161,24 +198,20 @@ def changing(url: str) -> Iterator[tuple[FileSystem, str]]:
 class _RemotePath(NamedTuple):
     system: FileSystem
     path: str
-    head: str  # the URL without its path
+    head: str  # the URL up to the path
+    base: str  # the first part of paths, if the URL has it in the place of a host: bucket or container
     tail: str  # options after it
 
     def url(self, path: str) -> str:
-        return self.head + path + self.tail
+        return self.head + path.removeprefix(self.base) + self.tail
 
 
 def _place(url: str) -> _RemotePath:
-    scheme, rest = url.split("://", 1)
-    scheme = _SCHEMES.get(scheme.lower(), scheme.lower())
-    rest, mark, options = _split_options(rest)
+    rest, mark, options = _split_options(url.partition("://")[2])
     host, _, _ = rest.partition("/")
-    system, base = _system(f"{scheme}://{host}", mark + options)
-    # A bucket is the first part of a path; an HDFS host is not.
-    credentials = host[: host.rfind("@") + 1]
-    path = rest[len(credentials) :] if base else rest[len(host) :]
-    head = url[: url.index("://") + 3] + (credentials if base else host)
-    return _RemotePath(system, path, head, mark + options)
+    system, base = _system(scheme_of(url), host, mark + options)
+    head = url[: url.index("://") + 3] + host
+    return _RemotePath(system, base + rest[len(host) :], head, base, mark + options)
 
 
 def _split_options(url: str) -> tuple[str, str, str]:
@@ -187,10 +220,13 @@ def _split_options(url: str) -> tuple[str, str, str]:
 
 
 @lru_cache
-def _system(root: str, options: str) -> tuple[FileSystem, str]:
-    """The file system of a URL, and the prefix that its paths have from the host."""
+def _system(scheme: str, host: str, options: str) -> tuple[FileSystem, str]:
+    """The file system of a URL, and the first part of its paths."""
     from pyarrow import fs
 
+    if scheme in _AZURE and "AZURE_STORAGE_ACCOUNT_KEY" in os.environ:
+        return azure(host, os.environ)
+    root = f"{scheme}://{host}"
     try:
         system, base = fs.FileSystem.from_uri(f"{root}/{options}")
     except (ValueError, NotImplementedError) as error:

@@ -43,6 +43,20 @@ def test_what_a_url_means(bucket: str, path: str, logs: list[object]) -> None:
     assert events == [(event.position, event.raw) for event in bk.open([str(one) for one in logs])]
 
 
+def test_containers_of_azure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What precedes ``@`` in a host is Azure's container, not a credential."""
+    url = "abfss://logs@account.dfs.core.windows.net/a/binlog.000001"
+    assert remote.without_options(url) == url
+    assert remote.without_options(url.replace("logs@", "logs:key@") + "?enable_tls=true") == url
+    assert remote.without_options("s3://key:secret@logs/a?region=x") == "s3://logs/a"
+    with remote.changing(url) as (system, path):
+        assert (system.type_name, path) == ("abfs", "logs/a/binlog.000001")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_KEY", "a2V5")
+    monkeypatch.setenv("AZURE_STORAGE_ACCOUNT_NAME", "account")
+    with remote.changing("wasbs://other/a/binlog.000001") as (system, path):
+        assert (system.type_name, path) == ("abfs", "other/a/binlog.000001")
+
+
 def test_columns_and_splits(bucket: str) -> None:
     local = bk.read_changes([str(log) for log in LOGS], table="t.a").read_all()
     there = bk.read_changes(bucket.replace("s3:", "s3a:"), table="t.a").read_all()

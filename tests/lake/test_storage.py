@@ -105,12 +105,38 @@ def test_storage_options_are_in_no_message() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["lake", "gs://logs/lake", "s3://logs/lake?region=us-east-1", "s3://key:secret@logs/lake"]
+    "url",
+    [
+        "lake",
+        "gs://logs/lake",
+        "abfss://logs@account.dfs.core.windows.net/lake",
+        "s3://logs/lake?region=us-east-1",
+        "s3://key:secret@logs/lake",
+    ],
 )
 def test_storage_options_for_other_lakes(url: str) -> None:
-    with pytest.raises(UsageError, match="are for a lake in S3, whose URL has neither") as caught:
+    with pytest.raises(UsageError, match="are for a lake in S3 or Azure, whose URL has neither") as caught:
         Storage(url, SECRETS)
     assert "secret@" not in str(caught.value)
+
+
+AZURE = {
+    "AZURE_STORAGE_ACCOUNT_NAME": "account",
+    "AZURE_STORAGE_ACCOUNT_KEY": "a2V5IG9mIHRoZSBsYWtl",
+    "AZURE_STORAGE_ENDPOINT": "http://127.0.0.1:10000/account",
+}
+
+
+@pytest.mark.parametrize("scheme", ["abfss", "wasbs"])
+def test_lake_in_azure(scheme: str) -> None:
+    storage = Storage(f"{scheme}://logs@account.dfs.core.windows.net/the lake", AZURE)
+    assert storage.name == storage.url_of("")
+    assert storage.delta_url("events") == "abfss://logs@account.dfs.core.windows.net/the lake/events"
+    assert storage.delta_options() == AZURE | {"ALLOW_HTTP": "true"}
+    with storage.opened("events") as (system, path):
+        assert path == "logs/the lake/events"
+        assert system.type_name == "abfs"
+    assert AZURE["AZURE_STORAGE_ACCOUNT_KEY"] not in storage.text_of(OSError(f"403: {AZURE}"))
 
 
 @pytest.mark.parametrize(
@@ -121,6 +147,8 @@ def test_storage_options_for_other_lakes(url: str) -> None:
         ("AWS_ACCESS_KEY_ID = 12345", "AWS_ACCESS_KEY_ID must be a text"),
         ('AWS_SECRET_ACCESS_KEY = "hidden"', "AWS_ACCESS_KEY_ID required"),
         ("", "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY required"),
+        ('AZURE_STORAGE_ACCOUNT_KEY = "hidden"', "AZURE_STORAGE_ACCOUNT_NAME required"),
+        ('AZURE_STORAGE_ACCOUNT_KEY = "hidden"\nAWS_REGION = "eu"', "unknown key AWS_REGION; use AZURE_"),
         (
             'AWS_ACCESS_KEY_ID = "a"\nAWS_SECRET_ACCESS_KEY = "hidden"\nAWS_ENDPOINT_URL = "minio:9000"',
             "AWS_ENDPOINT_URL must be a URL, such as https://minio:9000",
