@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import chain
@@ -88,7 +89,10 @@ class DeltaTables:
             batches = chain((first,), batches)
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
-        with delta_errors(self._storage, name):
+        with (
+            delta_errors(self._storage, name),
+            durable(self._storage, name, None if table is None else table.handle),
+        ):
             write_deltalake(
                 self._storage.delta_url(name) if table is None else table.handle,
                 pa.RecordBatchReader.from_batches(with_source_field(rows.schema, source), batches),
@@ -110,7 +114,7 @@ class DeltaTables:
         schema = columns.append(pa.field(DATE, pa.date32())) if has_dates else columns
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
-        with delta_errors(self._storage, name):
+        with delta_errors(self._storage, name), durable(self._storage, name, None):
             create_table_with_add_actions(
                 self._storage.delta_url(name),
                 Schema.from_arrow(schema),
@@ -122,7 +126,6 @@ class DeltaTables:
             )
         table = self.open(name)
         assert table is not None
-        make_durable(self._storage, name, 0)
         return table
 
 
@@ -146,7 +149,7 @@ class DeltaTable:
         return -1 if found is None else found
 
     def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
-        with delta_errors(self._storage, self._name):
+        with self._commit():
             self._add_columns(columns)
             self.handle.create_write_transaction(
                 list(map(_action, files)),
@@ -155,8 +158,7 @@ class DeltaTable:
                 partition_by=self.handle.metadata().partition_columns,
                 commit_properties=_numbered(self._application, batch),
             )
-        self.refresh()
-        make_durable(self._storage, self._name, self.handle.version())
+            self.handle.update_incremental()
 
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""
@@ -185,7 +187,7 @@ class DeltaTable:
         conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
         if source:
             conditions.insert(0, f"target.{_is_of(source)}")
-        with delta_errors(self._storage, self._name):
+        with self._commit():
             self._add_columns(columns)
             merge = self.handle.merge(
                 rows,
@@ -198,6 +200,11 @@ class DeltaTable:
             values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
             merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
             merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
+
+    @contextmanager
+    def _commit(self) -> Iterator[None]:
+        with delta_errors(self._storage, self._name), durable(self._storage, self._name, self.handle):
+            yield
 
     def _add_columns(self, columns: pa.Schema) -> None:
         from deltalake.schema import Schema
@@ -229,12 +236,24 @@ def needed_deltalake() -> None:
         raise UsageError(_NEEDED) from error
 
 
-def make_durable(storage: Storage, name: str, version: int) -> None:
-    """Have a commit survive a power failure, on a disk of this machine."""
-    if storage.is_local:
-        log = Path(storage.url, name, "_delta_log")
-        sync(log / f"{version:020}.json")
-        sync(log)
+@contextmanager
+def durable(storage: Storage, name: str, handle: Handle | None) -> Iterator[None]:
+    """Have the commits in the body, and the files that they add, survive a power failure on a local disk.
+
+    `handle`: the table before, which the body updates; None for a new one.
+    """
+    before = -1 if handle is None else handle.version()
+    yield
+    if not storage.is_local:
+        return
+    folder = Path(storage.url, name)
+    for version in range(before + 1, 1 if handle is None else handle.version() + 1):
+        commit = folder / "_delta_log" / f"{version:020}.json"
+        actions = map(json.loads, commit.read_text(encoding="utf-8").splitlines())
+        files = [folder / unquote(one["add"]["path"]) for one in actions if "add" in one]
+        for path in (*files, *{file.parent for file in files}, commit, commit.parent):
+            if path.exists():  # a compaction may have replaced it, and a vacuum removed it
+                sync(path)
 
 
 def batches_of(

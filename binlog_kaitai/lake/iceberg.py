@@ -5,6 +5,7 @@ A table has the number of its last batch in a property that is set in the same c
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -196,6 +197,12 @@ def needed_pyiceberg() -> None:
         import pyiceberg.io.pyarrow  # noqa: F401
     except ImportError as error:
         raise UsageError(_NEEDED) from error
+    logging.getLogger("pyiceberg.io.pyarrow").addFilter(_is_news)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a warning of PyIceberg is not about columns without minimum and maximum, as lists are."""
+    return not str(record.msg).startswith("PyArrow statistics missing for column")
 
 
 @contextmanager

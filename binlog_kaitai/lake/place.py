@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import PLACE, SOURCES
-from binlog_kaitai.lake.delta import batches_of, delta_errors, make_durable, needed_deltalake
+from binlog_kaitai.lake.delta import batches_of, delta_errors, durable, needed_deltalake
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
 
@@ -131,16 +131,16 @@ class PlanTable:
         options = self._storage.delta_options()
         url = self._storage.delta_url(self._name)
         try:
-            if self._handle is None:
-                write_deltalake(url, row, mode="error", storage_options=options)
-                self._handle = DeltaTable(url, storage_options=options)
-            else:
-                write_deltalake(self._handle, row, mode="overwrite")
+            with durable(self._storage, self._name, self._handle):
+                if self._handle is None:
+                    write_deltalake(url, row, mode="error", storage_options=options)
+                else:
+                    write_deltalake(self._handle, row, mode="overwrite")
+            self._handle = self._handle or DeltaTable(url, storage_options=options)
         except (DeltaError, OSError) as error:
             failure = self._storage.text_of(error)
             reason = f"another pipeline is writing to this lake, or its storage fails ({failure})"
             raise SourceError(reason, file=self._storage.name) from error
-        make_durable(self._storage, self._name, self._handle.version())
 
 
 def private_name(name: str, source: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
@@ -140,3 +141,19 @@ def test_a_row_that_was_never_added_cannot_be_removed() -> None:
     batch = pa.record_batch({"n": [1, 1, 2], "_change_type": ["insert", "delete", "delete"]})
     with pytest.raises(UsageError, match="remove rows that none has added"):
         list(_counted([batch], own))
+
+
+def test_every_commit_and_its_files_are_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: set[Path] = set()
+    monkeypatch.setattr(delta, "sync", synced.add)
+    run(tmp_path, WORKLOAD[:1], 9_000)
+    lake = opened(tmp_path)
+    names = [f"{kind}/{name}" for kind in ("changes", "state") for name in lake.storage.names(kind)]
+    operations = set[str]()
+    for name in ("events", "_lineage", "_pipeline", *names):
+        for path in (tmp_path / name / "_delta_log").glob("*.json"):
+            actions = [json.loads(line) for line in path.read_text().splitlines()]
+            files = [tmp_path / name / action["add"]["path"] for action in actions if "add" in action]
+            assert {path, path.parent, *files, *(file.parent for file in files)} <= synced
+            operations |= {action["commitInfo"]["operation"] for action in actions if "commitInfo" in action}
+    assert {"MERGE", "WRITE", "ADD COLUMN"} <= operations
