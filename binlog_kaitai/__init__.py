@@ -14,6 +14,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from binlog_kaitai import sources
 from binlog_kaitai.errors import (
     BinlogError,
     ChecksumError,
@@ -33,7 +34,6 @@ from binlog_kaitai.errors import (
     TruncatedError,
     UsageError,
 )
-from binlog_kaitai.sources import servers
 
 if TYPE_CHECKING:
     from binlog_kaitai.check.damage_scan import verify
@@ -155,7 +155,7 @@ def _feed_of_server(url: str, start: Start, is_bounded: bool) -> Feed:
     return TemporarySpool(url, start, is_bounded=is_bounded)
 
 
-servers.register(("mysql", "mariadb"), servers.Servers(_logs_of_server, _feed_of_server))
+sources.register(("mysql", "mariadb"), sources.Servers(_logs_of_server, _feed_of_server))
 
 
 def __dir__() -> list[str]:

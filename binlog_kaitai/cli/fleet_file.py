@@ -13,7 +13,7 @@ import click
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.storage import read_toml
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.sources.servers import is_server
+from binlog_kaitai.sources import is_server
 
 #: A name becomes the name of a folder. One that begins with `_` is the lake's own.
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)

@@ -10,8 +10,8 @@ from typing import cast
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.sources import is_server, servers_of
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.servers import is_server, servers_of
 from binlog_kaitai.sources.source import Source, with_later_logs
 
 #: Where to begin: a word, or a position as JSON has it.

@@ -8,7 +8,6 @@ connection      a connection of PyMySQL: safe logins, and limits on what a serve
 packet_kernels  joins the payloads of many packets
 packets         the stream of packets → the bytes of one log after another
 server_session  queries to a server, and the logs that it sends
-archive_state   the files of an archive besides its logs
 archive         the directory: its logs, index and state
 torn_logs       logs that end within an event, and whether the next log continues them
 archive_eras    where an archive begins, and how it continues at another server

@@ -14,12 +14,14 @@ server's own; the event that closes the log clears it.
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import uuid
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -27,26 +29,20 @@ import numpy as np
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, header_offset, masks, read_header
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ServerError, SourceError, reading, writing_to
 from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.kernels.byte_kernels import BAD
-from binlog_kaitai.live.archive_state import (
-    ArchiveState,
-    SafePosition,
-    context_of,
-    lock,
-    read_names,
-    refuse_existing,
-    refuse_strangers,
-    remove_logs,
-)
 from binlog_kaitai.live.server_session import Replica, Server
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.checksum_runs import check
-from binlog_kaitai.sources.disk import replace_file
-from binlog_kaitai.sources.source import series_of
+from binlog_kaitai.sources import eras
+from binlog_kaitai.sources.disk import replace_file, try_lock
+from binlog_kaitai.sources.eras import STATE, VERSION
+from binlog_kaitai.sources.packed import SUFFIXES
+from binlog_kaitai.sources.source import log_name, series_of
 
 #: Offset of the byte with the in-use flag of a log, and the flag.
 FLAGS_AT = len(MAGIC) + header_offset("flags")
@@ -60,6 +56,76 @@ _MOST_AGAIN = 16 << 20
 
 #: Range of randomly chosen server ids, which are higher than those usually assigned.
 SERVER_IDS = 1 << 31, (1 << 32) - 1
+
+
+@dataclass(frozen=True)
+class SafePosition:
+    """The safe position in a log.
+
+    `again`: where to resume: an earlier position between transactions, or the same.
+    """
+
+    name: str
+    position: int = 0
+    again: int = 0
+
+
+@dataclass(frozen=True)
+class ArchiveState:
+    """The content of `fetch.json`.
+
+    `read_before`: the GTIDs that the archive had when it continued at this server, see `archive_eras`.
+    """
+
+    replica: Replica
+    server: Server | None
+    place: SafePosition | None
+    read_before: str = ""
+
+    @classmethod
+    def load(cls, folder: Path | str) -> ArchiveState | None:
+        """The state of an archive, whose directory may be a URL; None if there is none."""
+        if (state := eras.read_state(str(folder))) is None:
+            return None
+        with eras.reading_state(str(folder)):
+            return cls(
+                Replica(**state["replica"]),
+                Server(**state["server"]) if state["server"] else None,
+                SafePosition(**state["place"]) if state["place"] else None,
+                str(GtidSet.parse(state.get("read_before", ""))),
+            )
+
+    def save(self, folder: Path) -> None:
+        """Write the state to disk."""
+        replace_file(folder / STATE, self.text())
+
+    def text(self) -> str:
+        """The content of the file."""
+        state: dict[str, object] = {
+            "version": VERSION,
+            "server": asdict(self.server) if self.server else None,
+            "replica": asdict(self.replica),
+            "place": asdict(self.place) if self.place else None,
+        }
+        if self.read_before:
+            state["read_before"] = self.read_before
+        return json.dumps(state, indent=1) + "\n"
+
+
+class InUseError(SourceError):
+    """Another process is writing to the archive."""
+
+
+def lock(folder: Path) -> int:
+    """Lock an archive for this process; returns the descriptor of its directory, which holds the lock.
+
+    Raises `InUseError`: another process has locked it; `SourceError`: the file system cannot lock it.
+    """
+    with writing_to(str(folder)):
+        descriptor = try_lock(folder)
+    if descriptor is None:
+        raise InUseError("another fetch is writing to this directory", file=str(folder))
+    return descriptor
 
 
 class Archive:
@@ -131,8 +197,13 @@ class Archive:
 
         Raises `ServerError`: the archive already has a log of this name.
         """
-        if self.place is None or (self.place.name, self.place.position) != (name, 0):
-            refuse_existing(self.folder, name)
+        is_new = self.place is None or (self.place.name, self.place.position) != (name, 0)
+        if is_new and any((self.folder / (name + suffix)).exists() for suffix in ("", *SUFFIXES)):
+            reason = (
+                f"the server begins a log {name}, and the archive has one; nothing is overwritten. "
+                "Were the server's logs reset? Fetch into another directory"
+            )
+            raise ServerError(reason, file=str(self.folder / name))
         self.sync()
         self._close_file()
         self.place = self._complete = SafePosition(name)
@@ -409,3 +480,54 @@ def _whole_transactions(
             offsets = np.append(block.positions, block.end_positions[-1])[quiescent.of(block)].tolist()
             is_over = bool(offsets) and offsets[-1] == int(block.end_positions[-1])
             yield offsets, is_over and int(block.types[-1]) in _ENDS
+
+
+# -- the directory
+
+
+def refuse_strangers(folder: Path) -> None:
+    """Reject a directory with logs that were not written by `fetch`."""
+    names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+    logs = [name for name in names if name.endswith(".index") or name.rpartition(".")[2].isdigit()]
+    if logs:
+        reason = f"has {logs[0]} in it, and no {STATE}: fetch did not make it; choose another directory"
+        raise SourceError(reason, file=str(folder))
+
+
+def read_names(folder: Path) -> list[str]:
+    """The logs in the index, oldest first."""
+    for path in folder.glob("*.index"):
+        with reading(str(path)):
+            return [line.removeprefix("./") for line in path.read_text(encoding="utf-8").splitlines()]
+    return []
+
+
+def remove_logs(folder: Path, names: list[str], kept: list[str]) -> None:
+    """Remove all logs but some; the index no longer lists them when they go.
+
+    `names`: those that the index may list.
+    """
+    for index in folder.glob("*.index") if kept != names else ():
+        replace_file(index, "".join(f"./{name}\n" for name in kept))
+    with writing_to(str(folder)):
+        # A killed process may have left logs that the index no longer lists.
+        for path in folder.iterdir():
+            log = log_name(path.name)
+            if is_log(log) and log not in kept:
+                path.unlink()
+
+
+def is_log(name: str) -> bool:
+    """Whether a file of an archive is a log, by its name."""
+    stem, _, number = name.rpartition(".")
+    return bool(stem) and number.isascii() and number.isdigit()
+
+
+def context_of(path: Path) -> Context:
+    """What the first events of a log say about those that follow."""
+    with reading(str(path)), path.open("rb") as stream:
+        reader = BlockReader.of_file(stream, str(path), block_size=1 << 16)
+        for block in reader:
+            if not block.is_special:
+                break
+    return reader.context

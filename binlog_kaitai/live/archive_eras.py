@@ -19,8 +19,7 @@ from pathlib import Path
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, reading
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.archive_state import ArchiveState, SafePosition, read_names, remove_logs
+from binlog_kaitai.live.archive import Archive, ArchiveState, SafePosition, read_names, remove_logs
 from binlog_kaitai.live.packets import checked_name
 from binlog_kaitai.live.server_session import Server, ServerSession
 from binlog_kaitai.live.torn_logs import gtids_at_end

@@ -12,15 +12,20 @@ in the directory     `store.json`: the store, and the last log that is in it
 in the store         the closed logs, compressed or not; `fetch.json`, which never changes; `era-1/` …
 ===================  ==================================================================================
 
-A log is uploaded whole and read back. Only then is it recorded, and only after that may its local copy be
-removed. A log that a killed process uploaded but did not record is found there, and compared. The store has
-no index file, which would have to be overwritten: logs are listed by name, so they are refused if their names
-do not sort in the order of the archive.
+A log is uploaded whole and read back; nothing in the store is ever overwritten. Object stores show an object
+once its stream is closed; elsewhere, such as in a local folder, a file is written under a hidden name and
+renamed. What an interruption leaves under the final name is removed. Only a log that was read back is
+recorded, and only after that may its local copy be removed. A log that a killed process uploaded but did not
+record is found there, and compared. The store has no index file, which would have to be overwritten: logs are
+listed by name, so they are refused if their names do not sort in the order of the archive.
 """
 
 from __future__ import annotations
 
+import io
+import json
 import os
+import posixpath
 import queue
 import stat
 import threading
@@ -28,21 +33,27 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
 
+from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import sizes
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading, writing_to
-from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.errors import BinlogError, DamagedError, SourceError, UsageError, reading, writing_to
+from binlog_kaitai.live.archive import Archive, ArchiveState, is_log, read_names
 from binlog_kaitai.live.archive_eras import age, all_eras, is_same_server, remove_before
-from binlog_kaitai.live.archive_state import SPOOL, STORE, ArchiveState, StoreRecord, is_log, read_names
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.sources import eras, remote
-from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.sources.eras import STATE
-from binlog_kaitai.sources.packed import SUFFIXES
+from binlog_kaitai.sources.packed import SUFFIXES, unpacked
 from binlog_kaitai.sources.source import log_name
-from binlog_kaitai.sources.uploads import StoppedError, upload
+
+if TYPE_CHECKING:
+    from pyarrow.fs import FileSystem
+
+#: What a directory has if its logs are in an object store, and if it is a spool.
+STORE, SPOOL = "store.json", "spool.json"
 
 #: Callback for progress: an event name and its details.
 Report = Callable[[str, dict[str, object]], None]
@@ -298,6 +309,55 @@ def _number(value: int) -> bytes:
 
 # -- the store
 
+#: Bytes copied or compared at a time.
+_COPIED = 4 << 20
+
+#: PyArrow's names of the stores in which an object appears as a whole.
+_OBJECT_STORES = ("s3", "gcs", "abfs")
+
+
+class StoppedError(Exception):
+    """An upload was stopped before it was complete."""
+
+
+@dataclass(frozen=True)
+class StoreRecord:
+    """The content of `store.json`.
+
+    `url`: the store, without credentials and options.
+    `last`: the newest log that is in it, such as `era-1/binlog.000017`; older ones are, too. ``""`` if none
+    is.
+    `keep_local`: how many of the logs in the store stay in the directory; None for all.
+    """
+
+    url: str
+    last: str = ""
+    keep_local: int | None = None
+
+    @classmethod
+    def load(cls, folder: Path) -> StoreRecord | None:
+        """The record of an archive; None if its logs are not stored."""
+        path = folder / STORE
+        if not path.exists():
+            return None
+        with reading(str(path)):
+            try:
+                return cls(**json.loads(path.read_bytes()))
+            except (ValueError, TypeError) as error:
+                raise SourceError(f"not the record of a store: {error}") from error
+
+    def save(self, folder: Path) -> None:
+        """Write the record to disk."""
+        replace_file(folder / STORE, json.dumps(asdict(self), indent=1) + "\n")
+
+
+def refuse_trimmed(folder: Path) -> None:
+    """Reject an archive from which `fetch` removes logs that queries may need."""
+    record = StoreRecord.load(folder)
+    if record is not None and record.keep_local is not None:
+        reason = "fetch removes logs from this archive (--keep-local); give the query a spool of its own"
+        raise UsageError(reason, file=str(folder))
+
 
 class _LogStore:
     """The folder in an object store, and the record of what is in it."""
@@ -336,11 +396,8 @@ class _LogStore:
         if era not in self._checked:
             self._check(folder, path.parent)
             self._checked.add(era)
-        url = remote.join(folder, local.name)
-        variants = (remote.join(folder, path.name + suffix) for suffix in ("", *SUFFIXES))
-        stored = upload(
-            local, url, same=tuple(variant for variant in variants if variant != url), stop=self._stop
-        )
+        names = (local.name, path.name, *(path.name + suffix for suffix in SUFFIXES))
+        stored = self._upload(local, [remote.join(folder, name) for name in dict.fromkeys(names)])
         record = replace(self.record, last=log)
         record.save(self._folder)
         self.record = record  # only now may local copies be removed
@@ -358,14 +415,80 @@ class _LogStore:
             if logs := _logs_in(folder):
                 reason = f"has {logs[0]} in it, and no {STATE}: fetch did not store it; use another folder"
                 raise SourceError(reason, file=name)
-            text = replace(mine, place=None).text()
-            upload(text.encode(), remote.join(folder, STATE), stop=self._stop)
+            self._upload(replace(mine, place=None).text().encode(), [remote.join(folder, STATE)])
         elif (
             theirs.server is None
             or not is_same_server(theirs.server, mine.server)
             or theirs.read_before != mine.read_before
         ):
             raise SourceError("has the logs of another server, or of another archive of it", file=name)
+
+    def _upload(self, source: Path | bytes, urls: list[str]) -> str:
+        """Copy a file to a URL and read it back, unless the same log is there.
+
+        `source`: the file, or its content.
+        `urls`: the URL, and others at which the log may be, compressed or not.
+        Returns the URL at which it is.
+        Raises `SourceError`: something else is there; `OSError`: the store cannot be reached, or does not
+        return what was written; nothing was left there.
+        """
+        for url in remote.existing(urls):
+            with _opened(source) as mine, remote.open_url(url) as theirs, suppress(DamagedError):
+                if self._are_equal(unpacked(mine), unpacked(theirs)):
+                    return url
+            what = f"{source}" if isinstance(source, Path) else "what fetch would write"
+            reason = (
+                f"differs from {what}; nothing there is overwritten. Use another store, or move this one "
+            )
+            raise SourceError(f"{reason}this one away", file=remote.without_options(url))
+        with remote.changing(urls[0]) as (system, path):
+            self._write(system, path, urls[0], source)
+        return urls[0]
+
+    def _write(self, system: FileSystem, path: str, url: str, source: Path | bytes) -> None:
+        is_object, is_local = system.type_name in _OBJECT_STORES, system.type_name == "local"
+        folder, name = posixpath.split(path)
+        draft = path if is_object else posixpath.join(folder, f".{name}.new")
+        if not is_object:
+            system.create_dir(folder, recursive=True)
+        file, is_moved = system.open_output_stream(draft), is_object
+        try:
+            with _opened(source) as mine:
+                while data := self._read(mine):
+                    file.write(data)
+            file.close()
+            if is_local:
+                sync(Path(draft))
+            if not is_object:
+                system.move(draft, path)
+                is_moved = True
+            if is_local:
+                sync(Path(folder))
+            with _opened(source) as mine, remote.open_url(url) as theirs:
+                if not self._are_equal(mine, theirs):
+                    raise OSError("the store returned other bytes than were written")
+        except BaseException:
+            with suppress(Exception):
+                file.close()  # which may complete the object, although its end is missing
+            with suppress(Exception):
+                system.delete_file(path if is_moved else draft)
+            raise
+
+    def _are_equal(self, mine: BinaryIO, theirs: BinaryIO) -> bool:
+        while data := self._read(mine):
+            if read_up_to(theirs, len(data)) != data:
+                return False
+        return not theirs.read(1)
+
+    def _read(self, file: BinaryIO) -> bytes:
+        """The next bytes of a file, unless it is stopped."""
+        if self._stop.is_set():
+            raise StoppedError
+        return read_up_to(file, _COPIED)
+
+
+def _opened(source: Path | bytes) -> BinaryIO:
+    return source.open("rb") if isinstance(source, Path) else io.BytesIO(source)
 
 
 def _logs_in(folder: str) -> list[str]:

@@ -23,7 +23,7 @@ from binlog_kaitai.errors import (
 )
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.archive import Archive, lock
 from binlog_kaitai.live.archive_eras import (
     EARLIEST,
     begin_era,
@@ -33,7 +33,6 @@ from binlog_kaitai.live.archive_eras import (
     newest_era,
     read_so_far,
 )
-from binlog_kaitai.live.archive_state import lock
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.live.closed_logs import ClosedLogs, Report
 from binlog_kaitai.live.lag import Lag, explain_gap

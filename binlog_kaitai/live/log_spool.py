@@ -32,7 +32,14 @@ from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, w
 from binlog_kaitai.following.feed import Feed, Start
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.archive import (
+    Archive,
+    ArchiveState,
+    InUseError,
+    SafePosition,
+    is_log,
+    refuse_strangers,
+)
 from binlog_kaitai.live.archive_eras import (
     EARLIEST,
     LATEST,
@@ -43,16 +50,8 @@ from binlog_kaitai.live.archive_eras import (
     newest_era,
     remove_before,
 )
-from binlog_kaitai.live.archive_state import (
-    SPOOL,
-    ArchiveState,
-    InUseError,
-    SafePosition,
-    is_log,
-    refuse_strangers,
-    refuse_trimmed,
-)
 from binlog_kaitai.live.causes import PURGED, pause_after
+from binlog_kaitai.live.closed_logs import SPOOL, refuse_trimmed
 from binlog_kaitai.live.fetching import TRIES, Fetch
 from binlog_kaitai.live.server_logs import anyone, log_header
 from binlog_kaitai.live.server_session import Server, ServerSession

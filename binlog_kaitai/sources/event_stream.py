@@ -82,8 +82,6 @@ class EventStream(Layer):
 
     def _go_to(self, position: int) -> None:
         """Go to the start of an event at or before an offset."""
-        if not self.seekable():
-            raise io.UnsupportedOperation("the stream cannot seek")
         begin = self._known_offsets[bisect_right(self._known_offsets, position) - 1]
         if position - begin > _NEAR:
             for back in _SEARCHED_BACK:

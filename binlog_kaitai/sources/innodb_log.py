@@ -34,6 +34,7 @@ from binlog_kaitai.sources.innodb_pages import (
     record,
 )
 from binlog_kaitai.sources.layer import Layer
+from binlog_kaitai.sources.packed import PackedStream
 
 _VERSION = "12.3.0-MariaDB-ibb"
 FORMAT = artificial_event(known_formats(_VERSION)[0], _VERSION, begin=len(MAGIC))
@@ -66,7 +67,7 @@ def opened(raw: BinaryIO, start: bytes, beside: Beside | None) -> BinaryIO:
     `beside`: opens the files of other numbers in the series.
     Raises `BinlogError`: the header is damaged.
     """
-    if isinstance(raw, Layer) or not raw.seekable() or raw.tell() != len(start):
+    if isinstance(raw, PackedStream) or not raw.seekable() or raw.tell() != len(start):
         raw = copied(raw, start)
     return cast(BinaryIO, InnodbStream(LogSeries(raw, beside)))
 

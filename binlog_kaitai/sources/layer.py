@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import stat
+import sys
 from typing import TYPE_CHECKING, BinaryIO
 
 from binlog_kaitai.errors import BinlogError, DamagedError
@@ -47,6 +48,7 @@ class Layer(_Above):
         self._position = 0
         self._start = 0
         self._chunk = memoryview(b"")
+        self._wanted = 0  # bytes that the caller still asks for
 
     @property
     def never_waits(self) -> bool:
@@ -66,6 +68,7 @@ class Layer(_Above):
     def readinto(self, room: WriteableBuffer) -> int:
         """Fill the buffer from the current chunk."""
         view = memoryview(room).cast("B")
+        self._wanted = len(view)
         if not len(view) or not self._has_next():
             return 0
         begin = self._position - self._start
@@ -81,17 +84,18 @@ class Layer(_Above):
         all bytes, it raises at once.
         """
         parts = bytearray()
-        while size is None or size < 0 or len(parts) < size:
+        most = sys.maxsize if size is None or size < 0 else size
+        while len(parts) < most:
+            self._wanted = most - len(parts)
             try:
                 if not self._has_next():
                     break
             except DamagedError:
-                if size is None or size < 0 or not parts:
+                if most == sys.maxsize or not parts:
                     raise
                 break
             begin = self._position - self._start
-            end = None if size is None or size < 0 else begin + size - len(parts)
-            part = self._chunk[begin:end]
+            part = self._chunk[begin : begin + self._wanted]
             parts += part
             self._position += len(part)
         return bytes(parts)

@@ -115,8 +115,6 @@ class CounterStream(Layer):
 
     def _load(self, position: int) -> tuple[int, memoryview]:
         if position != self._next:
-            if not self._raw.seekable():
-                raise io.UnsupportedOperation("the stream cannot seek")
             self._next = position - position % _BLOCK
             self._raw.seek(HEADER_SIZE + self._next)
             self._decryptor = self._decryptor_at(self._next)

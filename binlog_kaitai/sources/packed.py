@@ -186,8 +186,6 @@ class PackedStream(Layer):
             raise self._damage
         frame = self._frames[bisect_right(self._frames, position, key=lambda frame: frame.plain) - 1]
         if position < self._next or self._next < frame.plain:
-            if not self._raw.seekable():
-                raise io.UnsupportedOperation("the stream cannot seek")
             self._raw.seek(frame.packed)
             self._reader = self._packing.open(self._raw)
             self._next = frame.plain

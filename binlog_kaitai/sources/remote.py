@@ -13,7 +13,6 @@ environment, too, where PyArrow does not look for it.
 from __future__ import annotations
 
 import fnmatch
-import io
 import os
 import posixpath
 import re
@@ -23,9 +22,9 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.errors import SourceError, reading
+from binlog_kaitai.sources.layer import Layer
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
     from pyarrow import NativeFile
     from pyarrow.fs import FileInfo, FileSystem
 
@@ -263,7 +262,7 @@ def _names(system: FileSystem, folder: str) -> list[str]:
     return [info.base_name for info in infos if info.is_file and not info.base_name.startswith(".")]
 
 
-class Ranged(io.RawIOBase):
+class Ranged(Layer):
     """A remote file, fetched in ranges.
 
     `check`: called after each range but the first; raises `OSError` if the file is no longer the same.
@@ -272,70 +271,30 @@ class Ranged(io.RawIOBase):
     """
 
     def __init__(self, file: NativeFile, check: Callable[[], None] = lambda: None) -> None:
+        super().__init__(cast(BinaryIO, file))
         self._file = file
         self._check = check
         self._size = int(file.size())
-        self._position = 0
-        self._start, self._data = 0, b""
         self._window = _LEAST
         self.fetched = 0
 
-    def readable(self) -> bool:
-        return True
+    def _find_size(self) -> int:
+        return self._size
 
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        base = {io.SEEK_SET: 0, io.SEEK_CUR: self._position, io.SEEK_END: self._size}[whence]
-        self._position = max(base + offset, 0)
-        return self._position
-
-    def readinto(self, room: WriteableBuffer) -> int:
-        """Fill the buffer with the bytes available; fetches only if there are none."""
-        view = memoryview(room).cast("B")
-        if self._position >= self._size or not len(view):
-            return 0
-        if not self._start <= self._position < self._start + len(self._data):
-            self._fetch(len(view))
-        begin = self._position - self._start
-        part = memoryview(self._data)[begin : begin + len(view)]
-        view[: len(part)] = part
-        self._position += len(part)
-        return len(part)
-
-    def read(self, size: int = -1) -> bytes:
-        """The requested number of bytes, or fewer at the end."""
-        parts = bytearray()
-        left = self._size - self._position if size < 0 else size
-        while left > 0:
-            part = bytearray(min(left, _MOST))
-            if not (count := self.readinto(part)):
-                break
-            parts += part[:count]
-            left -= count
-        return bytes(parts)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._file.close()
-        super().close()
-
-    def _fetch(self, size: int) -> None:
-        is_next = self._data and self._position == self._start + len(self._data)
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if position >= self._size:
+            return position, memoryview(b"")
+        is_next = len(self._chunk) and position == self._start + len(self._chunk)
         self._window = min(2 * self._window, _MOST) if is_next else _LEAST
-        count = min(max(size if size <= _MOST else _MOST, self._window), self._size - self._position)
-        data = self._fetched(count)
+        count = min(max(min(self._wanted, _MOST), self._window), self._size - position)
+        data = self._fetch(position, count)
         if self.fetched:
             self._check()
-        self._start, self._data = self._position, data
         self.fetched += len(data)
+        return position, memoryview(data)
 
-    def _fetched(self, count: int) -> bytes:
-        """The next bytes, as many as requested or fewer.
+    def _fetch(self, position: int, count: int) -> bytes:
+        """Bytes from a position on, as many as requested or fewer.
 
         PyArrow reports a short answer of an object store as complete, but leaves the rest of the buffer as it
         was. So the last byte is preset, twice, to different values.
@@ -343,13 +302,11 @@ class Ranged(io.RawIOBase):
         for preset in (0x55, 0xAA):
             data = bytearray(count)
             data[-1] = preset
-            self._file.seek(self._position)
+            self._file.seek(position)
             size = self._file.readinto(data)
             if 0 < size < count or data[-1] != preset:
                 return bytes(data[:size])
             if not size:
                 break
-        end = self._position + count
-        raise OSError(
-            f"the store sent fewer bytes than {self._position} to {end}, though it states {self._size}"
-        )
+        wanted = f"{position} to {position + count}"
+        raise OSError(f"the store sent fewer bytes than {wanted}, though it states {self._size}")

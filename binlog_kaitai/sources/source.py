@@ -21,12 +21,11 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.errors import DamagedError, SourceError, UsageError, reading
-from binlog_kaitai.sources import eras, remote
+from binlog_kaitai.sources import eras, is_server, remote, servers_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Borrowed
 from binlog_kaitai.sources.opening import is_log, plain, plain_size, unpacked
 from binlog_kaitai.sources.packed import SUFFIXES
-from binlog_kaitai.sources.servers import is_server, servers_of
 
 SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 

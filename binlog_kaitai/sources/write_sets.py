@@ -178,8 +178,6 @@ class WriteSetStream(Layer):
         if position < len(self._added):
             return 0, memoryview(self._added)
         if position != self._next:
-            if not self._raw.seekable():
-                raise io.UnsupportedOperation("the stream cannot seek")
             self._raw.seek(position - self._distance)
             self._next = position
         start, data = self._next, read_up_to(self._raw, MOST_CHUNK)

@@ -15,8 +15,8 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.sources import is_server
 from binlog_kaitai.sources.keys import use
-from binlog_kaitai.sources.servers import is_server
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.catalog import is_new_table, options_of_new_table, options_of_read, with_options
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions

@@ -12,7 +12,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.follower import SPLIT_SIZE
 from binlog_kaitai.following.walk import FAR
 from binlog_kaitai.lake.place import Offset
-from binlog_kaitai.sources.servers import is_server
+from binlog_kaitai.sources import is_server
 from binlog_kaitai.spark.reader_options import ReadOptions, parse_bool
 
 _OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "failOnDataLoss", "spool")

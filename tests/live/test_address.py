@@ -11,7 +11,7 @@ import pytest
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.sources.servers import is_server
+from binlog_kaitai.sources import is_server
 
 
 @pytest.fixture

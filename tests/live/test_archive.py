@@ -17,8 +17,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError, UsageError
 from binlog_kaitai.live import fetching
-from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.archive_state import ArchiveState, InUseError, SafePosition
+from binlog_kaitai.live.archive import Archive, ArchiveState, InUseError, SafePosition
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
 from tests.live.test_packets import FLAGS_AT, not_in_use

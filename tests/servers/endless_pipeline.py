@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from binlog_kaitai.cli.pipeline_reports import work_of
-from binlog_kaitai.sources.servers import is_server
+from binlog_kaitai.sources import is_server
 from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
 from binlog_kaitai.spark.session import session
 from binlog_kaitai.spark.stream_options import Following, spooled
