@@ -18,6 +18,7 @@ from rich.text import Text
 import binlog_kaitai as bk
 from binlog_kaitai.render import stats_page, viewer_page
 from binlog_kaitai.render.explanation import Explained
+from binlog_kaitai.sources.source import Source
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"
@@ -53,8 +54,7 @@ def main() -> None:
     (IMAGES / "explain.svg").write_text(_explained(), encoding="utf-8")
     paths = sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))
     _photograph(IMAGES / "stats.png", stats_page.page(bk.stats(paths), bk.__version__), 900)
-    parts = [viewer_page.Part(0, ORDERS.read_bytes())]
-    viewer = viewer_page.page(viewer_page.Excerpt(ORDERS.name, parts))
+    viewer = viewer_page.page(viewer_page.Excerpt.of(Source.of_path(str(ORDERS)), ORDERS.name))
     _photograph(IMAGES / "viewer.png", viewer, 820, ORDERS_FIELD)
 
 

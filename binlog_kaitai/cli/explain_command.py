@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 )
 @click.option("--start-position", "start", type=options.number, metavar="N", help="With --html: start here.")
 @click.option("--stop-position", "stop", type=options.number, metavar="N", help="With --html: stop here.")
+@options.ddl
 def explain(
     sources: tuple[str, ...],
     position: int | None,
@@ -44,6 +45,7 @@ def explain(
     html: Path | None,
     start: int | None,
     stop: int | None,
+    ddl: str | None,
 ) -> None:
     """Show every byte of an event: offset, hex, field, value, meaning.
 
@@ -53,7 +55,8 @@ def explain(
     Text output shortens fields longer than 4 KiB unless --full is given.
 
     --html writes a self-contained page, the viewer, with the log inside: its events, their rows, and each
-    byte with its meaning. --at chooses the event that it shows first.
+    byte with its meaning. --at chooses the event that it shows first. Columns that the log does not name
+    have the names of earlier CREATE and ALTER TABLE statements in the log, or else of --ddl.
 
     \b
     Examples:
@@ -67,10 +70,10 @@ def explain(
     if html is not None:
         if output == "json" or wide or in_full:
             raise UsageError("--html shows everything; remove --format, --wide and --full")
-        _write_page(sources, html, start, stop, position)
+        _write_page(sources, html, start, stop, position, ddl)
         return
-    if start is not None or stop is not None:
-        raise UsageError("--start-position and --stop-position need --html")
+    if start is not None or stop is not None or ddl is not None:
+        raise UsageError("--start-position, --stop-position and --ddl need --html")
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
@@ -101,16 +104,26 @@ def explain(
 
 
 def _write_page(
-    sources: tuple[str, ...], path: Path, start: int | None, stop: int | None, position: int | None
+    sources: tuple[str, ...],
+    path: Path,
+    start: int | None,
+    stop: int | None,
+    position: int | None,
+    ddl: str | None,
 ) -> None:
     from binlog_kaitai.render.viewer_page import Excerpt, page
-    from binlog_kaitai.sources.source import resolve
+    from binlog_kaitai.sources.source import Source, resolve
 
     options.refuse_inputs(path, sources)
     logs = resolve(sources)
     if len(logs) != 1:
         raise UsageError(f"--html shows one log, not {len(logs)}")
-    text = page(Excerpt.of(logs[0], Path(logs[0].name).name, start, stop, position))
+    log = logs[0]
+    if log.name == "-":  # the log is read twice
+        with log.open() as stream:
+            log = Source.of_bytes(stream.read(), log.name)
+    name = Path(log.name).name
+    text = page(Excerpt.of(log, name, start=start, stop=stop, position=position, ddl=ddl))
     with writing_to(str(path)):
         path.write_bytes(text)
     say(f"{path}: {len(text):,} bytes", err=True)

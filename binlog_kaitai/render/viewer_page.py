@@ -6,15 +6,23 @@ The grammar compiled to JavaScript, and the libraries that it needs, are generat
 from __future__ import annotations
 
 import base64
+import zlib
 from collections.abc import Iterator
 from importlib.resources import files
 from typing import NamedTuple
 
 from binlog_kaitai.core.context import FORMAT_TYPES
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.static_page import as_script_data, assemble, read, script_of
+from binlog_kaitai.rows.log_definitions import table_maps_of
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.column_kinds import OLD_TIMES
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.strings import has_own_text
 
 _SCRIPTS = ("runtime", "log", "fields", "values", "summary", "list", "detail", "main")
 
@@ -29,21 +37,90 @@ class Part(NamedTuple):
     data: bytes
 
 
+class Defined(NamedTuple):
+    """What a definition says of the columns of equal table maps, from a position on.
+
+    `checksum`: CRC32 of the content of the table maps, which follows the table id.
+    `columns`: index in `Definitions.columns`; None if no definition fits.
+    """
+
+    position: int
+    checksum: int
+    columns: int | None
+
+
+class Definitions(NamedTuple):
+    """The definitions of a log's tables: distinct lists of columns, and the table maps to which each applies.
+
+    The page cannot follow statements, so it gets the result.
+    """
+
+    columns: list[list[dict[str, object]]]
+    tables: list[Defined]
+
+    @classmethod
+    def of(cls, source: Source, ddl: str | None, stop: int | None = None) -> Definitions:
+        """By the statements of a log before a position, and by `ddl`, in the format of mysqldump."""
+        numbers: dict[str, int] = {}
+        definitions = cls([], [])
+        latest: dict[int, Defined] = {}
+        try:
+            for position, content, table in table_maps_of(source, SeriesDefinitions(ddl)):
+                if stop is not None and position >= stop:
+                    break
+                checksum, number = zlib.crc32(content), None
+                if isinstance(table, Table) and any(column.type_name for column in table.schema.columns):
+                    columns = [_facts(column) for column in table.schema.columns]
+                    number = numbers.setdefault(repr(columns), len(numbers))
+                    if number == len(definitions.columns):
+                        definitions.columns.append(columns)
+                before = latest.get(checksum, Defined(-1, checksum, None))
+                if before.columns != number:  # not twice in a payload, whose events share its position
+                    now = Defined(position, checksum, None if before.position == position else number)
+                    latest[checksum] = now
+                    definitions.tables.append(now)
+        except BinlogError:
+            pass  # the page reports the damage
+        return definitions
+
+
+def _facts(column: Column) -> dict[str, object]:
+    """What a definition says of a column and the log may not; the page shows UUIDs and the like as bytes."""
+    facts = {
+        "name": column.name,
+        "type": column.type_name,
+        "charset": BINARY if has_own_text(column) else column.charset,
+        "members": column.members,
+        "isUnsigned": column.is_unsigned,
+        "oldDigits": column.kind in OLD_TIMES and column.fractional_digits,
+    }
+    return {name: fact for name, fact in facts.items() if fact}
+
+
 class Excerpt(NamedTuple):
     """What a page has of a log.
 
     `parts`: the magic, format descriptions and other whole events, in order; or the whole log.
+    `definitions`: what is known of its tables.
     `position`: the event that the page shows first.
     """
 
     name: str
     parts: list[Part]
+    definitions: Definitions
     is_whole: bool = True
     position: int | None = None
 
     @classmethod
     def of(
-        cls, source: Source, name: str, start: int | None, stop: int | None, position: int | None
+        cls,
+        source: Source,
+        name: str,
+        *,
+        start: int | None = None,
+        stop: int | None = None,
+        position: int | None = None,
+        ddl: str | None = None,
     ) -> Excerpt:
         """The whole log, or the events from `start` up to `stop`.
 
@@ -53,7 +130,7 @@ class Excerpt(NamedTuple):
             if start is None and stop is None:
                 data = stream.read(LARGEST + 1)
                 _check_size(len(data))
-                return cls(name, [Part(0, data)], position=position)
+                return cls(name, [Part(0, data)], Definitions.of(source, ddl), position=position)
             parts, size = [Part(0, MAGIC)], len(MAGIC)
             for frame in _between(Framer.of_file(stream), start or 0, stop):
                 parts.append(Part(frame.position, frame.raw))
@@ -61,7 +138,8 @@ class Excerpt(NamedTuple):
                 _check_size(size)
         if parts[-1].position < (start or 0):
             raise UsageError(f"no event begins from {start} to {stop or 'the end'}", file=source.name)
-        return cls(name, list(_joined(parts)), is_whole=False, position=position)
+        definitions = Definitions.of(source, ddl, stop)
+        return cls(name, list(_joined(parts)), definitions, is_whole=False, position=position)
 
 
 def page(excerpt: Excerpt | None = None) -> bytes:
@@ -102,7 +180,13 @@ def _embedded(excerpt: Excerpt) -> str:
         {"position": part.position, "base64": base64.b64encode(part.data).decode()} for part in excerpt.parts
     ]
     data = as_script_data(
-        {"name": excerpt.name, "parts": parts, "isWhole": excerpt.is_whole, "position": excerpt.position}
+        {
+            "name": excerpt.name,
+            "parts": parts,
+            "definitions": excerpt.definitions._asdict(),
+            "isWhole": excerpt.is_whole,
+            "position": excerpt.position,
+        }
     )
     return f'<script id="log" type="application/json">{data}</script>'
 

@@ -64,26 +64,35 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
     Damage ends the search in a log; it is reported when the rows are read.
     """
     definitions = SeriesDefinitions(ddl)
-    nothing = np.zeros(0, dtype=np.int64)
     for source in sources:
-        tables: Tables | None = None
         seen: set[int] = set()
         try:
-            with source.open() as stream:
-                # Checksums are verified when the rows are read.
-                for block in BlockReader.of_file(
-                    stream, source.name, leaves_checks=True, finder=DefiningEvents()
-                ):
-                    if tables is None:
-                        tables = Tables(definitions.of(source.name, block.fixed_header(0).server_id))
-                    for part in expand(block):
-                        for table in tables.take(part, nothing, nothing)[0]:
-                            if isinstance(table, Table) and table.schema.full_name == name:
-                                if id(table) not in seen:
-                                    yield table
-                                seen.add(id(table))
+            for _, _, table in table_maps_of(source, definitions):
+                if isinstance(table, Table) and table.schema.full_name == name:
+                    if id(table) not in seen:
+                        yield table
+                    seen.add(id(table))
         except (BinlogError, OSError):
             continue
+
+
+def table_maps_of(
+    source: Source, definitions: SeriesDefinitions
+) -> Iterator[tuple[int, bytes, Table | BinlogError]]:
+    """The table maps of a log: position, content after the table id, and the table or why there is none.
+
+    Those that repeat an earlier one's content may be left out while no statement can have changed its table.
+    Events inside a payload have its position. Raises `BinlogError`: the log is damaged from here on.
+    """
+    tables: Tables | None = None
+    with source.open() as stream:
+        # Checksums are verified when the rows are read.
+        for block in BlockReader.of_file(stream, source.name, leaves_checks=True, finder=DefiningEvents()):
+            if tables is None:
+                tables = Tables(definitions.of(source.name, block.fixed_header(0).server_id))
+            for part in expand(block):
+                for row, content, table in tables.table_maps(part):
+                    yield int(part.positions[row]), content, table
 
 
 class DefiningEvents:

@@ -6,7 +6,7 @@ once. Some events close all tables: after them, earlier table maps no longer app
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -282,6 +282,17 @@ class Tables:
         table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[newest]]
         self._maps.end(maps, map_ids, lambda number: tables[which[number]])
         return list({id(table): table for table in choices}.values()), table_of
+
+    def table_maps(self, block: Block) -> Iterator[tuple[int, bytes, Table | BinlogError]]:
+        """The table maps of a block, in place of `take`: number of the event, content, and table."""
+        if block.is_special:
+            return
+        rows, _, tables, which = self._read_maps(block, closings_in(block)[0])
+        if len(rows):
+            starts = block.starts.take(rows) + (block.offset(EventType.table_map_event, _MAP_FIELDS[1]) or 0)
+            values = rows, starts, block.body_ends(rows), which
+            for row, start, end, number in zip(*(array.tolist() for array in values), strict=True):
+                yield row, bytes(block.data[start:end]), tables[number]
 
     def _read_maps(self, block: Block, frames: Bools) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
         """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""

@@ -21,9 +21,11 @@ from binlog_kaitai.core.grammar import read_event
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.render.viewer_page import page
+from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.representations import json_form, value_of
-from binlog_kaitai.values.schema import Schema, is_mariadb
+from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb, set_old_fractions
+from binlog_kaitai.values.strings import has_own_text
 from tests.corpus_files import case
 
 pytestmark = pytest.mark.browser
@@ -49,6 +51,20 @@ LOGS = (
     "mariadb-11.8/types_full",
     "mariadb-11.8/types_metadata",
     "mariadb-11.8/xa",
+)
+#: Logs of all servers without names of columns, whose statements define the tables.
+UNNAMED = (
+    "mysql-5.6/types_v1_rows",
+    "mysql-5.7/ddl",
+    "mysql-5.7/types_full",
+    "mysql-8.0/json_partial",
+    "mysql-9.7/charsets",
+    "mysql-9.7/ddl",
+    "mysql-9.7/payloads",
+    "mysql-9.7/types_payload",
+    "mariadb-10.2/ddl",
+    "mariadb-10.11/types_old_temporal",
+    "mariadb-11.8/types_full",
 )
 MIXED = case("mysql-9.7", "mixed").logs[0]
 #: An event of that log with two rows, and the GTID of its transaction.
@@ -147,13 +163,14 @@ def wait(browser: Any, condition: Callable[[], object]) -> None:
     WebDriverWait(browser, 20).until(lambda _: condition())
 
 
-def images(event: ParsedEvent) -> list[list[dict[str, object] | None]] | None:
-    """The rows of an event by its table map alone, in the form of `rows --format json`."""
+def images(event: ParsedEvent, schema: Schema | None = None) -> list[list[dict[str, object] | None]] | None:
+    """The rows of an event in the form of `rows --format json`; without `schema`, by its table map alone."""
     if event.table_map is None:
         return None
+    schema = schema or Schema.of(event.table_map, is_mariadb=is_mariadb(event.layout))
+    set_old_fractions(event.table_map, schema.old_fractions)
     root, _ = read_event(event.raw, event.type_code, event.layout, event.table_map)
     rows: Any = root.body.content
-    schema = Schema.of(event.table_map, is_mariadb=is_mariadb(event.layout))
 
     def image(cells: Any) -> dict[str, object] | None:
         if cells is None:
@@ -176,6 +193,10 @@ def plain(cell: Any, column: Any) -> object:
     value = value_of(cell.value, column)
     if column.charset in UNKNOWN_TO_BROWSERS and isinstance(value, str) and hasattr(cell.value, "data"):
         return {"hex": cell.value.data.hex()}
+    if has_own_text(column):  # which only a definition shows; the page has the bytes
+        return {"hex": cell.value.data.ljust(column.length, b"\0").hex()}
+    if column.kind in OLD_TIMES and getattr(cell.value, "packed", None):
+        return {"hex": cell.value.packed.hex()}
     form = value if isinstance(value, JsonText) else json_form(value, column)
     return json.loads(form if isinstance(form, JsonText) else json.dumps(form))
 
@@ -216,6 +237,75 @@ def test_events_fields_and_rows_are_those_of_the_library(opened: Open, name: str
         assert rows == images(event), place
         has_rows += rows is not None
     assert has_rows or name.endswith(("domains", "xa", "gtid_tags", "mixed")), "no rows were compared"
+
+
+@pytest.mark.parametrize("name", UNNAMED)
+def test_rows_have_the_names_of_definitions_that_the_page_has(
+    browser: Any, tmp_path: Path, name: str
+) -> None:
+    log = case(*name.split("/")).logs[0]
+    path = tmp_path / "log.html"
+    with pytest.raises(SystemExit, match="0"):
+        main(["explain", "--html", str(path), str(log)])
+    browser.get(path.as_uri())
+    wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "#event h2"))
+    answer = browser.execute_async_script(_READ)
+    assert "problem" not in answer, answer
+    named = 0
+    with bk.open(log, verify_checksums=False) as reader:
+        for shown, event in zip(answer["events"], reader, strict=True):
+            rows = shown["rows"] and [[from_page(image) for image in row] for row in shown["rows"]]
+            assert rows == images(event, event.schema), f"{log} {event.position} {event.payload_index}"
+            named += event.schema is not None and event.schema.names_from is NameSource.DEFINITION
+    assert named
+    assert browser.get_log("browser") == []
+
+
+def test_the_page_says_where_names_are_from_or_why_there_are_none(
+    opened: Open, browser: Any, tmp_path: Path
+) -> None:
+    log = case("mysql-5.7", "types_full").logs[0]
+    insert = next(event for event in bk.open(log) if event.type == "WRITE_ROWS_EVENT")
+    assert insert.schema is not None
+    names = [column.name for column in insert.schema.columns]
+
+    def shown() -> tuple[list[str], str]:
+        browser.execute_script(f"location.hash = 'position={insert.position}'")
+        wait(browser, lambda: title(browser) == f"WRITE_ROWS_EVENT {insert.position:,}")
+        (remark,) = texts(browser, "#event .remark")
+        return texts(browser, "#event th")[1 : len(names) + 1], remark
+
+    def embedded(*arguments: str) -> tuple[list[str], str]:
+        path = tmp_path / "log.html"
+        with pytest.raises(SystemExit, match="0"):
+            main(["explain", "--html", str(path), *arguments])
+        browser.get("about:blank")
+        browser.get(path.as_uri())
+        wait(browser, lambda: browser.find_elements(By.CSS_SELECTOR, "#event h2"))
+        return shown()
+
+    numbers = [f"@{number}" for number in range(1, len(names) + 1)]
+    opened(log.read_bytes())
+    columns, remark = shown()
+    assert columns == numbers
+    assert "does not follow statements; binlog-kaitai explain --html takes names" in remark
+    columns, remark = embedded(str(log))
+    assert columns == names
+    assert "the names are those of the table’s definition" in remark
+    # A log without the statement, and a file with it.
+    queries = (str(getattr(event.body, "query_text", "")) for event in bk.open(log))
+    query = next(query for query in queries if query.startswith("CREATE TABLE"))
+    table = f"`{insert.schema.schema_name}`.`{insert.schema.table_name}`"
+    other = tmp_path / "binlog.000002"
+    other.write_bytes(log.read_bytes().replace(b"CREATE TABLE", b"INSERT TABLE"))
+    columns, remark = embedded(str(other))
+    assert columns == numbers
+    assert "No definition in the log, or given with --ddl, fits them." in remark
+    ddl = tmp_path / "tables.sql"
+    ddl.write_text(f"CREATE TABLE {table} {query[query.index('(') :]};")
+    columns, remark = embedded("--ddl", str(ddl), str(other))
+    assert columns == names
+    assert "the names are those of the table’s definition" in remark
 
 
 def test_a_chosen_event_has_rows_bytes_and_fields(opened: Open) -> None:

@@ -15,24 +15,24 @@ class Detail {
     this.box.addEventListener('keydown', (event) => this.press(event));
   }
 
-  /** Show an event of a log. `outer` is the log and the index of the payload that contains it, if one does. */
-  async show(log, index, outer = null) {
+  /** Show an event of a log, or of a payload. */
+  async show(log, index, isInside = false) {
     const turn = (this.turn = Symbol('turn'));
     const event = await log.event(index);
     if (turn !== this.turn) return;
     const name = typeName(log.frames.types[index]);
     const root = event.entry.event;
     const content = root?.body?.content;
-    const parts = [element('h2', {}, name), this.facts(log, event, outer)];
+    const parts = [element('h2', {}, name), this.facts(log, event, isInside)];
     if (isStructure(content)) parts.push(element('p', { class: 'about-type' }, marked(documented(content).doc)));
     if (event.error) {
       parts.push(element('p', { class: 'failure' }, `The event cannot be read in full: ${event.error}. ` +
         'Bytes after this point are shown as unread.'));
     }
-    const statement = content && ['queryText', 'message'].map((one) => attempt(() => content[one])).find(Boolean);
+    const statement = content && (attempt(() => content.queryText) || content.message);
     if (statement) parts.push(element('h3', {}, 'Statement'), element('pre', { class: 'statement', tabindex: 0 }, statement));
     if (hasRows[log.frames.types[index]]) parts.push(...this.rows(log, event));
-    if (name === 'TRANSACTION_PAYLOAD_EVENT' && !outer) parts.push(await this.inside(log, index));
+    if (log.hasPayload(index) && !isInside) parts.push(await this.inside(log, index));
     if (turn !== this.turn) return;
     parts.push(element('h3', {}, 'Bytes'));
     this.leaves = root ? leavesOf(root, event.data) : [];
@@ -49,14 +49,14 @@ class Detail {
     this.explain(null);
   }
 
-  facts(log, event, outer) {
+  facts(log, event, isInside) {
     const { frames } = log;
     const index = event.index;
     const right = isChecksumRight(event);
     const flags = event.entry.event?.header;
     const fact = (label, value, mark = '') => element('span', {}, `${label} `, element('b', { class: mark }, value));
     return element('div', { class: 'facts' },
-      outer ? [element('button', { type: 'button', onclick: () => this.onInside(null) }, '← the payload'),
+      isInside ? [element('button', { type: 'button', onclick: () => this.onInside(null) }, '← the payload'),
         fact('inside, number', inThousands(index))]
         : [fact('position', inThousands(frames.positions[index])),
           fact('to', inThousands(frames.positions[index] + frames.sizes[index]))],
@@ -68,27 +68,34 @@ class Detail {
 
   rows(log, event) {
     if (!event.tableMap) return [element('p', { class: 'failure' }, 'No table map before this event describes its rows.')];
-    let found;
+    let shown;
     try {
-      found = rowsOf(event, log.isMariadb, ROWS_SHOWN);
+      shown = rowsOf(event, log.isMariadb, ROWS_SHOWN);
     } catch (problem) {
       return [element('p', { class: 'failure' }, `The rows cannot be read: ${reasonOf(problem)}.`)];
     }
-    if (!found) return [];
-    const title = `${inThousands(found.count)} row${found.count === 1 ? '' : 's'} of ${tableName(event.tableMap)}`;
+    if (!shown) return [];
+    const title = `${inThousands(shown.count)} row${shown.count === 1 ? '' : 's'} of ${tableName(event.tableMap)}`;
     const body = element('tbody', {});
-    this.addRows(body, found.rows);
+    this.addRows(body, shown.rows);
     const head = element('tr', {}, element('th', { scope: 'col' }, element('span', { class: 'unseen' }, 'image')),
-      found.columns.map(({ name, column }) => element('th', { scope: 'col', title: typeOfColumn(column) }, broken(name))));
+      shown.columns.map((column) => element('th', { scope: 'col', title: typeOfColumn(column) }, broken(column.name))));
     const table = element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
       element('table', {}, element('thead', {}, head), body));
     const parts = [element('h3', {}, title), table];
-    if (found.count > found.rows.length) {
+    if (shown.columns.some(({ isNamed }) => !isNamed)) {
+      parts.push(element('p', { class: 'remark' }, marked('The log does not name these columns: `binlog_row_metadata` was not ' +
+        `\`FULL\`, or the server is older. ${log.definitionsFrom ? 'No definition in the log, or given with `--ddl`, fits them.'
+          : 'This page does not follow statements; `binlog-kaitai explain --html` takes names from CREATE and ALTER TABLE.'}`)));
+    } else if (!shown.columns.every(({ column }) => column.hasName)) {
+      parts.push(element('p', { class: 'remark' }, 'The log does not name these columns; the names are those of the table’s definition.'));
+    }
+    if (shown.count > shown.rows.length) {
       parts.push(element('button', { type: 'button', class: 'more', onclick: (click) => {
         body.replaceChildren();
         this.addRows(body, rowsOf(event, log.isMariadb).rows);
         click.target.remove();
-      } }, `Show all ${inThousands(found.count)} rows`));
+      } }, `Show all ${inThousands(shown.count)} rows`));
     }
     return parts;
   }
@@ -142,15 +149,16 @@ class Detail {
     const leaves = this.leaves.filter((leaf) => leaf.offset < end);
     const box = element('div', { class: `hex${width === 8 ? ' narrow' : ''}`, tabindex: 0, role: 'region', 'aria-label': 'Hex' });
     const digits = String(this.start + end).length;
-    let leaf = 0;
+    let current = 0;
     for (let line = 0; line < end; line += width) {
       const codes = element('span', { class: 'codes' });
       const characters = element('span', { class: 'characters' });
       for (let offset = line; offset < Math.min(line + width, end);) {
-        while (leaf < leaves.length - 1 && leaves[leaf].offset + leaves[leaf].size <= offset) leaf += 1;
-        const stop = Math.min(line + width, end, leaves[leaf] ? leaves[leaf].offset + leaves[leaf].size : end);
+        while (current < leaves.length - 1 && leaves[current].offset + leaves[current].size <= offset) current += 1;
+        const leaf = leaves[current];
+        const stop = Math.min(line + width, end, leaf ? leaf.offset + leaf.size : end);
         const run = data.subarray(offset, stop);
-        const attributes = { class: `c${leaf % COLORS}`, 'data-leaf': leaf };
+        const attributes = { class: `c${current % COLORS}`, 'data-leaf': current };
         codes.append(element('span', attributes, hex(run)), stop < Math.min(line + width, end) ? ' ' : '');
         characters.append(element('span', attributes, printable(run)));
         offset = stop;
@@ -161,11 +169,11 @@ class Detail {
     const fields = element('div', { class: 'scroll fields' }, element('table', {},
       element('thead', {}, element('tr', {}, ['offset', 'size', 'field', 'value'].map((name) =>
         element('th', { scope: 'col' }, name)))),
-      element('tbody', {}, leaves.map((one, number) => element('tr', { 'data-leaf': number, tabindex: number ? -1 : 0 },
-        element('td', { class: 'number' }, inThousands(this.start + one.offset)),
-        element('td', { class: 'number' }, inThousands(one.size)),
-        element('td', { class: 'path' }, element('span', { class: `swatch c${number % COLORS}` }), broken(one.path)),
-        element('td', {}, cut(leafText(one))))))));
+      element('tbody', {}, leaves.map((leaf, number) => element('tr', { 'data-leaf': number, tabindex: number ? -1 : 0 },
+        element('td', { class: 'number' }, inThousands(this.start + leaf.offset)),
+        element('td', { class: 'number' }, inThousands(leaf.size)),
+        element('td', { class: 'path' }, element('span', { class: `swatch c${number % COLORS}` }), broken(leaf.path)),
+        element('td', {}, cut(leafText(leaf))))))));
     const parts = [element('div', { class: 'bytes' }, box, fields)];
     if (end < data.length) {
       parts.push(element('button', { type: 'button', class: 'more', onclick: () => this.showBytes(data, limit * 16) },
@@ -179,7 +187,7 @@ class Detail {
     if (!place) return;
     const number = Number(place.dataset.leaf);
     for (const lit of this.box.querySelectorAll('.on')) lit.classList.remove('on');
-    for (const one of this.box.querySelectorAll(`[data-leaf="${number}"]`)) one.classList.add('on');
+    for (const part of this.box.querySelectorAll(`[data-leaf="${number}"]`)) part.classList.add('on');
     this.explain(this.leaves[number]);
   }
 
@@ -233,7 +241,8 @@ function leafText(leaf) {
   return shown(leaf);
 }
 
-function typeOfColumn(column) {
+function typeOfColumn({ typeName, column }) {
+  if (typeName) return typeName;
   const name = memberOf('ColumnTypes.ColumnType', column.realType) ?? `type ${column.realType}`;
   return `${name}${column.isUnsigned ? ' unsigned' : ''}${column.isNullable ? '' : ', not null'}`;
 }

@@ -56,8 +56,8 @@ function* walk(node, prefix, whole, buffer) {
       const leaf = { offset, size: mark.end - mark.start, path, value, meaning, original, enumPath, node };
       if (bits) {
         group.push({ ...leaf, bits });
-        if (group.reduce((sum, one) => sum + one.bits, 0) % 8 === 0) {
-          const size = group.reduce((sum, one) => sum + one.size, 0);
+        if (group.reduce((sum, part) => sum + part.bits, 0) % 8 === 0) {
+          const size = group.reduce((sum, part) => sum + part.size, 0);
           yield { offset: group[0].offset, size, path: prefix.slice(0, -1), value: null, meaning: whole, parts: group, node };
           group = [];
         }
@@ -74,7 +74,7 @@ function* child(node, prefix, whole, buffer) {
 
 /** Leaves of instances that cover all bytes of a field again, by its offset and size. */
 function overlays(node, prefix, buffer) {
-  const found = new Map();
+  const leavesAt = new Map();
   const { fields, instances } = documented(node);
   const hasBytes = Object.keys(fields).some((name) => node._debug[name] && node[name] instanceof Uint8Array);
   for (const property of hasBytes ? instances : []) {
@@ -93,9 +93,9 @@ function overlays(node, prefix, buffer) {
       !index || leaves[index - 1].offset + leaves[index - 1].size === leaf.offset);
     if (!leaves.length || !isGapless) continue;
     const last = leaves.at(-1);
-    found.set(`${leaves[0].offset}+${last.offset + last.size - leaves[0].offset}`, leaves);
+    leavesAt.set(`${leaves[0].offset}+${last.offset + last.size - leaves[0].offset}`, leaves);
   }
-  return found;
+  return leavesAt;
 }
 
 /** Values that the grammar computes: numbers, names, and flags that are set. */

@@ -43,7 +43,7 @@ class List {
   /** The row of an event, or of the last one before it. */
   rowOf(index) {
     if (!this.indices) return index;
-    const row = this.indices.findLastIndex((one) => one <= index);
+    const row = this.indices.findLastIndex((other) => other <= index);
     return Math.max(row, 0);
   }
 
@@ -79,7 +79,7 @@ class List {
       const name = typeName(frames.types[index]);
       const summary = element('span', { class: 'summary' });
       const time = frames.times[index];
-      const one = element('div', {
+      const box = element('div', {
         class: `row ${kindOf(name)}`, role: 'option', id: `row-${index}`, 'data-index': index,
         'aria-selected': String(index === this.chosen), 'aria-setsize': this.count, 'aria-posinset': row + 1,
       },
@@ -88,12 +88,12 @@ class List {
         element('div', {}, element('span', { class: 'about' }, inThousands(frames.positions[index])),
           element('span', { class: 'about' }, time ? clock(time) : ''), summary,
           element('span', { class: 'index' }, `#${inThousands(index)}`)));
-      one.style.top = `${(row - first) * ROW_HEIGHT}px`;
+      box.style.top = `${(row - first) * ROW_HEIGHT}px`;
       this.summarize(index, summary);
-      drawn.push(one);
+      drawn.push(box);
     }
     this.rows.replaceChildren(...drawn);
-    if (drawn.some((one) => one.id === `row-${this.chosen}`)) {
+    if (drawn.some(({ id }) => id === `row-${this.chosen}`)) {
       this.box.setAttribute('aria-activedescendant', `row-${this.chosen}`);
     } else {
       this.box.removeAttribute('aria-activedescendant');

@@ -3,9 +3,6 @@
 const { LogEntry } = grammar.MysqlBinlog.MysqlBinlog;
 const EVENT_TYPES = grammar.BinlogEnums.BinlogEnums.EventType;
 const HEADER = grammar.EventHeader.EventHeader;
-const MAGIC = [0xfe, 0x62, 0x69, 0x6e];
-const ENCRYPTED_MAGIC = [0xfd, 0x62, 0x69, 0x6e];
-const CHECKSUM_SIZE = 4;
 
 /** How much is read at a time for its headers, in bytes. */
 const CHUNK = 8 << 20;
@@ -13,8 +10,11 @@ const CHUNK = 8 << 20;
 /** The largest compressed transaction that the page unpacks, in bytes. */
 const LARGEST_PAYLOAD = 512 << 20;
 
+/** How much of a rows event is read to learn its table id, in bytes. */
+const LEN_START = 64;
+
 const OTHER_FILES = [
-  [ENCRYPTED_MAGIC, 'The log is encrypted by MySQL (binlog_encryption), and this page has no keys. ' +
+  [[0xfd, 0x62, 0x69, 0x6e], 'The log is encrypted by MySQL (binlog_encryption), and this page has no keys. ' +
     'binlog-kaitai reads it with --keyring FILE.'],
   [[0x28, 0xb5, 0x2f, 0xfd], 'The file is compressed with zstd; unpack it first: zstd -d FILE.'],
   [[0x1f, 0x8b], 'The file is compressed with gzip; unpack it first: gunzip FILE.'],
@@ -27,9 +27,21 @@ const hex = (data, separator = ' ') =>
 const typeName = (type) => EVENT_TYPES[type] ?? `UNKNOWN_EVENT (${type})`;
 
 /** A value that the grammar computes for an entry, from the few of its properties that it depends on. */
-function computed(name, properties) {
-  return Object.getOwnPropertyDescriptor(LogEntry.prototype, name).get.call({ _debug: {}, ...properties });
+function computed(name, properties, type = LogEntry) {
+  return Object.getOwnPropertyDescriptor(type.prototype, name).get.call({ _debug: {}, ...properties });
 }
+
+/** What a log begins with, and the flag of a log in use, by the grammar. */
+const MAGIC = (() => {
+  try {
+    new grammar.MysqlBinlog.MysqlBinlog(stream(new Uint8Array(16)), null, null)._read();
+  } catch (error) {
+    return [...error.expected];
+  }
+})();
+const IN_USE = Array.from({ length: 16 }, (_, bit) => 1 << bit)
+  .find((flags) => computed('isInUse', { binlogVersion: 4, flags }, HEADER));
+
 const isStatementStart = [];
 const hasRows = [];
 for (let value = 0; value < 256; value++) {
@@ -86,6 +98,8 @@ class Log {
     this.problem = null; // {position, text}: why framing stopped before the end
     this.isInUse = false;
     this.tableMaps = new Map();
+    this.definitionsFrom = bytes.definitions && definitionsFrom(bytes.definitions);
+    this.outerPosition = null; // of the payload that the events are inside of
   }
 
   /** Read all headers. Raises a `LogError` for what is no readable log. */
@@ -114,9 +128,11 @@ class Log {
   }
 
   /** The events inside a transaction payload: without checksums, and with table maps of their own. */
-  static async inside(data, format) {
+  static async inside(data, format, outer, position) {
     const log = new Log(Bytes.ofArray('', data));
     log.version = 4;
+    log.definitionsFrom = outer.definitionsFrom;
+    log.outerPosition = position;
     const content = Object.create(format, { hasChecksums: { value: false } });
     log.formats.push({ index: -1, content });
     await log.frame(() => {}, 0);
@@ -202,7 +218,11 @@ class Log {
 
   /** The format description in force for an event; undefined before the first one. */
   formatOf(index) {
-    return this.formats.findLast((one) => one.index < index)?.content;
+    return this.formats.findLast((format) => format.index < index)?.content;
+  }
+
+  hasPayload(index) {
+    return this.frames.types[index] === EVENT_TYPES.TRANSACTION_PAYLOAD_EVENT;
   }
 
   raw(index, limit = Infinity) {
@@ -225,10 +245,24 @@ class Log {
   async tableMapAt(index) {
     let tableMap = this.tableMaps.get(index);
     if (tableMap === undefined) {
-      const { entry, error } = await this.event(index);
-      tableMap = error ? null : entry.event.body.content;
+      const event = await this.event(index);
+      tableMap = event.error ? null : this.defined(event);
       if (this.tableMaps.size >= 4096) this.tableMaps.clear();
       this.tableMaps.set(index, tableMap);
+    }
+    return tableMap;
+  }
+
+  /** The body of a table map, with what its definition says of its columns in `definition` if one is known. */
+  defined({ index, data, entry: { event } }) {
+    const tableMap = event.body.content;
+    const { ioOffset, start } = tableMap._debug.flags; // after the table id
+    const position = this.outerPosition ?? this.frames.positions[index];
+    const known = this.definitionsFrom?.get(crc32(data.subarray(ioOffset + start, endOfBody(event, data))));
+    tableMap.definition = known?.findLast((definition) => definition.position <= position)?.columns;
+    for (const [number, { oldDigits }] of (tableMap.definition ?? []).entries()) {
+      // Where the grammar expects what a log does not state.
+      if (oldDigits) tableMap.columns[number]._m_oldFractionalDigits = oldDigits;
     }
     return tableMap;
   }
@@ -276,17 +310,29 @@ class Log {
     } else if (content.compressionType !== algorithms.NONE) {
       throw new LogError('The payload is compressed in a way that this page does not know.');
     }
-    return Log.inside(data, this.formatOf(index));
+    return Log.inside(data, this.formatOf(index), this, this.frames.positions[index]);
   }
 }
+
+/** The columns of table maps, by the checksum of their content, each from a position on. */
+function definitionsFrom({ columns, tables }) {
+  const definitions = new Map();
+  for (const [position, checksum, number] of tables) {
+    if (!definitions.has(checksum)) definitions.set(checksum, []);
+    definitions.get(checksum).push({ position, columns: number === null ? undefined : columns[number] });
+  }
+  return definitions;
+}
+
+const endOfBody = (event, data) => event._debug.checksum?.start ?? data.length;
 
 /** Whether the checksum of an event is right; null where it has none. */
 function isChecksumRight({ data, entry }) {
   const event = entry.event;
   if (!event || event.checksum === undefined) return null;
-  const covered = data.slice(0, data.length - CHECKSUM_SIZE);
+  const covered = data.slice(0, endOfBody(event, data));
   // A server writes the checksum of the format description of a log that is not in use.
-  if (event.isFormatDescription && event.header.isInUse) covered[event.header._debug.flags.start] &= ~1;
+  if (event.isFormatDescription && event.header.isInUse) covered[event.header._debug.flags.start] &= ~IN_USE;
   return crc32(covered) === event.checksum;
 }
 

@@ -1,14 +1,14 @@
 // The page: opening a log, searching in it, and the address that names an event.
 
 function element(name, attributes, ...children) {
-  const made = document.createElement(name);
+  const node = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
-    else if (value !== '' && value !== undefined) made.setAttribute(key, value);
+    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
+    else if (value !== '' && value !== undefined) node.setAttribute(key, value);
   }
   // Text of a log becomes text nodes only, never markup.
-  made.append(...children.flat(2).filter((child) => child !== '').map((child) => (child instanceof Node ? child : String(child))));
-  return made;
+  node.append(...children.flat(2).filter((child) => child !== '').map((child) => (child instanceof Node ? child : String(child))));
+  return node;
 }
 
 const byId = (id) => document.getElementById(id);
@@ -38,12 +38,12 @@ const LONGEST_BLOCKING = 30;
 
 /**
  * Indices of the events that a text is in: of whole transactions by GTID, of table maps and rows by table, of
- * other events by what the list says of them. `onProgress(found, done)` returns false to give up.
+ * other events by what the list says of them. `onProgress(matches, done)` returns false to give up.
  */
 async function search(log, text, onProgress) {
   const wanted = text.toLowerCase();
   const { frames } = log;
-  const found = [];
+  const matches = [];
   let isInTransaction = false;
   let tables = new Set();
   let drawn = performance.now();
@@ -55,28 +55,28 @@ async function search(log, text, onProgress) {
     let isMatch = isInTransaction;
     if (hasRows[type]) {
       if (!isMatch && tables.size) {
-        const id = log.entry(await log.raw(index, 64), log.formatOf(index), null).upcomingTableId.value;
+        const id = log.entry(await log.raw(index, LEN_START), log.formatOf(index), null).upcomingTableId.value;
         isMatch = tables.has(String(id));
       }
     } else if (!isMatch) {
-      isMatch = (await searchedText(log, index, type)).toLowerCase().includes(wanted);
+      isMatch = (await searchedText(log, index)).toLowerCase().includes(wanted);
       if (isMatch && isGtid) isInTransaction = true;
       if (isMatch && type === EVENT_TYPES.TABLE_MAP_EVENT) tables.add(String((await log.tableMapAt(index)).tableId.value));
     }
-    if (isMatch) found.push(index);
+    if (isMatch) matches.push(index);
     if (index % SEARCHED_AT_ONCE === 0 && performance.now() - drawn > LONGEST_BLOCKING) {
-      if (!onProgress(found, index / frames.count)) return null;
+      if (!onProgress(matches, index / frames.count)) return null;
       await new Promise((resolve) => { setTimeout(resolve); });
       drawn = performance.now();
     }
   }
-  return found;
+  return matches;
 }
 
 /** What the list says of an event, and of the table maps and statements inside a payload. */
-async function searchedText(log, index, type) {
+async function searchedText(log, index) {
   const summary = await summaryOf(log, index).catch(() => '');
-  if (type !== EVENT_TYPES.TRANSACTION_PAYLOAD_EVENT) return summary;
+  if (!log.hasPayload(index)) return summary;
   const inner = await log.payload(index).catch(() => null);
   const texts = [summary];
   for (let number = 0; inner && number < inner.frames.count; number++) {
@@ -85,7 +85,7 @@ async function searchedText(log, index, type) {
   return texts.join('\n');
 }
 
-const page = { log: null, filter: Symbol('filter') };
+const page = { log: null, opening: null, filtering: null };
 const list = new List((index) => choose(index));
 const detail = new Detail((number) => choose(list.chosen, number));
 
@@ -93,18 +93,21 @@ const detail = new Detail((number) => choose(list.chosen, number));
 async function open(bytes) {
   byId('problem').textContent = '';
   byId('progress').hidden = false;
+  const turn = (page.opening = Symbol('opening'));
   const bar = byId('progress').firstElementChild;
   let log;
   try {
     log = await Log.open(bytes, (done) => { bar.value = done; });
   } catch (problem) {
+    if (turn !== page.opening) return;
     for (const id of ['events', 'detail', 'search']) byId(id).hidden = true;
     byId('start').hidden = false;
     byId('problem').textContent = `${bytes.name}: ${problem instanceof LogError ? problem.message : problem}`;
-    return;
-  } finally {
     byId('progress').hidden = true;
+    return;
   }
+  if (turn !== page.opening) return; // another log has been dropped
+  byId('progress').hidden = true;
   page.log = log;
   const version = log.formats[0]?.content.serverVersion;
   byId('name').textContent = [bytes.name, bytes.isWhole ? sizeText(bytes.size) : '', version].filter(Boolean).join(' · ');
@@ -133,7 +136,7 @@ function listTypes({ frames }) {
 
 /** Show the events that the search box and the choice of a type leave. */
 async function filter() {
-  const turn = (page.filter = Symbol('filter'));
+  const turn = (page.filtering = Symbol('filtering'));
   const { log } = page;
   const text = byId('query').value.trim();
   const type = byId('type').value;
@@ -141,9 +144,9 @@ async function filter() {
   const isOfType = (index) => type === 'all' || frames.types[index] === Number(type);
   let indices = null;
   if (text && !/^[\d,]+$/.test(text)) {
-    indices = await search(log, text, (found, done) => {
-      byId('count').textContent = `${inThousands(found.length)} found, ${Math.round(100 * done)} % searched`;
-      return turn === page.filter;
+    indices = await search(log, text, (matches, done) => {
+      byId('count').textContent = `${inThousands(matches.length)} found, ${Math.round(100 * done)} % searched`;
+      return turn === page.filtering;
     });
     if (!indices) return;
     indices = indices.filter(isOfType);
@@ -160,16 +163,17 @@ async function choose(index, inside = null) {
   const { log } = page;
   if (index === undefined || index < 0 || index >= log.frames.count) return;
   list.choose(index);
-  const address = `#position=${log.frames.positions[index]}${inside === null ? '' : `&inside=${inside}`}`;
+  const inner = inside === null ? null : await log.payload(index).catch(() => null);
+  const isInside = inner !== null && Number.isInteger(inside) && inside >= 0 && inside < inner.frames.count;
+  const address = `#position=${log.frames.positions[index]}${isInside ? `&inside=${inside}` : ''}`;
   if (location.hash.split('&field=')[0] !== address) history.replaceState(null, '', address);
-  if (inside === null) await detail.show(log, index);
-  else await detail.show(await log.payload(index), inside, { log, index });
+  if (isInside) await detail.show(inner, inside, true);
+  else await detail.show(log, index);
 }
 
 async function followAddress() {
   const wanted = new URLSearchParams(location.hash.slice(1));
-  const position = Number(wanted.get('position') ?? 0);
-  const index = Math.max(0, page.log.frames.at(position));
+  const index = Math.max(0, page.log.frames.at(Number(wanted.get('position'))));
   await choose(index, wanted.has('inside') ? Number(wanted.get('inside')) : null);
   if (wanted.has('field')) detail.pointAt(wanted.get('field'));
 }
@@ -236,7 +240,7 @@ globalThis.viewer = {
 
 const embedded = byId('log');
 if (embedded) {
-  const { name, parts, isWhole, position } = JSON.parse(embedded.textContent);
-  if (position !== null && !location.hash) history.replaceState(null, '', `#position=${position}`);
-  open(Bytes.ofParts(name, parts, isWhole));
+  const excerpt = JSON.parse(embedded.textContent);
+  if (excerpt.position !== null && !location.hash) history.replaceState(null, '', `#position=${excerpt.position}`);
+  open(Bytes.ofParts(excerpt));
 }

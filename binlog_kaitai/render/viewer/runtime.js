@@ -34,9 +34,12 @@ const stream = (data) =>
 
 /** The bytes of a log: of a file, or of the ranges of one that the page carries. Offsets are those in the file. */
 class Bytes {
-  /** `load(start, end)` gives a promise of the bytes of a range, which lies within one of `ranges`. */
-  constructor(name, ranges, load, isWhole = true) {
-    Object.assign(this, { name, size: ranges.at(-1).end, ranges, load, isWhole, blocks: new Map() });
+  /**
+   * `load(start, end)` gives a promise of the bytes of a range, which lies within one of `ranges`.
+   * `definitions`: see `Definitions` in render/viewer_page.py; null where no program has followed the statements.
+   */
+  constructor(name, ranges, load, isWhole = true, definitions = null) {
+    Object.assign(this, { name, size: ranges.at(-1).end, ranges, load, isWhole, definitions, blocks: new Map() });
   }
 
   static ofFile(file) {
@@ -49,7 +52,7 @@ class Bytes {
   }
 
   /** What `explain --html` has written: `[{position, base64}]`. */
-  static ofParts(name, parts, isWhole) {
+  static ofParts({ name, parts, isWhole, definitions }) {
     const ranges = parts.map(({ position, base64 }) => {
       const text = atob(base64);
       const data = new Uint8Array(text.length);
@@ -57,15 +60,15 @@ class Bytes {
       return { start: position, end: position + data.length, data };
     });
     const load = async (start, end) => {
-      const range = ranges.find((one) => start >= one.start && end <= one.end);
+      const range = ranges.find((part) => start >= part.start && end <= part.end);
       return range.data.slice(start - range.start, end - range.start);
     };
-    return new Bytes(name, ranges, load, isWhole);
+    return new Bytes(name, ranges, load, isWhole, definitions);
   }
 
   /** A copy of the bytes of a range, as far as they exist. Small reads are served from blocks that are kept. */
   async read(start, end) {
-    const range = this.ranges.find((one) => start >= one.start && start < one.end);
+    const range = this.ranges.find((part) => start >= part.start && start < part.end);
     if (!range) return new Uint8Array();
     end = Math.min(end, range.end);
     const first = Math.max(range.start, start - (start % BLOCK));

@@ -32,10 +32,10 @@ const SUMMARIES = {
 async function summaryOf(log, index) {
   const type = log.frames.types[index];
   if (hasRows[type]) {
-    const tableMap = await log.tableMapOf(index, await log.raw(index, 64));
+    const tableMap = await log.tableMapOf(index, await log.raw(index, LEN_START));
     return tableMap ? tableName(tableMap) : '';
   }
-  if (log.frames.sizes[index] > LONGEST_LISTED && type !== EVENT_TYPES.TRANSACTION_PAYLOAD_EVENT) return '';
+  if (log.frames.sizes[index] > LONGEST_LISTED && !log.hasPayload(index)) return '';
   const { entry, error } = await log.event(index);
   const content = entry.event?.body?.content;
   if (error || !isStructure(content)) return '';

@@ -46,24 +46,28 @@ function utf32(data) {
   return points.map((point) => String.fromCodePoint(point)).join('');
 }
 
-/** The columns of a table: `{name, type, column, charset, members}`. */
+/**
+ * The columns of a table: `{name, isNamed, type, column, charset, members, isUnsigned, typeName}`, by the table map
+ * and, where that is silent, by the table's definition.
+ */
 function columnsOf(tableMap, isMariadb) {
-  const columns = (tableMap.columns ?? []).map((column) => ({
-    name: column.hasName ? column.name : `@${column.index + 1}`,
-    type: column.realType,
-    column,
-  }));
+  const columns = (tableMap.columns ?? []).map((column) => {
+    const { name, type: typeName, ...facts } = tableMap.definition?.[column.index] ?? {};
+    const logged = column.hasName ? column.name : name;
+    return { ...facts, name: logged ?? `@${column.index + 1}`, isNamed: logged !== undefined, typeName, type: column.realType, column };
+  });
   const texts = columns.filter(({ type }) => TEXTS.has(type) || (isMariadb && type === COLUMN_TYPES.GEOMETRY));
   const choices = columns.filter(({ type }) => CHOICES.has(type));
   const ofType = (name) => columns.filter(({ type }) => type === COLUMN_TYPES[name]);
   const setDefault = (list, value) => {
-    const exceptions = new Map(value.exceptions.map((one) => [one.column.value, one.collation.value]));
-    list.forEach((one, ordinal) => { one.charset = charsetOf.get(exceptions.get(ordinal) ?? value.collation.value); });
+    const exceptions = new Map(value.exceptions.map(({ column, collation }) => [column.value, collation.value]));
+    list.forEach((column, ordinal) => setCharset(column, exceptions.get(ordinal) ?? value.collation.value));
   };
+  const setCharset = (column, collation) => { column.charset = charsetOf.get(collation) ?? column.charset; };
   const setEach = (list, value) =>
-    list.forEach((one, ordinal) => { one.charset = charsetOf.get(value.numbers[ordinal]?.value); });
+    list.forEach((column, ordinal) => setCharset(column, value.numbers[ordinal]?.value));
   const setMembers = (list, value) =>
-    list.forEach((one, ordinal) => { one.members = value.columns[ordinal]?.members.map((member) => member.value); });
+    list.forEach((column, ordinal) => { column.members = value.columns[ordinal]?.members.map((member) => member.value); });
   for (const { type, value } of tableMap.optionalMetadata ?? []) {
     if (type === FIELD_TYPES.DEFAULT_CHARSET) setDefault(texts, value);
     if (type === FIELD_TYPES.COLUMN_CHARSET) setEach(texts, value);
@@ -86,6 +90,9 @@ function valueOf(cell, column) {
   if (cell.isPartial) return { kind: 'diff', text: diffText(cell.diffs) };
   const value = cell.value;
   switch (pathOf.get(value.constructor)) {
+    case 'NumericValues.Int1': case 'NumericValues.Int2': case 'NumericValues.Int3': case 'NumericValues.Int4':
+    case 'NumericValues.Int8':
+      return number(column.isUnsigned ? BigInt.asUintN(8 * sizeOf(cell), BigInt(value.value)) : value.value);
     case 'NumericValues.Float4': return number(shortestFloat(value.value));
     case 'NumericValues.Decimal': return text(decimalText(value));
     case 'NumericValues.Bit': return number(BigInt(`0x${hex(value.bits, '') || '0'}`));
@@ -94,17 +101,21 @@ function valueOf(cell, column) {
     case 'TemporalValues.Date': return text(dateText(value));
     case 'TemporalValues.Datetime2':
       return text(`${dateText(value)} ${timeText(value)}${fractionText(value.microsecond, digitsOf(cell))}`);
-    case 'TemporalValues.Datetime': return text(`${dateText(value)} ${timeText(value)}`);
+    case 'TemporalValues.Datetime':
+      return value.packed ? inHex(value.packed) : text(`${dateText(value)} ${timeText(value)}`);
     case 'TemporalValues.Timestamp2': return text(timestampText(value.seconds, value.microsecond, digitsOf(cell)));
-    case 'TemporalValues.Timestamp': return text(timestampText(value.seconds, 0, 0));
+    case 'TemporalValues.Timestamp':
+      return text(timestampText(value.seconds, 0, 0) + (value.packedFraction
+        ? `.${padded(parseInt(hex(value.packedFraction, ''), 16), value.fractionalDigits)}` : ''));
     case 'TemporalValues.Time2':
       return text(`${value.isNegative ? '-' : ''}${timeText(value)}${fractionText(value.microsecond, digitsOf(cell))}`);
-    case 'TemporalValues.Time': return text(`${value.isNegative ? '-' : ''}${timeText(value)}`);
+    case 'TemporalValues.Time':
+      return value.packed ? inHex(value.packed) : text(`${value.isNegative ? '-' : ''}${timeText(value)}`);
     case 'StringValues.Text': return stringOf(value.data, column, cell);
     case 'StringValues.CompressedText': return stringOf(unpacked(value.content), column);
     case 'StringValues.Geometry': return inHex(value._raw_content);
     case 'StringValues.Vector':
-      return { kind: 'json', text: `[${value.content.elements.map((one) => shortestFloat(one)).join(', ')}]` };
+      return { kind: 'json', text: `[${value.content.elements.map(shortestFloat).join(', ')}]` };
     case 'StringValues.Json':
       return { kind: 'json', text: value.document ? documentText(value.document) : 'null' };
     case 'RowImage.NoBytes': return { kind: 'null', text: 'NULL' };
@@ -112,6 +123,7 @@ function valueOf(cell, column) {
   }
 }
 
+const sizeOf = ({ _debug: { value } }) => value.end - value.start;
 const digitsOf = (cell) => cell.column.metadata.fractionalDigits ?? 0;
 const padded = (value, length = 2) => String(value).padStart(length, '0');
 const dateText = ({ year, month, day }) => `${padded(year, 4)}-${padded(month)}-${padded(day)}`;
@@ -141,7 +153,8 @@ function shortestFloat(value) {
 
 function choice(value, column, memberAt) {
   if (!column.members) return number(value);
-  const name = (member) => (member ? decoded(member, column.charset) ?? new TextDecoder().decode(member) : '');
+  const name = (member = '') => (typeof member === 'string' ? member
+    : decoded(member, column.charset) ?? new TextDecoder().decode(member));
   if (memberAt) return text(name(memberAt(value)));
   return text(column.members.filter((_, bit) => (BigInt(value) >> BigInt(bit)) & 1n).map(name).join(','));
 }
@@ -227,10 +240,10 @@ function rowsOf({ entry, tableMap }, isMariadb, limit = Infinity) {
   const rows = tableMap && entry.event?.body?.content?.rows;
   if (!rows) return null;
   const columns = columnsOf(tableMap, isMariadb);
-  const image = (one) => one && one.cells.map((cell, index) => valueOf(cell, columns[index]));
+  const valuesOf = (image) => image && image.cells.map((cell, index) => valueOf(cell, columns[index]));
   return {
     columns,
     count: rows.length,
-    rows: rows.slice(0, limit).map((row) => ({ before: image(row.before), after: image(row.after) })),
+    rows: rows.slice(0, limit).map(({ before, after }) => ({ before: valuesOf(before), after: valuesOf(after) })),
   };
 }
