@@ -43,6 +43,7 @@ COMMANDS = (
     "rows LOG",
     "rows --format json LOG",
     "rows --format csv LOG",
+    "rows --format debezium LOG",
     "sql LOG",
     "sql --undo --allow-unnamed LOG",
     "stats LOG",

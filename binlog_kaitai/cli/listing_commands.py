@@ -127,7 +127,7 @@ def events(
 @click.command()
 @options.sources
 @options.filters
-@options.formats("table", "json", "csv")
+@options.formats("table", "json", "csv", "debezium")
 @options.several(
     "--show",
     _SHOWN,
@@ -169,6 +169,10 @@ def rows(
 
     --where takes an SQL condition. A change matches if its row before or after the change does.
 
+    With --format debezium, each line is a message of Debezium's connector with its default settings: topic,
+    key and value, without schemas, and a tombstone after a delete. What a log does not have is neutral:
+    `name` is empty, `snapshot` is "false", `transaction` is null. --show statement adds `query`.
+
     With --format csv and a single --table, each column of the table is a field, and an update is two records,
     update_preimage and update_postimage; otherwise before and after are fields that hold JSON.
 
@@ -187,6 +191,7 @@ def rows(
       binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
     """
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.rows.event_metadata import ORIGINS, THREAD
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.sources.source import resolve
     from binlog_kaitai.views.row_texts import page_lines, write_rows
@@ -196,7 +201,8 @@ def rows(
         from binlog_kaitai.render.sql import CriteriaChoice, Wanted
 
         choice = CriteriaChoice(Wanted.of(operation=operation, where=where, column=column))
-    origins = [name for name in show if name != "gtid"]
+    has_thread = output == "debezium"
+    origins = [name for name in ORIGINS if name in show or (has_thread and name == THREAD)]
     logs = sources if follow and output != "table" else resolve(sources)
     has_files = len(logs) > 1
     shape = _shape_of(output, show, vertical=vertical, tables=filters.get("table"), has_files=has_files)

@@ -17,6 +17,7 @@ from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
+from binlog_kaitai.views.debezium_rows import DebeziumForm
 from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
 from binlog_kaitai.views.row_programs import Line, TableLines
 from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
@@ -48,6 +49,8 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     """
     if output == "json":
         return JsonForm(), b""
+    if output == "debezium":
+        return DebeziumForm(), b""
     if output == "csv":
         csv_form = _Csv(shown)
         return csv_form, csv_line(csv_form.keys)
@@ -65,7 +68,7 @@ def objects_of(lines: bytes) -> Iterator[dict[str, Any]]:
         yield json.loads(line, parse_float=Number, parse_int=Number)
 
 
-class _Csv:
+class _Csv(Form):
     """One line per row, with a field for each key of its JSON object."""
 
     style = QUOTED_JSON
@@ -143,7 +146,7 @@ def _padding(offsets: Ints, width: int, pool: Pool) -> TextColumn:
     return TextColumn(TEXT, np.full(len(lengths), -place - 1), lengths)
 
 
-class _Table:
+class _Table(Form):
     """One line per row: the kind of change, and the values."""
 
     style = PEOPLE

@@ -10,6 +10,7 @@ import numpy as np
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Bools, view_of
+from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.string_kernels import measure
 from binlog_kaitai.rows.table_maps import Table, Width
@@ -79,6 +80,16 @@ class Cells:
         offsets[0] = 0
         measure.run(self.data, starts, self.width.prefix, 0, 0, offsets[1:])
         return np.where(starts >= 0, np.diff(offsets) + self.width.prefix, 0)
+
+    def differs(self, other: Cells) -> Bools:
+        """Which rows have other bytes in another array of the same column, or a value in only one of them."""
+        every = np.arange(len(self))
+        sizes, both = self.sizes(every), self.valid & other.valid
+        lengths = np.where(both & (sizes == other.sizes(every)), sizes, 0)
+        is_same = np.empty(len(every), dtype=np.bool_)
+        starts = (np.where(both, cells.starts, 0) for cells in (self, other))
+        same_ranges.run(self.data, *starts, lengths, is_same)
+        return np.where(both, ~is_same | (lengths != sizes), self.starts != other.starts)
 
     def range_of(self, row: int) -> tuple[int, int]:
         """Start and end of the bytes of a value in `data`, without its length prefix."""

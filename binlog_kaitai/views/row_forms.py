@@ -6,12 +6,12 @@ import json
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.event_rows import to_json
+from binlog_kaitai.log.event_rows import Row, RowObject, row_object, to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
@@ -32,7 +32,8 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     STATE_SIZE,
     put_row_lines,
 )
-from binlog_kaitai.views.row_programs import Line, TableLines
+from binlog_kaitai.values.schema import is_mariadb
+from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
 from binlog_kaitai.views.value_styles import JSON, NO_LIMIT, SHORT_JSON, WHOLE_JSON, ValueStyle
 
 
@@ -96,6 +97,14 @@ class RowLines(NamedTuple):
         return RowLines(self.events[rows], self.numbers[rows], data, offsets[1:])
 
     @classmethod
+    def of(cls, event: int, numbers: Sequence[int], texts: Sequence[bytes]) -> RowLines:
+        """The lines of some rows of one event."""
+        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+        events = np.full(len(texts), event, dtype=np.int64)
+        data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        return cls(events, np.array(numbers, dtype=np.int64), data, ends)
+
+    @classmethod
     def joined(cls, parts: list[RowLines]) -> RowLines:
         """Concatenate several."""
         sizes = np.cumsum([0] + [len(part.data) for part in parts])
@@ -119,6 +128,7 @@ class OfEvents(NamedTuple):
     gtids: TextColumn
     server_ids: Ints
     origins: dict[str, TextColumn]
+    is_mariadb: bool
 
 
 def column_texts(data: Bytes, pool: Pool, column: TextColumn, count: int) -> list[bytes]:
@@ -129,28 +139,30 @@ def column_texts(data: Bytes, pool: Pool, column: TextColumn, count: int) -> lis
     return [whole[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
 
 
-class Form(Protocol):
-    """A line format for changed rows."""
+class Form:
+    """A line format for changed rows.
 
-    @property
-    def style(self) -> ValueStyle:
-        """The format of values."""
+    `style`: the format of values.
+    `text_count`: number of texts per event that appear in the lines of its rows.
+    """
 
-    @property
-    def text_count(self) -> int:
-        """Number of texts per event that appear in the lines of its rows."""
+    style: ValueStyle
+    text_count = 0
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
+        return []
 
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
-        """Add the pieces of the lines, see `row_programs.Line`."""
+        """The pieces of the lines, see `row_programs.Line`."""
+        raise NotImplementedError
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """Convert lines of JSON to this format."""
+        """Convert lines of JSON to this format, if events are left to the event reader."""
+        raise NotImplementedError
 
 
-class JsonForm:
+class JsonForm(Form):
     """Lines of JSON with the keys of `binlog_kaitai.log.event_rows.row_object`."""
 
     text_count = 2
@@ -187,18 +199,13 @@ class JsonForm:
         return lines.splitlines(keepends=True)
 
 
-class ImageForm:
+class ImageForm(Form):
     """The before or after images as JSON objects; nothing for a change without that image."""
 
     style = WHOLE_JSON
-    text_count = 0
 
     def __init__(self, *, is_after: bool) -> None:
         self._is_after = is_after
-
-    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
-        """See :class:`Form`."""
-        return []
 
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See :class:`Form`."""
@@ -209,10 +216,6 @@ class ImageForm:
             put_image(line, table_lines, columns, is_second=self._is_after and before is not None)
         return line.finish()
 
-    def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """See :class:`Form`."""
-        raise AssertionError("lines that are left out are for people")
-
 
 def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
     """The change made by the rows of a program, and the columns of their before and after images."""
@@ -221,7 +224,7 @@ def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int]
 
 
 def put_image(
-    line: Line, table_lines: TableLines, columns: Sequence[int] | None, *, is_second: bool = False
+    line: Line | RowLine, table_lines: TableLines, columns: Sequence[int] | None, *, is_second: bool = False
 ) -> None:
     """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
@@ -299,6 +302,22 @@ class LineWriter:
             data, ends = self._with_left(located, rows, data, ends, left, longest)
         return RowLines(of_rows, in_event, data, ends)
 
+    def read(self, index: int, rows: Sequence[Row]) -> RowLines:
+        """The lines of some rows of an event from the event reader."""
+        page = self._page
+        event, first = page.event(index), int(page.first_numbers[index])
+        origins = origin_values(page, int(page.images.rows[index]))
+        texts = []
+        for row in rows:
+            fields: RowObject = {}
+            for key, value in row_object(event, row).items():
+                fields[key] = value
+                if key == "server_id":
+                    fields |= origins  # where the kernels' lines have them
+            texts.append(to_json({**fields, "row": first + row.index}) + "\n")
+        whole = "".join(texts).encode("utf-8", "backslashreplace")
+        return RowLines.of(index, [row.index for row in rows], list(self._form.from_json(whole)))
+
     def _with_left(
         self, located: LocatedRows, rows: Ints, data: Bytes, ends: Ints, left: Ints, longest: int
     ) -> tuple[Bytes, Ints]:
@@ -349,7 +368,8 @@ def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[
     gtids = TextColumn(TEXT, page.gtids.first[rows], page.gtids.second[rows])
     stamps, server_ids = (header.numbers(name).astype(np.int64) for name in ("timestamp", "server_id"))
     names, positions, origins = table.key, block.positions[rows], _origins(page, rows)
-    metadata = OfEvents(block.data, block.file, *names, positions, stamps, gtids, server_ids, origins)
+    of_mariadb, place = is_mariadb(block.layout), (block.data, block.file, *names)
+    metadata = OfEvents(*place, positions, stamps, gtids, server_ids, origins, of_mariadb)
     of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
     data, ends = write_lines(block.data, pool, form.of_events(metadata, pool), of_rows, program_of, of_rows)
     return data, np.concatenate(([0], ends))
@@ -375,12 +395,3 @@ def _some(located: LocatedRows, rows: Ints) -> LocatedRows:
     """The given rows, with both images of updates."""
     is_update = located.changes[rows] == BEFORE
     return located.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
-
-
-def lines_of(objects: list[tuple[int, int, dict[str, object]]], form: Form) -> RowLines:
-    """Format rows given as objects, each with its event and its number within the event."""
-    texts = "".join(to_json(row) + "\n" for _, _, row in objects).encode("utf-8", "backslashreplace")
-    lines = list(form.from_json(texts))
-    keys = np.array([row[:2] for row in objects], dtype=np.int64).reshape(-1, 2)
-    ends = np.cumsum([len(line) for line in lines], dtype=np.int64)
-    return RowLines(keys[:, 0], keys[:, 1], np.frombuffer(b"".join(lines), dtype=np.uint8), ends)

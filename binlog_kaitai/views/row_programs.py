@@ -8,9 +8,11 @@ from threading import Lock
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes
+from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
+from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.value_styles import ValueStyle
 
@@ -159,6 +161,80 @@ class TableLines:
         columns = self._pieces[piece]
         column = self.table.schema.columns[columns[row_lines.FIRST]]
         return column, columns[row_lines.SECOND], columns[row_lines.KIND]
+
+
+class RowLine:
+    """A line for a row from the event reader, made of the same parts as a `Line`.
+
+    `texts`: those of the row's event.
+    `number`: the row number in the log.
+    """
+
+    def __init__(
+        self,
+        row: Row,
+        columns: Sequence[Column],
+        style: ValueStyle,
+        texts: Sequence[bytes] = (),
+        number: int = 0,
+    ) -> None:
+        self.row, self.style = row, style
+        self._columns, self._texts, self._number = columns, texts, number
+        self._is_changed, self._assigned = False, 0
+        self.statement = b""
+
+    def text(self, text: bytes) -> RowLine:
+        """Add constant bytes."""
+        self.statement += text
+        return self
+
+    def event(self, number: int) -> RowLine:
+        """Add one of the texts of the row's event."""
+        return self.text(self._texts[number])
+
+    def number(self) -> RowLine:
+        """Add the row number."""
+        return self.text(b"%d" % self._number)
+
+    def if_changed(self, text: bytes) -> RowLine:
+        """Add constant bytes if an assigned column changes."""
+        return self.text(text) if self._is_changed else self
+
+    def value(
+        self,
+        column: int,
+        *,
+        is_second: bool = False,
+        kind: int = row_lines.VALUE,
+        has_flag: bool = False,
+        is_exact: bool = False,
+        lead: bytes = b"",
+    ) -> RowLine:
+        """Add a value after its lead."""
+        if kind == row_lines.ASSIGNED:
+            is_other = self._differs(self._columns[column].name)
+            self._is_changed |= is_other
+            if not is_other and not has_flag:
+                return self
+            lead = lead if self._assigned else lead[len(b", ") :]
+            self._assigned += 1
+        elif kind == row_lines.OTHERWISE and self._assigned:
+            return self
+        return self.text(lead + self.literal(self._columns[column], is_second=is_second, is_exact=is_exact))
+
+    def _differs(self, name: str) -> bool:
+        before, after = self.row.before or {}, self.row.after or {}
+        return name not in before or name not in after or before[name] != after[name]
+
+    def image(self, *, is_second: bool) -> dict[str, Value]:
+        """The image that has a value."""
+        image = self.row.after if is_second or self.row.before is None else self.row.before
+        assert image is not None
+        return image
+
+    def literal(self, column: Column, *, is_second: bool, is_exact: bool) -> bytes:
+        """The text of a value."""
+        return self.style.text(self.image(is_second=is_second)[column.name], column)
 
 
 def _bytes(text: bytes) -> Bytes:

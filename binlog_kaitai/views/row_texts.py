@@ -13,7 +13,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints, view_of
-from binlog_kaitai.log.event_rows import Row, row_object, row_objects, rows_of, to_json
+from binlog_kaitai.log.event_rows import Row, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.log_end import End
@@ -24,6 +24,7 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.views.debezium_rows import DebeziumForm, DebeziumWriter
 from binlog_kaitai.views.row_forms import (
     CHANGES,
     Form,
@@ -31,8 +32,6 @@ from binlog_kaitai.views.row_forms import (
     JsonForm,
     LineWriter,
     RowLines,
-    lines_of,
-    origin_values,
 )
 
 
@@ -334,28 +333,12 @@ def _table_lines(
     form: Form,
     choice: RowChoice | None,
 ) -> Iterator[RowLines]:
-    writer = LineWriter(page, table, events, form)
+    place = page, table, events
+    writer = DebeziumWriter(*place, form) if isinstance(form, DebeziumForm) else LineWriter(*place, form)
 
     def by_reader(index: int) -> Iterator[RowLines]:
-        first, event = int(page.first_numbers[index]), page.event(index)
-        origins = origin_values(page, int(page.images.rows[index]))
-        rows = rows_of(event, table.schema)
-        chosen = rows if choice is None else choice.of_rows(table, list(rows))
-        objects = [
-            (index, row.index, _with_origins({**row_object(event, row), "row": first + row.index}, origins))
-            for row in chosen
-        ]
-        yield lines_of(objects, form)
+        rows = list(rows_of(page.event(index), table.schema))
+        yield writer.read(index, rows if choice is None else choice.of_rows(table, rows))
 
     by_kernels = partial(made_of_walked, page, table, writer.lines, choice=choice)
     return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
-
-
-def _with_origins(row: dict[str, object], origins: dict[str, object]) -> dict[str, object]:
-    """The object of a row, with its origins in the same order as in the kernels' lines."""
-    with_origins: dict[str, object] = {}
-    for key, value in row.items():
-        with_origins[key] = value
-        if key == "server_id":
-            with_origins |= origins
-    return with_origins

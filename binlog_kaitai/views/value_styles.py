@@ -82,12 +82,25 @@ class ValueStyle:
         """How values are written to be compared with the column."""
         return self.cell(table, column)
 
+    def text(self, value: Value, column: Column) -> bytes:
+        """The text of a value from the event reader."""
+        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
+
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
         """The text of values of a kind from the event reader.
 
         Raises `CellError`: a value is invalid.
         """
-        return list(map(self.of_json, json_texts(cells, rows)))
+        column, prefix = cells.column, cells.width.prefix
+        if column.kind not in STRINGS or has_own_text(column):
+            texts = cells.by_reader(rows, lambda value: self.text(value, column))
+        else:
+            raws = cells.raw(rows)
+            known = {
+                raw: self.text(decode((raw or b"")[prefix:], column.charset), column) for raw in set(raws)
+            }
+            texts = [known[raw] for raw in raws]
+        return list(map(self.of_json, texts))
 
     def long_text(self, cells: Cells, row: int) -> bytes | None:
         """The text of a string longer than `longest`, with a placeholder or shortened.
@@ -165,20 +178,3 @@ def _words(texts: Sequence[str], style: ValueStyle) -> list[bytes] | None:
     if style.dialect:
         return [style.word(text) for text in texts]
     return [text.encode() for text in texts] if all(plain(text) == text for text in texts) else None
-
-
-def json_texts(cells: Cells, rows: Ints) -> list[bytes]:
-    """JSON text of values from the event reader, each distinct value once.
-
-    Raises `CellError`: a value is invalid.
-    """
-    column, prefix = cells.column, cells.width.prefix
-
-    def text(value: Value) -> bytes:
-        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
-
-    if column.kind not in STRINGS or has_own_text(column):
-        return cells.by_reader(rows, text)
-    raws = cells.raw(rows)
-    known = {raw: text(decode((raw or b"")[prefix:], column.charset)) for raw in set(raws)}
-    return [known[raw] for raw in raws]

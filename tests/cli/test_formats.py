@@ -25,7 +25,7 @@ MIXED = case("mysql-9.7", "mixed").logs[0]
 #: Commands that print what is in a log, and their formats.
 FORMATS = {
     "events": ("table", "json", "csv"),
-    "rows": ("table", "json", "csv"),
+    "rows": ("table", "json", "csv", "debezium"),
     "transactions": ("table", "json", "csv"),
     "stats": ("table", "json", "csv"),
     "verify": ("text", "json"),
@@ -49,7 +49,7 @@ def test_every_command_has_every_format(command: str, form: str, run: Run) -> No
     assert (done.returncode, done.stderr) == (0, "")
     if form == "csv":
         assert records(done.stdout)
-    elif form == "json":
+    elif form in ("json", "debezium"):
         assert [json.loads(line) for line in done.stdout.splitlines()]
     else:
         assert done.stdout.splitlines()

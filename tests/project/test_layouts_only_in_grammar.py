@@ -50,6 +50,7 @@ REASONS = {
     "rows/text/sql_kernels.py: put_digits": "hexadecimal digits",
     "log/gtid_runs.py: _mysql_source": "the halves of a UUID",
     "log/event_gtids.py: _of_mysql": "the halves of a UUID",
+    "views/debezium_rows.py: base64_texts": "base64",
     "lake/write.py: _changes": "which images are wanted",
     "snapshot/snapshot_values.py: value_of_text": "a BIT that a query returns",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",

@@ -19,11 +19,10 @@ events that it leaves to the event reader are written by the same rules, one at 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from binlog_kaitai.log.event_rows import Row
-from binlog_kaitai.log.line_arrays import LineProgram, Pool
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.sql_values import SqlStyle, diff_sql
 from binlog_kaitai.render.sql.statement_text import ASSIGN, DEALLOCATE, RUN_ASSIGNED
@@ -31,14 +30,14 @@ from binlog_kaitai.rows.image_walk import DELETE
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
-from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED, OTHERWISE, VALUE
+from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED, OTHERWISE
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import UTF8, SqlDialect, identifier, introducer, is_plain, is_utf8
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import CHANGES, OfEvents, change_of
-from binlog_kaitai.views.row_programs import Line, TableLines
+from binlog_kaitai.views.row_forms import CHANGES, Form, change_of
+from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
 
 _END = b";\n"
 
@@ -90,66 +89,27 @@ class Images(NamedTuple):
         )
 
 
-class RowLine:
-    """A statement for a row from the event reader, made of the same parts as a `row_programs.Line`."""
+class SqlLine(RowLine):
+    """A statement for a row from the event reader."""
 
-    def __init__(self, row: Row, columns: Sequence[Column], style: SqlStyle) -> None:
-        self._row, self._columns, self._style = row, columns, style
-        self._is_changed, self._assigned = False, 0
-        self.statement = b""
+    style: SqlStyle
 
-    def text(self, text: bytes) -> RowLine:
-        """Add constant bytes."""
-        self.statement += text
-        return self
-
-    def if_changed(self, text: bytes) -> RowLine:
-        """Add constant bytes if an assigned column changes."""
-        return self.text(text) if self._is_changed else self
-
-    def value(
-        self,
-        column: int,
-        *,
-        is_second: bool = False,
-        kind: int = VALUE,
-        has_flag: bool = False,
-        is_exact: bool = False,
-        lead: bytes = b"",
-    ) -> RowLine:
-        """Add a value after its lead."""
-        if kind == ASSIGNED:
-            is_other = self._differs(self._columns[column].name)
-            self._is_changed |= is_other
-            if not is_other and not has_flag:
-                return self
-            lead = lead if self._assigned else lead[len(b", ") :]
-            self._assigned += 1
-        elif kind == OTHERWISE and self._assigned:
-            return self
-        return self.text(lead + self._style.part(self._literal(self._columns[column], is_second, is_exact)))
-
-    def _differs(self, name: str) -> bool:
-        before, after = self._row.before or {}, self._row.after or {}
-        return name not in before or name not in after or before[name] != after[name]
-
-    def _literal(self, column: Column, is_second: bool, is_exact: bool) -> bytes:
-        row = self._row
-        image = row.after if is_second or row.before is None else row.before
-        assert image is not None
+    def literal(self, column: Column, *, is_second: bool, is_exact: bool) -> bytes:
+        """See `RowLine`."""
+        image = self.image(is_second=is_second)
         if column.name in image:
             kind = kinds.EXACT_FLOAT if is_exact and column.kind == Kind.FLOAT else kinds.OTHER
-            return self._style.text(image[column.name], column, kind)
-        return diff_sql(column, row.diffs[column.name])
+            text = self.style.text(image[column.name], column, kind)
+        else:
+            text = diff_sql(column, self.row.diffs[column.name])
+        return self.style.part(text)
 
 
-class ChangeStatements:
+class ChangeStatements(Form):
     """The form of the statements for one table, as it was or fitted to its current definition.
 
     `ends`: updates end the period of a row; the statement deletes it.
     """
-
-    text_count = 0
 
     def __init__(
         self,
@@ -174,15 +134,7 @@ class ChangeStatements:
         key = schema.primary_key if fitted is None else fitted.primary_key
         self._key = [schema.columns[index] for index in key]
         self._is_plain = all(map(is_plain, self._names))
-        self.style = SqlStyle.of(server, is_quoted=not self._is_plain)
-
-    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
-        """See `row_forms.Form`."""
-        return []
-
-    def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """See `row_forms.Form`."""
-        raise AssertionError("lines that are left out are for people")
+        self.style: SqlStyle = SqlStyle.of(server, is_quoted=not self._is_plain)
 
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `row_forms.Form`; nothing for changes that cannot be written."""
@@ -209,7 +161,7 @@ class ChangeStatements:
         Raises `RefusedError`: its images lack required columns.
         """
         columns = self._table.schema.columns
-        line, images = RowLine(row, columns, self.style), Images.of_row(row, columns, ends=self._ends)
+        line, images = SqlLine(row, columns, self.style), Images.of_row(row, columns, ends=self._ends)
         self._write(line, images)
         return line.statement, self._head(images)
 

@@ -16,7 +16,6 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.kernels.arrays import Bools, Ints
-from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import build, plain_value
@@ -108,17 +107,7 @@ class WalkedSide:
 
     def differs(self, other: WalkedSide, column: Column) -> Bools:
         """Which rows have different bytes in a column."""
-        mine, its = self.cells(column), other.cells(column)
-        every = np.arange(len(mine))
-        sizes = mine.sizes(every)
-        both = mine.valid & its.valid
-        is_same = np.empty(len(every), dtype=np.bool_)
-        lengths = np.where(both & (sizes == its.sizes(every)), sizes, 0)
-        same_ranges.run(
-            mine.data, np.where(both, mine.starts, 0), np.where(both, its.starts, 0), lengths, is_same
-        )
-        is_same &= lengths == sizes
-        return np.where(both, ~is_same, mine.starts != its.starts)
+        return self.cells(column).differs(other.cells(column))
 
 
 class ReadSide:

@@ -1,0 +1,356 @@
+"""Changed rows as the messages of Debezium's connectors for MySQL and MariaDB, with their default settings.
+
+Each message is a line of JSON: ``{"topic": …, "key": …, "value": …}``, without schemas. Values are as Kafka
+Connect's JsonConverter writes them with these settings: ``decimal.handling.mode=precise``,
+``time.precision.mode=adaptive_time_microseconds``, ``bigint.unsigned.handling.mode=long``,
+``binary.handling.mode=bytes``, ``tombstones.on.delete=true``. The facts are from the documentation of the
+connectors ("Data change events", "Data type mappings"), and where it leaves something open (SRID 0, digits of
+TIMESTAMP(n), points) from the connectors' behavior.
+
+A log does not have the topic prefix (`name`), nor what is known only while a connector runs: `snapshot` is
+``"false"``, and `ts_ms` of the message is that of the change.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from os.path import basename
+from typing import Any
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.grammar import StringValues, parse_structure
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import copy_ranges
+from binlog_kaitai.log.event_rows import Row
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, json_text
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.builders import build, plain_value
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.event_metadata import STATEMENT, THREAD
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.row_images import ImageProgram
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.text import listed_values as kinds
+from binlog_kaitai.rows.text.base64_kernel import PAIRS
+from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TIMES, Kind
+from binlog_kaitai.values.representations import Value
+from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.strings import has_own_text
+from binlog_kaitai.views.row_forms import Form, LineWriter, OfEvents, RowLines, change_of, put_image
+from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
+from binlog_kaitai.views.value_styles import Cell, ValueStyle, width_of
+
+_DATETIMES = (Kind.DATETIME, Kind.OLD_DATETIME)
+_TIMESTAMPS = (Kind.TIMESTAMP, Kind.OLD_TIMESTAMP)
+
+#: Kinds whose values differ from those of `rows --format json`, besides byte strings and BIGINT UNSIGNED.
+_CONVERTED = TIMES | DOCUMENTS | {Kind.DECIMAL, Kind.BIT, Kind.GEOMETRY}
+
+#: What a zero date of a column that is NOT NULL becomes.
+_EPOCH = '"1970-01-01T00:00:00Z"'
+
+_POINT = 1
+
+
+class DebeziumStyle(ValueStyle):
+    """Values as in Debezium's messages."""
+
+    def cell(self, table: Table, column: Column) -> Cell:
+        """See :class:`ValueStyle`."""
+        if _is_converted(column):
+            return Cell(kinds.OTHER, *width_of(table, column))
+        cell = super().cell(table, column)
+        is_long = cell.kind == kinds.UNSIGNED and column.kind == Kind.INTEGER and cell.size == 8
+        return cell._replace(kind=kinds.SIGNED) if is_long else cell
+
+    def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
+        """See :class:`ValueStyle`."""
+        if not _is_converted(cells.column):
+            return super().left_texts(cells, rows, kind)
+        try:
+            values = build(cells.part(rows))
+        except CellError as error:
+            raise CellError(int(rows[error.row]), error.error) from error
+        texts: list[bytes] = _texts(values, cells.column).cast(pa.binary()).to_pylist()
+        return texts
+
+    def long_text(self, cells: Cells, row: int) -> bytes | None:
+        """See :class:`ValueStyle`."""
+        return None if _is_converted(cells.column) else super().long_text(cells, row)
+
+    def text(self, value: Value, column: Column) -> bytes:
+        """See :class:`ValueStyle`."""
+        if value is None or not _is_converted(column):
+            if isinstance(value, int) and column.kind == Kind.INTEGER and value >= 1 << 63:
+                value -= 1 << 64
+            return super().text(value, column)
+        kind = arrow_type(column)
+        text: str = _texts(pa.array([plain_value(value, column, kind)], kind), column)[0].as_py()
+        return text.encode()
+
+
+def _is_converted(column: Column) -> bool:
+    is_of_bytes = column.kind in STRINGS | COMPRESSED and column.charset == BINARY
+    return column.kind in _CONVERTED or (is_of_bytes and not has_own_text(column))
+
+
+def _texts(values: pa.Array, column: Column) -> pa.StringArray:
+    """JSON of values in Arrow's representation, none of which is NULL; a null is a zero date."""
+    match column.kind:
+        case Kind.DATE:
+            return _or_epoch(values.cast(pa.int32()).cast(pa.string()), column, "0")
+        case Kind.TIME | Kind.OLD_TIME:
+            return values.cast(pa.int64()).cast(pa.string())
+        case kind if kind in _DATETIMES:
+            micros = values.cast(pa.int64())
+            numbers = micros if column.fractional_digits > 3 else pc.divide(micros, 1000)
+            return _or_epoch(numbers.cast(pa.string()), column, "0")
+        case kind if kind in _TIMESTAMPS:
+            digits = column.fractional_digits
+            texts = values.cast(pa.timestamp("us")).cast(pa.string())
+            texts = pc.utf8_slice_codeunits(texts, 0, 20 + digits if digits else 19)
+            texts = pc.binary_join_element_wise(pc.utf8_replace_slice(texts, 10, 11, "T"), "Z", "")
+            return _or_epoch(_quoted(texts), column, _EPOCH)
+        case Kind.DECIMAL:
+            return _quoted(_unscaled(values))
+        case Kind.BIT if column.bits == 1:
+            return pc.if_else(pc.equal(values, 0), "false", "true")
+        case Kind.BIT:
+            raw, count = _items(values), len(values)
+            sizes = np.full(count, ((column.bits or 64) + 7) // 8, dtype=np.int64)
+            return _quoted(base64_texts(raw.reshape(-1), 8 * np.arange(count), sizes))
+        case Kind.GEOMETRY:
+            is_point = column.geometry_type == _POINT
+            return pa.array([_geometry(value, is_point=is_point) for value in values.to_pylist()])
+        case kind if kind in DOCUMENTS:
+            texts = pc.replace_substring(pc.replace_substring(values, "\\", "\\\\"), '"', '\\"')
+            return _quoted(texts)
+    offsets = np.frombuffer(values.buffers()[1], dtype=np.int32)[: len(values) + 1].astype(np.int64)
+    data = values.buffers()[2]
+    return _quoted(base64_texts(np.frombuffer(data or b"", np.uint8), offsets[:-1], np.diff(offsets)))
+
+
+def _or_epoch(texts: pa.StringArray, column: Column, epoch: str) -> pa.StringArray:
+    return pc.fill_null(texts, "null" if column.is_nullable else epoch) if texts.null_count else texts
+
+
+def _quoted(texts: pa.StringArray) -> pa.StringArray:
+    return pc.binary_join_element_wise('"', texts, '"', "")
+
+
+def _items(values: pa.Array) -> Bytes:
+    """The bytes of numbers, a row for each."""
+    size = values.type.bit_width // 8
+    return np.frombuffer(values.buffers()[1], dtype=np.uint8)[: size * len(values)].reshape(-1, size)
+
+
+def _unscaled(values: pa.Array) -> pa.StringArray:
+    """The digits of decimals as integers: base64 of as few bytes of two's complement as needed."""
+    raw = np.ascontiguousarray(_items(values)[:, ::-1])
+    is_negative = raw[:, :1] >= 128
+    is_sign = (raw[:, :-1] == np.where(is_negative, 255, 0)) & ((raw[:, 1:] >= 128) == is_negative)
+    skipped = np.logical_and.accumulate(is_sign, axis=1).sum(axis=1)
+    count, size = raw.shape
+    return base64_texts(raw.reshape(-1), size * np.arange(count) + skipped, size - skipped)
+
+
+def base64_texts(data: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:
+    """The base64 of ranges of bytes, padded, in one line each."""
+    groups = (lengths + 2) // 3
+    ends = np.cumsum(groups)
+    padded = np.zeros((int(ends[-1]) if len(ends) else 0, 3), dtype=np.uint32)
+    as_bytes = np.zeros(padded.size, dtype=np.uint8)
+    copy_ranges.run(data, starts, lengths, 3 * (ends - groups), as_bytes)
+    padded[:] = as_bytes.reshape(-1, 3)
+    bits = padded[:, 0] << 16 | padded[:, 1] << 8 | padded[:, 2]
+    letters = np.column_stack((PAIRS[bits >> 12], PAIRS[bits & 4095])).view(np.uint8).reshape(-1)
+    rest = lengths % 3
+    letters[4 * ends[rest > 0] - 1] = letters[4 * ends[rest == 1] - 2] = ord("=")
+    offsets = np.concatenate(([0], 4 * ends)).astype(np.int32)
+    return pa.StringArray.from_buffers(len(starts), pa.py_buffer(offsets), pa.py_buffer(letters))
+
+
+def _geometry(value: bytes, *, is_point: bool) -> str:
+    content: Any = parse_structure(StringValues.GeometryContent, value)
+    place = {}
+    if is_point:
+        with suppress(Exception):  # generated code on bytes that no server stores
+            place = {"x": content.shape.content.x, "y": content.shape.content.y}
+    wkb = np.frombuffer(content.data, np.uint8)
+    text = base64_texts(wkb, *np.array([[0], [len(wkb)]]))[0].as_py()
+    return json.dumps({**place, "wkb": text, "srid": content.srid or None})
+
+
+class DebeziumForm(Form):
+    """Messages of changed rows: one for an insert or update, and a tombstone after that of a delete.
+
+    `is_moved`: for updates that change the key: a delete, a tombstone and an insert. The form for all other
+    changes has the one for these as `moved`.
+    """
+
+    style = DebeziumStyle(kinds.JSON, b"null")
+    text_count = 3
+    #: The columns of `RowsPage.origins` that are read.
+    origins = (THREAD, STATEMENT)
+
+    def __init__(self, *, is_moved: bool = False) -> None:
+        self._is_moved = is_moved
+        self.moved = None if is_moved else DebeziumForm(is_moved=True)
+
+    def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
+        """See `row_forms.Form`."""
+        connector = "mariadb" if events.is_mariadb else "mysql"
+        seconds = pool.numbers(events.timestamps)
+        begin = LineProgram(pool).text(
+            f', "source": {{"version": "binlog-kaitai", "connector": "{connector}", "name": "", "ts_ms": '
+        )
+        begin.column(seconds).text(b'000, "snapshot": "false", "db": ' + json_text(events.schema))
+        for unit, zeros in (("us", "000000"), ("ns", "000000000")):
+            begin.text(f', "ts_{unit}": ').column(seconds).text(zeros)
+        begin.text(b', "table": ' + json_text(events.table) + b', "server_id": ')
+        begin.column(pool.numbers(events.server_ids)).text(', "gtid": ').column(events.gtids)
+        begin.text(b', "file": ' + json_text(basename(events.file)) + b', "pos": ')
+        begin.column(pool.numbers(events.positions)).text(', "row": ')
+        middle = LineProgram(pool)
+        for name, key in ((THREAD, "thread"), (STATEMENT, "query")):
+            middle.text(f', "{key}": ')
+            middle = middle.column(events.origins[name]) if name in events.origins else middle.text("null")
+        middle.text('}, "transaction": null, "op": "')
+        end = LineProgram(pool).text('", "ts_ms": ').column(seconds).text("000}")
+        return [begin, middle, end]
+
+    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
+        """See `row_forms.Form`."""
+        line, (_, before, after) = Line(table_lines, self.text_count), change_of(program)
+        self.put(line, table_lines, before, after)
+        return line.finish()
+
+    def put(
+        self,
+        line: Line | RowLine,
+        table_lines: TableLines,
+        before: Sequence[int] | None,
+        after: Sequence[int] | None,
+    ) -> None:
+        """Add the messages of a change, whose images have these columns."""
+        if before is None or after is None:
+            self._message(line, table_lines, before, after)
+        elif not self._is_moved:
+            self._message(line, table_lines, before, after, is_update=True)
+        else:
+            self._message(line, table_lines, before, None, other=after)
+            self._message(line, table_lines, None, after, is_update=True, other=before)
+
+    def _message(
+        self,
+        line: Line | RowLine,
+        table_lines: TableLines,
+        before: Sequence[int] | None,
+        after: Sequence[int] | None,
+        *,
+        is_update: bool = False,
+        other: Sequence[int] | None = None,
+    ) -> None:
+        """Add a message, and its tombstone; `other`: the image with the key before or after an update."""
+        key = table_lines.table.schema.primary_key
+        has_key = bool(key) and all(
+            index in {*(before or ()), *(after or ()), *(other or ())} for index in key
+        )
+        topic = b'{"topic": ' + json_text(".".join(table_lines.table.key)) + b', "key": '
+
+        def put_key(*, is_after: bool) -> None:
+            # A column missing from one image of an update is in the other.
+            first, second = (before, after) if other is None else (before or other, after or other)
+            line.text(b"{")
+            for index in key:
+                name = json_text(table_lines.table.schema.columns[index].name)
+                line.text((b"" if index == key[0] else b", ") + name + b": ")
+                is_second = index in (second or ()) if is_after else index not in (first or ())
+                line.value(index, is_second=is_second and first is not None)
+            line.text(b"}")
+
+        line.text(topic)
+        put_key(is_after=after is not None) if has_key else line.text(b"null")
+        if other is not None:
+            line.text(b', "headers": {"__debezium.%s": ' % (b"newkey" if after is None else b"oldkey"))
+            put_key(is_after=after is None)
+            line.text(b"}")
+        line.text(b', "value": {"before": ')
+        put_image(line, table_lines, before)
+        put_image(line.text(b', "after": '), table_lines, after, is_second=is_update)
+        operation = b"d" if after is None else b"c" if before is None else b"u"
+        line.event(0).number().event(1).text(operation).event(2).text(b"}\n")
+        if after is None and has_key:
+            line.text(topic)
+            put_key(is_after=False)
+            line.text(b', "value": null}\n')
+
+
+class DebeziumWriter(LineWriter):
+    """Writes the messages of rows of a table."""
+
+    def __init__(self, page: RowsPage, table: Table, events: Ints, form: DebeziumForm) -> None:
+        super().__init__(page, table, events, form)
+        assert form.moved is not None
+        self._forms = form, form.moved
+        self._of_moved = LineWriter(page, table, events, form.moved)
+
+    def lines(self, located: LocatedRows) -> RowLines:
+        """See `LineWriter`."""
+        is_moved = self._moves(located)
+        if not is_moved.any():
+            return super().lines(located)
+        parts = []
+        for write, rows in ((super().lines, ~is_moved), (self._of_moved.lines, is_moved)):
+            numbers = np.flatnonzero(rows)
+            try:
+                parts.append(write(located.select(numbers)))
+            except CellError as error:
+                raise CellError(int(numbers[error.row]), error.error) from error
+        whole = RowLines.joined(parts)
+        return whole.select(np.lexsort((whole.numbers, whole.events)))
+
+    def _moves(self, located: LocatedRows) -> Bools:
+        """Which images are those of updates that change the key."""
+        moves = np.zeros(len(located.events), dtype=np.bool_)
+        first = np.flatnonzero(located.changes == BEFORE)
+        columns = self._table.schema.columns
+        for index in self._table.schema.primary_key if len(first) else ():
+            before, after = (
+                Cells.of(self._table, columns[index], located).part(first + step) for step in (0, 1)
+            )
+            is_there = (before.starts != ABSENT) & (after.starts != ABSENT)
+            moves[first] |= is_there & before.differs(after)
+        moves[first + 1] = moves[first]
+        return moves
+
+    def read(self, index: int, rows: Sequence[Row]) -> RowLines:
+        """See `LineWriter`."""
+        table, lines = self._table, []
+        columns = table.schema.columns
+        data, limits = self._texts
+        number = 3 * int(np.searchsorted(self._events, index))
+        texts = [bytes(data[limits[number + part] : limits[number + part + 1]]) for part in range(3)]
+        first = int(self._page.first_numbers[index])
+        for row in rows:
+            before, after = row.before, row.after
+            keys = [columns[one].name for one in table.schema.primary_key]
+            is_moved = (
+                before is not None
+                and after is not None
+                and any(name in before and name in after and before[name] != after[name] for name in keys)
+            )
+            line = RowLine(row, columns, self._form.style, texts, first + row.index)
+            images = [
+                None if image is None else [column.index for column in columns if column.name in image]
+                for image in (before, after)
+            ]
+            self._forms[is_moved].put(line, self._table_lines, *images)
+            lines.append(line.statement)
+        return RowLines.of(index, [row.index for row in rows], lines)
