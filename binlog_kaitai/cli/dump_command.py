@@ -20,7 +20,7 @@ from binlog_kaitai.cli.client_options import (
     options_without_meaning,
 )
 from binlog_kaitai.cli.console import text_output, watched
-from binlog_kaitai.errors import DamagedError, UsageError, writing_to
+from binlog_kaitai.errors import DamagedError, writing_to
 
 if TYPE_CHECKING:
     from binlog_kaitai.render.dump import DumpOptions
@@ -59,7 +59,7 @@ def _numbers(
 @_flag("--disable-log-bin", "-D", help="Disable binary logging on replay.")
 @_flag("--verify-binlog-checksum", "-c", help="Stop at an event with a wrong checksum.")
 @click.option("--set-charset", metavar="NAME", help="Start with SET NAMES.")
-@click.option("--rewrite-db", metavar="OLD->NEW", multiple=True, help="Rename a database. *")
+@options.rewrite_db
 @click.option("--database", "-d", metavar="NAME", help="Only events of this database.")
 @click.option("--table", "-T", metavar="NAME", help="MariaDB: only rows of this table.")
 @_numbers("--server-id", "--do-server-ids", "server_ids", help="Only events of these servers.")
@@ -149,7 +149,7 @@ def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes],
 def _options(
     *,
     base64_output: str,
-    rewrite_db: tuple[str, ...],
+    rewrite_db: dict[str, str],
     start_datetime: str | None,
     stop_datetime: str | None,
     include_gtids: str | None,
@@ -171,7 +171,7 @@ def _options(
     return DumpOptions(
         # As in the clients, `unspec` means that the option was not given.
         base64_output=Base64Output("auto" if base64_output == "unspec" else base64_output),
-        rewrite_databases=dict(_pair(text) for text in rewrite_db),
+        rewrite_databases=rewrite_db,
         verify_checksums=verify_binlog_checksum,
         start_timestamp=filters.start_timestamp,
         stop_timestamp=filters.stop_timestamp,
@@ -183,10 +183,3 @@ def _options(
         stop_gtids=stop_position if isinstance(stop_position, dict) else {},
         **plain,
     )
-
-
-def _pair(text: str) -> tuple[str, str]:
-    old, arrow, new = (part.strip() for part in text.partition("->"))
-    if not (old and arrow and new):
-        raise UsageError(f"{text!r} is not a valid rename; use 'old->new'")
-    return old, new

@@ -284,6 +284,20 @@ zero_dates = click.option(
 )
 
 
+def _renames(context: click.Context, option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:
+    names = {}
+    for pair in pairs:
+        old, arrow, new = (part.strip() for part in pair.partition("->"))
+        if not (old and arrow and new):
+            raise UsageError(f"{pair!r} is not a valid rename; use 'old->new'")
+        names[old] = new
+    return names
+
+
+#: The command gets the new names of databases by the old ones.
+rewrite_db = click.option(
+    "--rewrite-db", metavar="OLD->NEW", multiple=True, callback=_renames, help="Rename a database. *"
+)
 jobs = click.option(
     "--jobs",
     type=click.IntRange(min=1),

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Unpack
+from typing import Any
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import text_output, warn
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.filters import FilterOptions
 
 #: Exit code if a selected change is a comment in the script, not a statement.
 EXIT_INCOMPLETE = 3
@@ -33,22 +30,18 @@ EXIT_INCOMPLETE = 3
     multiple=True,
     help="With --for-table: a column's name in the log and its current name. *",
 )
+@options.rewrite_db
+@click.option("--replace", is_flag=True, help="Write REPLACE instead of INSERT.")
+@click.option("--insert-ignore", is_flag=True, help="Write INSERT IGNORE instead of INSERT.")
 @click.option("--extended-insert", is_flag=True, help="Combine consecutive INSERTs into the same table.")
 @click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … for unknown column names.")
 def sql(
     sources: tuple[str, ...],
     redo: bool,
     undo: bool,
-    operation: tuple[str, ...],
-    where: str | None,
-    column: tuple[str, ...],
     ddl: str | None,
     jobs: int | None,
-    for_table: str | None,
-    renamed: tuple[str, ...],
-    extended_insert: bool,
-    allow_unnamed: bool,
-    **filters: Unpack[FilterOptions],
+    **chosen: Any,
 ) -> None:
     """Generate SQL that replays changes, or reverts them.
 
@@ -59,6 +52,10 @@ def sql(
     Logged statements (DDL, and changes in statement format) are printed with the session settings they ran
     under. --undo cannot revert them and prints them as comments, like row changes whose images lack columns
     (binlog_row_image). It warns about each, and the exit code is 3.
+
+    --rewrite-db renames a database in row changes and in USE. It does not change the text of statements: one
+    that names the database is printed as a comment, too. Filters take the names in the log. --replace and
+    --insert-ignore are for rows that may exist; DELETE and UPDATE stay as they are.
 
     With --for-table, --undo reverts changes on a table whose columns have changed since. Columns are matched
     by name or by --renamed. Values of dropped columns are omitted, with a warning.
@@ -71,24 +68,19 @@ def sql(
     Examples:
       binlog-kaitai sql binlog.000024 | mysql --binary-mode
       binlog-kaitai sql --undo --for-table orders.sql --renamed note=remark binlog.000024 > undo.sql
+      binlog-kaitai sql --rewrite-db 'shop->shop2' --replace -d shop binlog.000024
       binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
     """
-    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.filters import FilterOptions, Filters
+    from binlog_kaitai.core.options import part_of
     from binlog_kaitai.errors import UsageError
     from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 
     if redo and undo:
         raise UsageError("--redo and --undo cannot be combined")
-    wanted = SqlOptions.of(
-        undo=undo,
-        operation=operation,
-        where=where,
-        column=column,
-        allow_unnamed=allow_unnamed,
-        extended_insert=extended_insert,
-        for_table=for_table,
-        renamed=renamed,
-    )
+    filters = part_of(chosen, FilterOptions)
+    others = {name: value for name, value in chosen.items() if name not in filters}
+    wanted = SqlOptions.of(undo=undo, **others)
     report = OmissionReport(lambda warning: warn(f"warning: {warning}"))
     stdout = text_output()
     script = partial(write_sql, sources, Filters.of(**filters), wanted, report, ddl=ddl, threads=jobs)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.render.sql.logged_statements import mention
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 
@@ -84,3 +85,58 @@ def test_a_stop_position_inside_a_transaction_means_the_same_to_all(log: str, ru
             assert done.returncode == (0 if before == whole else 3)
             assert ("an incomplete transaction is not" in done.stderr) is (before != whole)
     assert incomplete or "payloads" in log  # a compressed transaction is one event
+
+
+def test_rows_and_use_are_in_renamed_databases_but_statements_stay(run: Run) -> None:
+    before, done = run("sql", MIXED), run("sql", "--rewrite-db", "t->other", MIXED)
+    assert (before.returncode, done.returncode) == (0, 3)
+    assert "names the database t, which --rewrite-db renames" in done.stderr
+    assert "\n-- CREATE DATABASE `t` CHARACTER SET utf8mb4\n" in done.stdout
+    script = [line for line in done.stdout.splitlines() if not line.startswith("-- ")]
+    assert not [line for line in script if "`t`" in line]
+    assert "USE `other`;" in script
+    changes = re.findall(r"(?:INSERT|UPDATE|DELETE) .*`t`\..*", before.stdout)
+    assert [line.replace("`t`.", "`other`.") for line in changes] == [
+        line for line in script if "`other`." in line
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statement", "is_named"),
+    [
+        ("DROP TABLE `shop`.`orders`", True),
+        ("DELETE FROM Shop . orders", True),
+        ("CREATE DATABASE IF NOT EXISTS shop", True),
+        ('INSERT INTO "shop".orders VALUES (1)', True),
+        ("DROP TABLE orders", False),
+        ("DROP TABLE workshop.orders, shop2.orders", False),
+        ("CREATE DATABASE shop2", False),
+    ],
+)
+def test_names_of_databases_in_statements(statement: str, is_named: bool) -> None:
+    assert bool(mention("shop").search(statement.encode())) == is_named
+
+
+@pytest.mark.parametrize("option", ["--replace", "--insert-ignore"])
+@pytest.mark.parametrize("extended", [(), ("--extended-insert",)])
+def test_other_words_insert_rows(option: str, extended: tuple[str, ...], run: Run) -> None:
+    words = {"--replace": "REPLACE", "--insert-ignore": "INSERT IGNORE"}[option]
+    only_rows = *extended, "--operation", "insert", MIXED
+    plain, done = run("sql", *only_rows), run("sql", option, *only_rows)
+    assert done.returncode == 0
+    assert done.stdout == plain.stdout.replace("INSERT INTO", f"{words} INTO") != plain.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--replace", "--insert-ignore"), "cannot be combined"),
+        (("--replace", "--operation", "delete"), "--operation leaves none; add insert"),
+        (("--undo", "--insert-ignore", "--operation", "insert"), "--operation leaves none; add delete"),
+        (("--rewrite-db", "t"), "'t' is not a valid rename; use 'old->new'"),
+    ],
+)
+def test_options_that_contradict_each_other(options: tuple[str, ...], message: str, run: Run) -> None:
+    done = run("sql", *options, MIXED)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.values.sql_text import identifier
 from tests.corpus_files import case
 from tests.servers.conftest import StartServer
@@ -280,3 +281,47 @@ def test_redo_of_images_with_less_than_all_columns(name: str, start_server: Star
 
 def image_of(row: str) -> str:
     return ("FULL", "MINIMAL", "NOBLOB")[len(row) % 3]
+
+
+#: Everything is in the database that the session uses, as it is where --rewrite-db renames all of it.
+ELSEWHERE = [
+    "CREATE TABLE things (id INT PRIMARY KEY, v VARCHAR(20))",
+    "INSERT INTO things VALUES (1, 'a'), (2, 'é'), (3, 'c')",
+    "UPDATE things SET v = 'b' WHERE id = 1",
+    "DELETE FROM things WHERE id = 3",
+    "ALTER TABLE things ADD n INT",
+    "INSERT INTO things VALUES (4, 'd', 4)",
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_changes_are_made_in_another_database_and_over_existing_rows(
+    name: str, start_server: StartServer
+) -> None:
+    server = start_server(name)
+    for statement in ("DROP DATABASE IF EXISTS r", "DROP DATABASE IF EXISTS one", "CREATE DATABASE one"):
+        server.execute(statement)
+    server.execute(reset_statement(server))
+    run(server, ["USE one", *ELSEWHERE])
+    log = last_log(server)
+    expected = [json.loads(line)["rows"] for line in snapshot(server, ["one"]).splitlines()]
+
+    def found() -> list[object]:
+        return [json.loads(line)["rows"] for line in snapshot(server, ["r"]).splitlines()]
+
+    server.execute("CREATE DATABASE r")
+    play(server, script("--rewrite-db", "one->r", log))
+    assert found() == expected
+    again = "--rewrite-db", "one->r", "--operation", "insert", "--start-position", _of_last_insert(log), log
+    server.execute("UPDATE r.things SET v = 'other' WHERE id = 4")
+    play(server, script("--insert-ignore", *again))
+    assert found() != expected
+    play(server, script("--replace", *again))
+    assert found() == expected
+    server.execute("DELETE FROM r.things WHERE id = 4")
+    play(server, script("--undo", "--replace", "--rewrite-db", "one->r", "--operation", "delete", log))
+    assert [row[0] for row in server.execute("SELECT id FROM r.things ORDER BY id")] == [1, 2, 3]
+
+
+def _of_last_insert(log: Path) -> str:
+    return str([row.position for row in bk.read_rows(log) if row.change.value == "insert"][-1])

@@ -24,6 +24,7 @@ from typing import NamedTuple
 
 from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.render.sql.altered_tables import FittedTable
+from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.sql_values import SqlStyle, diff_sql
 from binlog_kaitai.render.sql.statement_text import ASSIGN, DEALLOCATE, RUN_ASSIGNED
 from binlog_kaitai.rows.image_walk import DELETE
@@ -115,24 +116,27 @@ class ChangeStatements(Form):
         self,
         table: Table,
         server: SqlDialect,
+        options: SqlOptions,
         *,
-        undo: bool,
         fitted: FittedTable | None = None,
         ends: bool = False,
     ) -> None:
         schema = table.schema
-        self._table, self._server, self._undo, self._ends = table, server, undo, ends
+        self._table, self._server, self._undo, self._ends = table, server, options.undo, ends
+        self._insertion_words = options.insertion.encode()
         #: The names of the written columns, as in the statements.
         self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
-        self._names = [*table.key, *(column.name for column in self._now.values())]
-        self._name = b".".join(map(_name, table.key))
+        database, name = table.key
+        key = options.databases.get(database, database), name
+        self._names = [*key, *(column.name for column in self._now.values())]
+        self._name = b".".join(map(_name, key))
         self._columns = [
             column
             for column in schema.columns
             if column.index in self._now and not self._now[column.index].is_generated
         ]
-        key = schema.primary_key if fitted is None else fitted.primary_key
-        self._key = [schema.columns[index] for index in key]
+        primary_key = schema.primary_key if fitted is None else fitted.primary_key
+        self._key = [schema.columns[index] for index in primary_key]
         self._is_plain = all(map(is_plain, self._names))
         self.style: SqlStyle = SqlStyle.of(server, is_quoted=not self._is_plain)
 
@@ -195,7 +199,7 @@ class ChangeStatements(Form):
 
     def _insertion(self, image: Image) -> bytes:
         names = b", ".join(self._name_of(column) for column in self._columns if column.index in image.columns)
-        return b"INSERT INTO %s (%s) VALUES " % (self._name, names)
+        return b"%s INTO %s (%s) VALUES " % (self._insertion_words, self._name, names)
 
     def _insert(self, line: Line | RowLine, image: Image) -> None:
         present = [column for column in self._columns if column.index in image.columns]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import Any, NamedTuple
 
@@ -113,6 +114,7 @@ class LoggedStatements:
         self._filters = filters
         self._report = report
         self._context: list[ParsedEvent] = []
+        self._renamed = {name: mention(name) for name in options.databases}
         #: Effects of the last block's statements on tables; only determined for undo.
         self.alterations: list[LaterAlteration] = []
 
@@ -161,8 +163,11 @@ class LoggedStatements:
             if not query.strip() or query.startswith(b"#") or is_half_done(body):
                 return b""  # a placeholder for an event unknown to a replica, or no change
             if not self._options.undo:
+                if database := self._named(query):
+                    reason = f"the statement names the database {database}, which --rewrite-db renames"
+                    return self._left_out(query, where, reason)
                 try:
-                    return statement_text(event, context, dialect)
+                    return statement_text(event, context, dialect, self._options.databases)
                 except MisreadError as misread:
                     return self._left_out(query, where, str(misread))
             if query[:2].upper() == b"XA":
@@ -173,6 +178,10 @@ class LoggedStatements:
             return self._left_out(text, where, "changes were lost on the server (INCIDENT_EVENT)")
         return self._left_out(text, where, "LOAD DATA requires its file, which is not part of the script")
 
+    def _named(self, query: bytes) -> str:
+        """A renamed database that the text of a statement names; empty if there is none."""
+        return next((name for name, pattern in self._renamed.items() if pattern.search(query)), "")
+
     def _xa(self, query: bytes, where: str) -> bytes:
         """The XA statement that an event represents."""
         return self._left_out(query, where, _AS_COMMITTED) if self._options.undo else delimited(query)
@@ -181,6 +190,15 @@ class LoggedStatements:
         text = query.decode("utf-8", "backslashreplace")
         self._report.incomplete(reason, f"{where}: {shortened(text)}")
         return comment(f"{reason}: {where}\n{text}")
+
+
+def mention(database: str) -> re.Pattern[bytes]:
+    """What a statement has that names a database, in any case: ``shop.``, ``DATABASE shop``, ``USE shop``."""
+    name = rb"(?:`%s`|\"%s\"|%s)" % tuple(
+        re.escape(database.replace(mark, 2 * mark).encode()) for mark in ("`", '"', "\0")
+    )
+    words = rb"\b(?:database|schema|use)\s+(?:if\s+(?:not\s+)?exists\s+)?"
+    return re.compile(rb"(?<![\w$.`\"])%s\s*\.|%s%s(?![\w$])" % (name, words, name), re.IGNORECASE)
 
 
 def _query(event: ParsedEvent) -> bytes:

@@ -250,8 +250,10 @@ class RowStatements:
                 if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
                     position = int(page.block.positions[page.images.rows[event]])
                     raise UsageError(_why_unnamed(table), file=page.block.file, position=position)
-                undo, fitted = self._options.undo, self._fitted(table)
-                table.memory[key] = ChangeStatements(table, self.dialect, undo=undo, fitted=fitted, ends=ends)
+                fitted = self._fitted(table)
+                table.memory[key] = ChangeStatements(
+                    table, self.dialect, self._options, fitted=fitted, ends=ends
+                )
             form: ChangeStatements = table.memory[key]
             return form
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -167,6 +167,8 @@ class SqlOptions:
     `allow_unnamed`: name columns c1, c2 … if their names are unknown.
     `is_extended`: merge consecutive INSERTs into a table, up to about a megabyte.
     `today`: current definitions, to which statements are adapted; None for the tables as they were.
+    `databases`: new names of databases.
+    `insertion`: the words before INTO that insert rows.
     """
 
     undo: bool = False
@@ -174,6 +176,8 @@ class SqlOptions:
     allow_unnamed: bool = False
     is_extended: bool = False
     today: CurrentDefinitions | None = None
+    databases: Mapping[str, str] = field(default_factory=dict)
+    insertion: str = "INSERT"
 
     @classmethod
     def of(
@@ -187,6 +191,9 @@ class SqlOptions:
         extended_insert: bool = False,
         for_table: str | None = None,
         renamed: Sequence[str] = (),
+        rewrite_db: Mapping[str, str] | None = None,
+        replace: bool = False,
+        insert_ignore: bool = False,
     ) -> SqlOptions:
         """Parse the options from user input.
 
@@ -197,5 +204,12 @@ class SqlOptions:
         if renamed and for_table is None:
             raise UsageError("--renamed requires --for-table")
         wanted = Wanted.of(operation=operation, where=where, column=column)
+        if replace and insert_ignore:
+            raise UsageError("--replace and --insert-ignore cannot be combined")
+        inserted = Change.DELETE if undo else Change.INSERT
+        if (replace or insert_ignore) and wanted.operations and inserted not in wanted.operations:
+            option = "--replace" if replace else "--insert-ignore"
+            raise UsageError(f"{option} is about INSERTs, but --operation leaves none; add {inserted.value}")
         today = None if for_table is None else CurrentDefinitions(for_table, renamed)
-        return cls(undo, wanted, allow_unnamed, extended_insert, today)
+        insertion = "REPLACE" if replace else "INSERT IGNORE" if insert_ignore else "INSERT"
+        return cls(undo, wanted, allow_unnamed, extended_insert, today, rewrite_db or {}, insertion)

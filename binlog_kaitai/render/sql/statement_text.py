@@ -17,6 +17,7 @@ converted: the server decodes it with `character_set_client`, as if a client had
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from binlog_kaitai.core.adapter import decimal_text
@@ -225,11 +226,14 @@ def postamble() -> bytes:
     return f"SET {back};\n".encode()
 
 
-def statement_text(event: ParsedEvent, context: list[ParsedEvent], dialect: SqlDialect) -> bytes:
+def statement_text(
+    event: ParsedEvent, context: list[ParsedEvent], dialect: SqlDialect, databases: Mapping[str, str]
+) -> bytes:
     """A logged statement with everything that it needs, ready to run.
 
     `event`: a QUERY_EVENT, compressed or not.
     `context`: the preceding events that belong to it: INTVAR, RAND, USER_VAR.
+    `databases`: new names of databases, for USE; the text of the statement stays.
     Raises `MisreadError`: it cannot be written without being misinterpreted.
     Raises `BinlogError`: the value of a user variable is invalid.
     """
@@ -243,7 +247,7 @@ def statement_text(event: ParsedEvent, context: list[ParsedEvent], dialect: SqlD
     # Names of variables may need the same treatment.
     text = b"".join(map(_context, context))
     if body.schema_name and not event.header.is_use_suppressed:
-        text += _use(body.schema_name)
+        text += _use(databases.get(body.schema_name, body.schema_name))
     # The name of the database is in UTF-8.
     text += opening
     text += _set([(one.name, one.value) for one in settings])
