@@ -145,7 +145,7 @@ def _say_text(what: str, facts: dict[str, object]) -> None:
         case "stored":
             say(f"{facts['log']}: stored as {facts['url']}")
         case "torn":
-            from binlog_kaitai.live.torn_logs import PASSED
+            from binlog_kaitai.live.server_logs import PASSED
 
             say(PASSED.format(**facts), err=True)
         case "failover":

@@ -21,8 +21,8 @@ from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, r
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import Archive, ArchiveState, SafePosition, read_names, remove_logs
 from binlog_kaitai.live.packets import checked_name
+from binlog_kaitai.live.server_logs import gtids_at_end
 from binlog_kaitai.live.server_session import Server, ServerSession
-from binlog_kaitai.live.torn_logs import gtids_at_end
 from binlog_kaitai.sources import eras, source
 
 #: Where a new archive may start, besides a log and a GTID set.

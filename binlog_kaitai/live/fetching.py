@@ -38,10 +38,8 @@ from binlog_kaitai.live.closed_logs import ClosedLogs, Report
 from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import DumpStream, StreamState
-from binlog_kaitai.live.requests import MAX_SHORT_POSITION
-from binlog_kaitai.live.server_logs import LogStream
-from binlog_kaitai.live.server_session import ServerSession
-from binlog_kaitai.live.torn_logs import check_continues, log_after, torn
+from binlog_kaitai.live.server_logs import LogStream, check_continues, log_after, torn
+from binlog_kaitai.live.server_session import MAX_SHORT_POSITION, ServerSession
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.checksum_runs import check, error_at

@@ -53,9 +53,8 @@ from binlog_kaitai.live.archive_eras import (
 from binlog_kaitai.live.causes import PURGED, pause_after
 from binlog_kaitai.live.closed_logs import SPOOL, refuse_trimmed
 from binlog_kaitai.live.fetching import TRIES, Fetch
-from binlog_kaitai.live.server_logs import anyone, log_header
+from binlog_kaitai.live.server_logs import PASSED, anyone, log_header
 from binlog_kaitai.live.server_session import Server, ServerSession
-from binlog_kaitai.live.torn_logs import PASSED
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import locked, replace_file
 from binlog_kaitai.sources.source import natural_key, resolve

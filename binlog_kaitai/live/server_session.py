@@ -3,22 +3,28 @@
 PyMySQL connects, authenticates and encrypts. It does not check what it parses, so whatever it raises becomes
 an error of this package that names the server. It has no dump commands, so from the dump on, this module
 reads the socket; servers close a connection after a dump, so it cannot be used for anything else.
+
+The Kaitai compiler writes no serializers for the Python classes of this project. Each message of a replica
+(`formats/network`) is a list of its fields here, in the grammar's order; tests parse the bytes with the
+grammar, so that the two cannot differ.
 """
 
 from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
+from uuid import UUID
 
 from binlog_kaitai.core.framing import MAGIC
-from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.grammar import masks, sizes
+from binlog_kaitai.core.gtids import GtidSet, Intervals
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
-from binlog_kaitai.live import requests
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
 from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
@@ -38,6 +44,18 @@ _GRACE = 5.0
 _WRITE_TIMEOUT = 1800
 #: MariaDB: this client supports GTIDs. At lower levels, servers replace events by others of the same length.
 _CAPABILITY = 4
+
+
+#: The stream ends after the newest event; the same bit in both dump commands.
+NON_BLOCKING = masks.ComBinlogDump.IS_NON_BLOCKING
+
+#: Without it, MariaDB omits ANNOTATE_ROWS events. In MySQL, this bit has another meaning.
+WITH_ANNOTATIONS = masks.ComBinlogDump.WANTS_ANNOTATIONS
+
+#: The largest position that COM_BINLOG_DUMP can name, in every version.
+MAX_SHORT_POSITION = (1 << 8 * sizes.ComBinlogDump.POSITION_SIZE) - 1
+
+_TAGGED = 1
 
 
 @dataclass(frozen=True)
@@ -294,11 +312,11 @@ class ServerSession:
         `semi_sync`: make the server wait for acknowledgements.
         """
         self._introduce(semi_sync=semi_sync)
-        flags = 0 if waits else requests.NON_BLOCKING
+        flags = 0 if waits else NON_BLOCKING
         if self.server.is_mariadb:
-            flags |= requests.WITH_ANNOTATIONS
-        if position <= requests.MAX_SHORT_POSITION:
-            request = requests.binlog_dump(file_name, position, flags, self._replica.server_id)
+            flags |= WITH_ANNOTATIONS
+        if position <= MAX_SHORT_POSITION:
+            request = binlog_dump(file_name, position, flags, self._replica.server_id)
         else:
             request = self._far_dump(file_name, position, flags)
         stream = self._start(request, waits=waits, is_eager=semi_sync)
@@ -310,12 +328,12 @@ class ServerSession:
     def log_after(self, gtids: GtidSet) -> str:
         """The log with the first transaction that is not in a set."""
         self._introduce()
-        flags = requests.NON_BLOCKING
+        flags = NON_BLOCKING
         if self.server.is_mariadb:
             self._set("slave_connect_state", str(gtids.position()))
-            request = requests.binlog_dump("", 4, flags, self._replica.server_id)
+            request = binlog_dump("", 4, flags, self._replica.server_id)
         else:
-            request = requests.binlog_dump_gtid("", 4, flags, self._replica.server_id, gtids)
+            request = binlog_dump_gtid("", 4, flags, self._replica.server_id, gtids)
         stream = self._start(request)
         return stream.log_name
 
@@ -330,7 +348,7 @@ class ServerSession:
 
     def acknowledge(self, stream: DumpStream, position: int) -> None:
         """Acknowledge that everything before a position is safe, in semi-synchronous replication."""
-        payload = requests.semi_sync_ack(stream.log_name, position)
+        payload = semi_sync_ack(stream.log_name, position)
         self._send(payload)
         stream.sent_acknowledgement()
 
@@ -339,7 +357,7 @@ class ServerSession:
             reason = "past 4 GiB a log cannot be resumed without gtid_mode=ON"
             raise ServerError(reason, file=file_name, position=position)
         nothing = GtidSet()  # the name selects the start, and nothing is excluded
-        return requests.binlog_dump_gtid(file_name, position, flags, self._replica.server_id, nothing)
+        return binlog_dump_gtid(file_name, position, flags, self._replica.server_id, nothing)
 
     def _introduce(self, *, semi_sync: bool = False) -> None:
         """Set a replica's session variables before a dump; each server ignores the other's spellings."""
@@ -362,7 +380,7 @@ class ServerSession:
 
     def _start(self, request: bytes, *, waits: bool = False, is_eager: bool = False) -> DumpStream:
         with self._reported("the binary log (REPLICATION SLAVE)"):
-            self._send(requests.register_slave(self._replica.server_id))
+            self._send(register_slave(self._replica.server_id))
             self._connection._next_seq_id = 1
             self._connection._read_packet()
         self._send(request)
@@ -385,3 +403,68 @@ class ServerSession:
 def _version(text: str) -> tuple[int, ...]:
     numbers = re.match(r"(\d+)\.(\d+)", text)
     return tuple(map(int, numbers.groups())) if numbers else (0, 0)
+
+
+# -- the messages of a replica
+
+
+def binlog_dump(file_name: str, position: int, flags: int, server_id: int) -> bytes:
+    """COM_BINLOG_DUMP: the stream from a position of a log on; an empty name selects the oldest log."""
+    return b"".join(
+        (sizes.ComBinlogDump.COMMAND, _u4(position), _u2(flags), _u4(server_id), file_name.encode("utf-8"))
+    )
+
+
+def binlog_dump_gtid(file_name: str, position: int, flags: int, server_id: int, gtids: GtidSet) -> bytes:
+    """COM_BINLOG_DUMP_GTID: the stream without the given transactions.
+
+    With a name, it starts at the position, which has 8 bytes here; without one, at the first transaction that
+    is not in the set.
+    """
+    name, data = file_name.encode("utf-8"), gtid_set(gtids)
+    head = (sizes.ComBinlogDumpGtid.COMMAND, _u2(flags), _u4(server_id), _u4(len(name)), name, _u8(position))
+    return b"".join((*head, _u4(len(data)), data))
+
+
+def register_slave(server_id: int) -> bytes:
+    """COM_REGISTER_SLAVE: SHOW REPLICAS lists this client. Host, user and password are empty."""
+    host = user = password = _u1(0)
+    port, rank, source_id = _u2(0), _u4(0), _u4(0)
+    return b"".join(
+        (sizes.ComRegisterSlave.COMMAND, _u4(server_id), host, user, password, port, rank, source_id)
+    )
+
+
+def semi_sync_ack(file_name: str, position: int) -> bytes:
+    """The reply to an event of semi-synchronous replication: everything before the position is safe."""
+    return b"".join((sizes.SemiSyncAck.MAGIC, _u8(position), file_name.encode("utf-8")))
+
+
+def gtid_set(gtids: GtidSet) -> bytes:
+    """A GTID set of MySQL; in the older form, which every server accepts, unless a GTID has a tag."""
+    sources = sorted(_sources(gtids))
+    is_tagged = any(tag for _, tag, _ in sources)
+    count = len(sources)
+    parts = [_u1(_TAGGED) + _number(count, 6) + _u1(_TAGGED) if is_tagged else _u8(count)]
+    for uuid, tag, intervals in sources:
+        parts.append(uuid)
+        if is_tagged:
+            # A variable-length integer; below 64, it is one byte with twice the number.
+            parts += [_u1(2 * len(tag)), tag]
+        ranges = list(iter(intervals))  # a list of the set itself would request its length
+        parts.append(_u8(len(ranges)))
+        parts += [_u8(first) + _u8(last + 1) for first, last in ranges]
+    return b"".join(parts)
+
+
+def _sources(gtids: GtidSet) -> Iterable[tuple[bytes, bytes, Intervals]]:
+    for source, intervals in gtids.items():
+        uuid, _, tag = source.partition(":")
+        yield UUID(uuid).bytes, tag.encode(), intervals
+
+
+def _number(value: int, width: int) -> bytes:
+    return value.to_bytes(width, "little")
+
+
+_u1, _u2, _u4, _u8 = (partial(_number, width=width) for width in (1, 2, 4, 8))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.sources import mariadb_encryption, packed
+from binlog_kaitai.sources import encryption, packed
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Preceded, Refused
 
@@ -48,15 +48,13 @@ def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO
         raw = cast(BinaryIO, packed.PackedStream(_again(raw, start, begin), packing))
         begin, start = 0, read_up_to(raw, len(MAGIC))
     if start == ENCRYPTED_MAGIC:
-        from binlog_kaitai.sources.mysql_encryption import decrypted
-
-        return decrypted(raw, keys, start)
+        return encryption.decrypted_log(raw, keys, start)
     if start == _INNODB_MAGIC:
         from binlog_kaitai.sources.innodb_log import opened
 
         return opened(raw, start, beside)
     if start == MAGIC:
-        stream, start = mariadb_encryption.decrypted(raw, start, keys)
+        stream, start = encryption.decrypted_events(raw, start, keys)
         if stream is not None:
             return stream
     elif len(start) == len(MAGIC):

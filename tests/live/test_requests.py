@@ -12,7 +12,7 @@ from binlog_grammar.semi_sync_ack import SemiSyncAck
 
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.live import requests
+from binlog_kaitai.live import server_session as requests
 from tests.grammar.vectors import parse, unread
 
 A, B = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "4e11fa47-71ca-11e1-9e33-c80aa9429562"

@@ -16,7 +16,8 @@ from pyarrow import fs
 
 import binlog_kaitai as bk
 from binlog_kaitai.live import fetch as bk_fetch
-from binlog_kaitai.live import fetching, requests
+from binlog_kaitai.live import fetching
+from binlog_kaitai.live import server_session as requests
 from binlog_kaitai.sources.source import Source
 from tests.live.test_packets import not_in_use
 from tests.object_store import serving

@@ -12,7 +12,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError
-from binlog_kaitai.sources.mysql_encryption import HEADER_SIZE
+from binlog_kaitai.sources.encryption import HEADER_SIZE
 from binlog_kaitai.sources.source import Source
 from tests.corpus_files import CORPUS
 from tests.extent import sample

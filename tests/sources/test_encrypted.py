@@ -11,7 +11,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.sources import event_stream
+from binlog_kaitai.sources import event_cipher
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, state_of
 from binlog_kaitai.views.skip_damage import read_around
@@ -76,8 +76,8 @@ def test_logs_of_the_corpus(path: Path) -> None:
 @pytest.mark.parametrize("path", PLAIN, ids=lambda path: f"{path.parent.name}")
 @pytest.mark.parametrize("near", [1 << 20, 64])
 def test_any_part_can_be_read(path: Path, near: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "_NEAR", near)
-    monkeypatch.setattr(event_stream, "_SEARCHED_BACK", (1 << 9, 1 << 12))
+    monkeypatch.setattr(event_cipher, "_NEAR", near)
+    monkeypatch.setattr(event_cipher, "_SEARCHED_BACK", (1 << 9, 1 << 12))
     chance = random.Random(path.parent.name)
     for data, plain in sealed(path):
         source = Source.of_bytes(data, keys=KEYS)
@@ -122,7 +122,7 @@ def rows(splits: list, view: str) -> list[dict]:
 
 @pytest.mark.parametrize("path", sample(PLAIN, 2), ids=lambda path: f"{path.parent.name}")
 def test_splits_of_any_size(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_stream, "_NEAR", 64)
+    monkeypatch.setattr(event_cipher, "_NEAR", 64)
     monkeypatch.chdir(tmp_path)
     for data, plain in sealed(path):
         for view in ("events", "changes"):
