@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import click
@@ -15,8 +16,17 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.sources.source import Source
 
+_AGO = re.compile(r"-([0-9]+[wdhms])+")
 
-@click.command()
+
+class _FindCommand(click.Command):
+    """Takes a time such as ``-2h`` as an argument, which looks like an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f"{arg[1:]} ago" if _AGO.fullmatch(arg) else arg for arg in args])
+
+
+@click.command(cls=_FindCommand)
 @click.argument("target", metavar="TIME|GTID")
 @options.sources
 @options.formats("table", "json", "csv")
@@ -29,12 +39,12 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     one server, in order. Exits 2 if there is no such transaction.
 
     TIME is as in --start-datetime: '2026-11-20 03:00:00' (local, or with a time zone), 'yesterday 03:00',
-    '2h ago'.
+    -2h.
 
     \b
     Examples:
       binlog-kaitai find '2026-11-20 03:00:00' /var/lib/mysql/binlog.index
-      binlog-kaitai find '2h ago' binlog.*
+      binlog-kaitai find -2h binlog.*
       binlog-kaitai find a40b4242-e518-11f1-9090-02fc00000001:77 binlog.*
     """
     from binlog_kaitai.render.listings import transaction_writer

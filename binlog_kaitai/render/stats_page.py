@@ -6,16 +6,18 @@ as markup. The notable transactions are shown event by event and byte by byte, w
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
+from time import localtime
 from typing import Any
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
+from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.static_page import as_script_data, assemble, read, script_of
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
-from binlog_kaitai.statistics.stats_model import Stats, StatsTable, TransactionPlace
+from binlog_kaitai.statistics.stats_model import Stats, StatsKind, StatsTable, TransactionPlace
 
 #: An object for the page's script.
 _Json = dict[str, Any]
@@ -105,7 +107,7 @@ class Details:
             "position": event.position,
             "index": event.payload_index,
             "type": event.type,
-            "time": event.fixed_header.timestamp,
+            "time": _local(event.fixed_header.timestamp),
             "server": event.fixed_header.server_id,
             "checksum": event.checksum_status,
             "size": len(event.raw),
@@ -146,10 +148,14 @@ def page(stats: Stats, version: str) -> bytes:
 
 def _data(stats: Stats, version: str) -> str:
     details = Details.of(stats)
+    times = {name: stats.totals[name] for name in ("first_time", "last_time")}
+    is_timed = times["first_time"] is not None
     whole = {
         "version": version,
         "files": [source.name for source in stats.sources],
-        "totals": stats.totals,
+        "zone": zone_name(),
+        "totals": {**stats.totals, **{name: _local(value) for name, value in times.items()}},
+        "span": times["last_time"] - times["first_time"] if is_timed else 0,
         "step": stats.parts["timeline"].step,
         "parts": [_part(part) for part in stats.parts.values()],
         "transactions": details.transactions,
@@ -160,11 +166,23 @@ def _data(stats: Stats, version: str) -> str:
 
 
 def _part(part: StatsTable) -> _Json:
-    rows = part.rows if part.name == "timeline" else part.rows[:_MAX_ROWS]
+    rows: Sequence[Sequence[Any]] = part.rows if part.name == "timeline" else part.rows[:_MAX_ROWS]
+    left_out = part.left_out + len(part.rows) - len(rows)
+    are_times = [column.kind is StatsKind.TIME for column in part.columns]
+    if any(are_times):
+        rows = [
+            [_local(value) if is_time else value for value, is_time in zip(row, are_times, strict=True)]
+            for row in rows
+        ]
     return {
         "name": part.name,
         "title": part.title,
         "columns": [[column.name, column.kind.value] for column in part.columns],
         "rows": rows,
-        "left_out": part.left_out + len(part.rows) - len(rows),
+        "left_out": left_out,
     }
+
+
+def _local(seconds: int | None) -> int | None:
+    """A time as seconds since 1970 on local clocks, which the page prints like UTC; None and 0 stay."""
+    return seconds + localtime(seconds).tm_gmtoff if seconds else seconds

@@ -86,10 +86,11 @@ class Cells:
         every = np.arange(len(self))
         sizes, both = self.sizes(every), self.valid & other.valid
         lengths = np.where(both & (sizes == other.sizes(every)), sizes, 0)
-        is_same = np.empty(len(every), dtype=np.bool_)
+        is_same: Bools = np.empty(len(every), dtype=np.bool_)
         starts = (np.where(both, cells.starts, 0) for cells in (self, other))
         same_ranges.run(self.data, *starts, lengths, is_same)
-        return np.where(both, ~is_same | (lengths != sizes), self.starts != other.starts)
+        is_other: Bools = np.where(both, ~is_same | (lengths != sizes), self.starts != other.starts)
+        return is_other
 
     def range_of(self, row: int) -> tuple[int, int]:
         """Start and end of the bytes of a value in `data`, without its length prefix."""

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from enum import Enum
 from html import escape
 from threading import Lock
-from time import localtime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Ints
+from binlog_kaitai.rows.text.moment_texts import on_local_clocks
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End
@@ -101,11 +101,8 @@ class Timeline:
 
 def local_steps(times: Ints, step: int) -> Ints:
     """For each time, the start of its step, which divides local days."""
-    # Offsets of zones change at quarters of an hour.
-    quarters, which = np.unique(times // 900, return_inverse=True)
-    offsets = np.array([localtime(900 * quarter).tm_gmtoff for quarter in quarters.tolist()], dtype=np.int64)
-    shifts = offsets[which.reshape(-1)]
-    return (times + shifts) // step * step - shifts
+    local = on_local_clocks(times)
+    return local // step * step - (local - times)
 
 
 def width_for(timeline: Timeline, most: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -139,3 +140,39 @@ def test_find_says_what_is_not_there(target: str, words: str, run: Run) -> None:
     done = run("find", target, *ROTATE[1:])
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize(
+    ("options", "zone", "clock"), [((), "CET/CEST", "20:29:23"), (("--utc",), "UTC", "19:29:23")]
+)
+@pytest.mark.parametrize("way", [(), ("--undo",)])
+def test_comments_of_scripts_are_in_the_zone_that_they_name(
+    options: tuple[str, ...], zone: str, clock: str, way: tuple[str, ...], run: Run
+) -> None:
+    heading, *lines = run("sql", *options, *way, ROTATE[0]).stdout.splitlines()
+    assert heading.endswith(f"; times are {zone}")
+    assert [line for line in lines if line.startswith("-- ") and f", 2026-11-20 {clock}" in line]
+
+
+@pytest.mark.usefixtures("in_berlin")
+@pytest.mark.parametrize(("options", "zone", "hours"), [((), "CET/CEST", 1), (("--utc",), "UTC", 0)])
+def test_the_page_of_statistics_is_in_the_zone_that_it_names(
+    options: tuple[str, ...], zone: str, hours: int, run: Run, tmp_path: Path
+) -> None:
+    assert run("stats", *options, "--html", tmp_path / "page.html", ROTATE[0]).returncode == 0
+    (text,) = re.findall(r'<script [^>]*id="data"[^>]*>(.*?)</script>', (tmp_path / "page.html").read_text())
+    data = json.loads(text)
+    first = datetime.fromisoformat(FIRST).replace(tzinfo=UTC).timestamp() + 3600 * hours
+    assert (data["zone"], data["totals"]["first_time"]) == (zone, first)
+    parts = {part["name"]: part for part in data["parts"]}
+    assert parts["timeline"]["rows"][0][0] == first
+    assert {event["time"] for one in data["transactions"].values() for event in one["events"]} >= {first}
+
+
+def test_a_relative_time_is_no_option_of_find(run: Run) -> None:
+    dashed, words = run("find", "-99999d", ROTATE[0]), run("find", "99999d ago", ROTATE[0])
+    assert dashed.returncode == 0, dashed.stderr
+    assert dashed.stdout == words.stdout != ""
+    assert run("find", "-5s", ROTATE[0]).returncode == 2
+    assert run("find", "-2x", ROTATE[0]).stderr.startswith("Usage: ")

@@ -38,6 +38,7 @@ function seconds(value) {
   return value + ' s';
 }
 
+// Times are in data.zone: seconds since 1970 on its clocks.
 function time(value) {
   return new Date(value * 1000).toISOString().replace('T', ' ').slice(0, 19);
 }

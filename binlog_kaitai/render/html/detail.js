@@ -32,7 +32,7 @@ function openEvent(transaction, index) {
   byId('detail-events').querySelectorAll('button:not(.back)').forEach((button, number) =>
     button.setAttribute('aria-current', String(number === index)));
   const about = [event.index === null ? 'at ' + number(event.position) : 'inside the event at ' + number(event.position),
-    number(event.size) + ' bytes', event.time ? time(event.time) + ' UTC' : 'no time', 'server ' + event.server,
+    number(event.size) + ' bytes', event.time ? time(event.time) + ' ' + data.zone : 'no time', 'server ' + event.server,
     'checksum ' + event.checksum];
   const parts = [element('h2', {}, event.type), element('p', { class: 'files' }, about.join(' · '))];
   if (event.hex) parts.push(hexDump(event));

@@ -17,7 +17,7 @@ function drawTotals() {
     card('Rows deleted', number(totals.rows_deleted), 'in ' + number(totals.tables) + (totals.tables === 1 ? ' table' : ' tables')),
   ];
   if (totals.first_time !== null) {
-    cards.push(card('Time (UTC)', seconds(totals.last_time - totals.first_time),
+    cards.push(card('Time (' + data.zone + ')', seconds(data.span),
       time(totals.first_time) + ' – ' + time(totals.last_time), true));
   }
   if (totals.packed_bytes) {
@@ -40,6 +40,7 @@ if (data.files.length > FEW) {
 }
 byId('notes').append(...data.notes.map((note) => element('p', { class: 'note' }, note)));
 drawTotals();
+byId('zone').append(data.zone);
 if (partOf.timeline.rows.length) new Timeline(partOf.timeline);
 else byId('part-timeline').hidden = true;
 drawBars();

@@ -31,6 +31,7 @@ from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.disk_stack import Stack
+from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.row_listing import text_column
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
 from binlog_kaitai.render.sql.row_statements import RowStatements
@@ -161,7 +162,8 @@ class SqlScript:
         self._has_head = True
         word = "reverts the changes in" if self._undo else "replays the changes in"
         names = ", ".join(plain(source.name) for source in self._pages.sources)
-        return comment(f"binlog-kaitai sql: {word} {names}") + preamble(self._rows.dialect)
+        heading = f"binlog-kaitai sql: {word} {names}; times are {zone_name()}"
+        return comment(heading) + preamble(self._rows.dialect)
 
     def _cut_off(self) -> bytes:
         """The replacement for the missing end of a transaction."""

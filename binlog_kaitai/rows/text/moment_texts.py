@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from time import localtime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -233,8 +234,16 @@ def number_texts(values: Ints) -> tuple[Bytes, Ints]:
     return out[: put_numbers.run(values, out, offsets)], offsets
 
 
+def on_local_clocks(seconds: Ints) -> Ints:
+    """Moments (int64, since 1970-01-01 UTC) as seconds since 1970-01-01 on the clocks of the local zone."""
+    # Offsets of zones change at quarters of an hour.
+    quarters, which = np.unique(seconds // 900, return_inverse=True)
+    offsets = np.array([localtime(900 * quarter).tm_gmtoff for quarter in quarters.tolist()], dtype=np.int64)
+    return seconds + offsets[which.reshape(-1)]
+
+
 def clock_texts(seconds: Ints) -> tuple[Bytes, Ints]:
-    """Moments (int64, since 1970-01-01 UTC) as ``YYYY-MM-DD hh:mm:ss``, and the start of each."""
+    """Moments (int64, since 1970-01-01 UTC) as local ``YYYY-MM-DD hh:mm:ss``, and the start of each."""
     out = np.empty(CLOCK_SIZE * len(seconds), dtype=np.uint8)
-    put_clocks.run(seconds, out)
+    put_clocks.run(on_local_clocks(seconds), out)
     return out, CLOCK_SIZE * np.arange(len(seconds) + 1)
