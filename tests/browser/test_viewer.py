@@ -349,6 +349,18 @@ def test_keys_and_addresses_lead_to_events(opened: Open, file: Path) -> None:
     assert browser.switch_to.active_element.get_attribute("id") == "query"
 
 
+def test_an_address_that_names_no_event_leads_to_one_before(opened: Open) -> None:
+    browser = opened(MIXED.read_bytes())
+    for address, shown in (
+        (f"position={POSITION + 1}", "WRITE_ROWS_EVENT 7,156"),
+        ("position=none", "FORMAT_DESCRIPTION_EVENT 4"),
+        (f"position={POSITION}&inside=0", "WRITE_ROWS_EVENT 7,156"),
+        ("position=4&field=none", "FORMAT_DESCRIPTION_EVENT 4"),
+    ):
+        browser.execute_script(f"location.hash = '{address}'")
+        wait(browser, lambda shown=shown: title(browser) == shown)
+
+
 @pytest.mark.parametrize(
     ("text", "count", "first"),
     [
@@ -554,6 +566,22 @@ def test_everybody_can_read_it(
         wait(browser, lambda: title(browser) == "TRANSACTION_PAYLOAD_EVENT 662")
         check(browser, axe, theme, width)
     finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_paper_shows_whole_rows(opened: Open, browser: Any) -> None:
+    log = case("mysql-9.7", "orders").logs[0]
+    update = next(event.position for event in bk.open(log) if event.type == "UPDATE_ROWS_EVENT")
+    opened(log.read_bytes(), log.name)
+    browser.execute_script(f"location.hash = 'position={update}'")
+    wait(browser, lambda: title(browser) == f"UPDATE_ROWS_EVENT {update:,}")
+    metrics = {"width": 740, "height": 1000, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    try:
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= 740
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 

@@ -109,13 +109,13 @@ def _signed(number: int) -> bytes:
 
 
 def test_the_program_for_python_runs_and_a_wrong_one_is_seen(grammar: Grammar, tmp_path: Path) -> None:
-    log = case("mysql-9.7", "ddl").logs[0]
-    tree = list(lines(log.read_bytes(), schema(grammar), enums(grammar)))
-    members = enums(grammar)["BinlogEnums.EventType"]
-    assert program_difference("python", tmp_path, log, tree, members) is None
-    assert "failed" in (program_difference("python", tmp_path, log, tree[:-2], members) or "")
-    tree[1] = tree[1].replace('"type_code":"format_description_event"', '"type_code":"xid_event"')
-    assert "prints" in (program_difference("python", tmp_path, log, tree, members) or "")
+    logs = [case(server, "ddl").logs[0] for server in ("mysql-9.7", "mariadb-11.8")]
+    trees = [list(lines(log.read_bytes(), schema(grammar), enums(grammar))) for log in logs]
+    assert program_difference("python", tmp_path, zip(logs, trees, strict=True)) is None
+    for gtid in ("gtid_log_event", "gtid_event"):
+        other = [[line.replace(f'"{gtid}"', '"xid_event"') for line in tree] for tree in trees]
+        assert "prints" in (program_difference("python", tmp_path, zip(logs, other, strict=True)) or "")
+    assert "failed" in (program_difference("python", tmp_path, [(tmp_path, [])]) or "")
 
 
 @pytest.mark.thorough

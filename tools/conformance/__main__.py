@@ -14,6 +14,9 @@ from tools.conformance.run import Result, corpus, run_all
 
 PROGRAMS = Path(__file__).parent / "programs"
 
+#: Marks a program whose language is missing on the machine that writes the document.
+NOT_RUN = "*This program has not been run.*"
+
 TEMPLATE = Path(__file__).with_name("languages.md.in")
 
 
@@ -22,13 +25,21 @@ def render(results: list[Result], python: tuple[str, str, int, float]) -> str:
     tool, runtime, logs, speed = python
     rows = [f"| Python | {tool} | {runtime} | the reference, {logs} | {speed:.1f} |"]
     rows += [_row(result) for result in results]
-    programs = ["\n## Programs\n\nEach prints the timestamp and type of every event.\n"]
-    for name, title in [("python", "Python"), *((r.language.target, r.language.title) for r in results)]:
-        for path in sorted(PROGRAMS.glob(f"{name}.*")):
-            kind = "cpp" if path.suffix == ".cpp" else path.suffix[1:]
-            programs.append(f"### {title}\n\n```{kind}\n{path.read_text(encoding='utf-8').rstrip()}\n```\n")
+    programs = [
+        "\n## Programs\n\nEach prints the GTIDs and the tables of a log.\n",
+        _program("python", "Python", ""),
+    ]
+    for result in results:
+        remark = "" if result.built else f"{NOT_RUN}\n\n"
+        programs.append(_program(result.language.target, result.language.title, remark))
     template = TEMPLATE.read_text(encoding="utf-8")
     return template.replace("{rows}", "\n".join(rows)).replace("{programs}", "\n".join(programs))
+
+
+def _program(target: str, title: str, remark: str) -> str:
+    (path,) = PROGRAMS.glob(f"{target}.*")
+    text = path.read_text(encoding="utf-8").rstrip()
+    return f"### {title}\n\n{remark}```{path.suffix[1:]}\n{text}\n```\n"
 
 
 def _row(result: Result) -> str:

@@ -91,19 +91,17 @@ def _run(
             _compare(result, comparison, log, tree, list(_answer(driver.stdout)))
         with contextlib.suppress(BrokenPipeError):
             driver.stdin.close()
-    result.program = program_difference(grammar, language.target, folder, logs, trees)
+    result.program = difference(language.target, folder, _samples(logs, trees))
     return result
 
 
-def program_difference(
-    grammar: Grammar, target: str, folder: Path, logs: list[Path], trees: list[list[str]]
-) -> str | None:
-    """The failure of a language's program, run on the first readable log."""
-    members = enums(grammar)["BinlogEnums.EventType"]
-    readable = ((log, tree) for log, tree in zip(logs, trees, strict=True) if len(tree) > 2)
-    for log, tree in readable:
-        return difference(target, folder, log, tree, members)
-    return None
+def _samples(logs: list[Path], trees: list[list[str]]) -> Iterator[tuple[Path, list[str]]]:
+    """The first readable log with GTIDs and tables of each server, for the programs of the document."""
+    for gtid in ('"gtid_log_event"', '"gtid_event"'):
+        for log, tree in zip(logs, trees, strict=True):
+            if all(any(word in line for line in tree) for word in (gtid, '"table_map_event"')):
+                yield log, tree
+                break
 
 
 def _started(built: Built) -> subprocess.Popen[str]:

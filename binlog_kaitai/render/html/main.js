@@ -22,7 +22,7 @@ function drawTotals() {
   }
   if (totals.packed_bytes) {
     cards.push(card('Compression', totals.compression_ratio.toFixed(1) + ' : 1',
-      bytes(totals.unpacked_bytes) + ' as ' + bytes(totals.packed_bytes)));
+      bytes(totals.unpacked_bytes) + ' to ' + bytes(totals.packed_bytes)));
   }
   byId('totals').append(...cards);
 }

@@ -6,18 +6,29 @@ import (
 	"fmt"
 	"os"
 
-	"example/mysql_binlog"
+	binlog "example/mysql_binlog"
 
 	"github.com/kaitai-io/kaitai_struct_go_runtime/kaitai"
 )
 
 func main() {
 	data, _ := os.ReadFile(os.Args[1])
-	log := mysql_binlog.NewMysqlBinlog()
+	log := binlog.NewMysqlBinlog()
 	if err := log.Read(kaitai.NewStream(bytes.NewReader(data)), nil, log); err != nil {
 		panic(err)
 	}
 	for _, entry := range log.Entries {
-		fmt.Println(entry.Event.Header.Timestamp, entry.Event.Header.TypeCode)
+		header := entry.Event.Header
+		switch content := entry.Event.Body.Content.(type) {
+		case *binlog.GtidEvent:
+			if header.TypeCode == binlog.BinlogEnums_EventType__GtidLogEvent {
+				id := content.Uuid
+				fmt.Printf("%x-%x-%x-%x-%x:%d\n", id[:4], id[4:6], id[6:8], id[8:10], id[10:], content.Gno)
+			}
+		case *binlog.MariadbGtidEvent:
+			fmt.Printf("%d-%d-%d\n", content.DomainId, header.ServerId, content.SequenceNumber)
+		case *binlog.TableMapEvent:
+			fmt.Printf("%s.%s\n", content.SchemaName, content.TableName)
+		}
 	}
 }
