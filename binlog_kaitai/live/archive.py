@@ -42,7 +42,7 @@ from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import replace_file, try_lock
 from binlog_kaitai.sources.eras import STATE, VERSION
 from binlog_kaitai.sources.packed import SUFFIXES
-from binlog_kaitai.sources.source import log_name, series_of
+from binlog_kaitai.sources.source import LOG_NAME, log_name, series_of
 
 #: Offset of the byte with the in-use flag of a log, and the flag.
 FLAGS_AT = len(MAGIC) + header_offset("flags")
@@ -77,8 +77,8 @@ class ArchiveState:
     `read_before`: the GTIDs that the archive had when it continued at this server, see `archive_eras`.
     """
 
-    replica: Replica
     server: Server | None
+    replica: Replica
     place: SafePosition | None
     read_before: str = ""
 
@@ -89,8 +89,8 @@ class ArchiveState:
             return None
         with eras.reading_state(str(folder)):
             return cls(
-                Replica(**state["replica"]),
                 Server(**state["server"]) if state["server"] else None,
+                Replica(**state["replica"]),
                 SafePosition(**state["place"]) if state["place"] else None,
                 str(GtidSet.parse(state.get("read_before", ""))),
             )
@@ -101,14 +101,9 @@ class ArchiveState:
 
     def text(self) -> str:
         """The content of the file."""
-        state: dict[str, object] = {
-            "version": VERSION,
-            "server": asdict(self.server) if self.server else None,
-            "replica": asdict(self.replica),
-            "place": asdict(self.place) if self.place else None,
-        }
-        if self.read_before:
-            state["read_before"] = self.read_before
+        state = {"version": VERSION, **asdict(self)}
+        if not self.read_before:
+            del state["read_before"]
         return json.dumps(state, indent=1) + "\n"
 
 
@@ -170,11 +165,6 @@ class Archive:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    @property
-    def index(self) -> Path:
-        """The index file, named after the first log's series."""
-        return self.folder / f"{series_of(self._names[0])[1]}index"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -420,10 +410,11 @@ class Archive:
         return replica if server_id is None else Replica(server_id, replica.uuid)
 
     def _save(self) -> None:
-        ArchiveState(self.replica, self.server, self.place, self.read_before).save(self.folder)
+        ArchiveState(self.server, self.replica, self.place, self.read_before).save(self.folder)
 
     def _write_index(self) -> None:
-        replace_file(self.index, "".join(f"./{name}\n" for name in self._names))
+        index = self.folder / f"{series_of(self._names[0])[1]}index"
+        replace_file(index, "".join(f"./{name}\n" for name in self._names))
 
     # -- after an interruption
 
@@ -513,14 +504,8 @@ def remove_logs(folder: Path, names: list[str], kept: list[str]) -> None:
         # A killed process may have left logs that the index no longer lists.
         for path in folder.iterdir():
             log = log_name(path.name)
-            if is_log(log) and log not in kept:
+            if LOG_NAME.fullmatch(log) and log not in kept:
                 path.unlink()
-
-
-def is_log(name: str) -> bool:
-    """Whether a file of an archive is a log, by its name."""
-    stem, _, number = name.rpartition(".")
-    return bool(stem) and number.isascii() and number.isdigit()
 
 
 def context_of(path: Path) -> Context:

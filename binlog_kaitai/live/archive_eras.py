@@ -126,7 +126,7 @@ def begin_era(folder: Path, archive: Archive, server: Server, read: GtidSet, log
     """
     era = Path(eras.folder_of(str(folder), len(all_eras(folder))))
     era.mkdir(exist_ok=True)
-    ArchiveState(archive.replica, server, SafePosition(log), str(read)).save(era)
+    ArchiveState(server, archive.replica, SafePosition(log), str(read)).save(era)
     return era
 
 

@@ -40,14 +40,14 @@ from typing import TYPE_CHECKING, BinaryIO
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.errors import BinlogError, DamagedError, SourceError, UsageError, reading, writing_to
-from binlog_kaitai.live.archive import Archive, ArchiveState, is_log, read_names
+from binlog_kaitai.live.archive import Archive, ArchiveState, read_names
 from binlog_kaitai.live.archive_eras import age, all_eras, is_same_server, remove_before
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.sources import eras, remote
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.sources.eras import STATE
 from binlog_kaitai.sources.packed import SUFFIXES, unpacked
-from binlog_kaitai.sources.source import log_name
+from binlog_kaitai.sources.source import LOG_NAME, log_name
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
@@ -494,7 +494,7 @@ def _opened(source: Path | bytes) -> BinaryIO:
 def _logs_in(folder: str) -> list[str]:
     with suppress(SourceError), _errors_of_system():  # nothing is there
         names = [url.partition("?")[0].rpartition("/")[2] for url in remote.find(folder)]
-        return sorted(name for name in names if is_log(log_name(name)))
+        return sorted(name for name in names if LOG_NAME.fullmatch(log_name(name)))
     return []
 
 

@@ -87,16 +87,13 @@ class _Sha2(_AuthMethod):
             raise ServerError(_UNSAFE.format(self.name))
         elif not key:
             key = self._exchange(self.key_request).get_all_data().removeprefix(_MORE_DATA)
-        return self._exchange(self._encrypted(key))
-
-    def _encrypted(self, key: bytes) -> bytes:
         try:
-            data: bytes = _auth.sha2_rsa_encrypt(self._connection.password, self._connection.salt, key)
+            encrypted: bytes = _auth.sha2_rsa_encrypt(connection.password, connection.salt, key)
         except RuntimeError as error:
             raise UsageError(f"without TLS, {_NEEDED.format(self.name)}") from error
         except Exception as error:
             raise ServerError(f"{self.name}: the server's public key cannot be used: {error}") from error
-        return data
+        return self._exchange(encrypted)
 
 
 class CachingSha2(_Sha2):

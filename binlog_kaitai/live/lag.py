@@ -13,7 +13,7 @@ from contextlib import suppress
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.live.archive import Archive
+from binlog_kaitai.live.archive import Archive, SafePosition
 from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.log.block import Block
@@ -94,11 +94,8 @@ class Lag:
             self._session = None
 
     def _bytes(self, session: ServerSession) -> float:
-        place, logs = self._archive.place, session.logs()
-        if place is None:
-            return float(sum(size for _, size in logs))
-        here = natural_key(place.name)
-        later = sum(size for name, size in logs if natural_key(name) > here)
+        place, logs = self._archive.place or SafePosition(""), session.logs()
+        later = sum(size for name, size in logs if natural_key(name) > natural_key(place.name))
         return float(later + max(0, dict(logs).get(place.name, 0) - place.position))
 
     def _transactions(self, session: ServerSession) -> float:

@@ -37,7 +37,6 @@ from binlog_kaitai.live.archive import (
     ArchiveState,
     InUseError,
     SafePosition,
-    is_log,
     refuse_strangers,
 )
 from binlog_kaitai.live.archive_eras import (
@@ -54,10 +53,10 @@ from binlog_kaitai.live.causes import PURGED, pause_after
 from binlog_kaitai.live.closed_logs import SPOOL, refuse_trimmed
 from binlog_kaitai.live.fetching import TRIES, Fetch
 from binlog_kaitai.live.server_logs import PASSED, anyone, log_header
-from binlog_kaitai.live.server_session import Server, ServerSession
+from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.sources import eras
 from binlog_kaitai.sources.disk import locked, replace_file
-from binlog_kaitai.sources.source import natural_key, resolve
+from binlog_kaitai.sources.source import LOG_NAME, natural_key, resolve
 
 _READERS, _LOCK = "readers", ".lock"
 
@@ -195,8 +194,12 @@ class LogSpool:
             raise
         return header is not None and log_id in (header.log_id, None)
 
+    def _state(self) -> ArchiveState | None:
+        """The state of the newest era; None in a new spool."""
+        return ArchiveState.load(newest_era(self.folder))
+
     def _place(self) -> SafePosition | None:
-        state = ArchiveState.load(newest_era(self.folder))
+        state = self._state()
         return None if state is None else state.place
 
     def _era(self) -> int:
@@ -205,36 +208,35 @@ class LogSpool:
     def _first(self) -> str | None:
         """The oldest log here."""
         for folder in all_eras(self.folder):
-            if names := sorted(filter(is_log, os.listdir(folder)), key=natural_key):
+            if names := sorted(filter(LOG_NAME.fullmatch, os.listdir(folder)), key=natural_key):
                 return eras.log_of(os.path.join(folder, names[0]))
         return None
 
     def _ask(self, question: Callable[[ServerSession], _Answer]) -> _Answer:
         """What a server answers, asked again while connections are lost; of another one if it must be."""
-        for failures in range(1, TRIES):
-            with suppress(ConnectionLostError):
-                return self._ask_once(question)
+        failures = 0
+        while True:
+            state = self._state()
+            known = None if state is None else state.server
+            try:
+                address = choose(self._addresses, known, _connect, lambda other: None, may_move=True)
+                with _connect(address) as session:
+                    return question(session)
+            except ConnectionLostError:
+                failures += 1
+                if failures == TRIES:
+                    raise
             self._stop.wait(pause_after(failures))
-        return self._ask_once(question)
-
-    def _ask_once(self, question: Callable[[ServerSession], _Answer]) -> _Answer:
-        address = choose(self._addresses, self._server(), _connect, lambda other: None, may_move=True)
-        with _connect(address) as session:
-            return question(session)
-
-    def _server(self) -> Server | None:
-        """The server whose logs are fetched; None in a new spool."""
-        state = ArchiveState.load(newest_era(self.folder))
-        return None if state is None else state.server
 
     def _goal(self) -> tuple[str, int, int]:
         """What the spool's server has now, as `reaches` takes it.
 
         If only another server can be reached, it is what that one has, in the era that begins with it.
         """
-        known, era = self._server(), self._era()
+        state, era = self._state(), self._era()
 
         def end_of(session: ServerSession) -> tuple[str, int, int]:
+            known = None if state is None else state.server
             is_other = known is not None and not is_same_server(known, session.server)
             return (*session.newest_position(), era + is_other)
 

@@ -13,17 +13,18 @@ from __future__ import annotations
 
 import re
 import ssl
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
+from operator import itemgetter
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import masks, sizes
-from binlog_kaitai.core.gtids import GtidSet, Intervals
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
@@ -243,8 +244,7 @@ class ServerSession:
 
     def newest_position(self) -> tuple[str, int]:
         """The log that the server is writing, and its length in bytes."""
-        name, position, *_ = self.log_status()
-        return name, position
+        return self.log_status()[:2]
 
     def log_status(self) -> Row:
         """The newest log, its length in bytes, and the databases whose changes alone, or not, are logged."""
@@ -315,10 +315,15 @@ class ServerSession:
         flags = 0 if waits else NON_BLOCKING
         if self.server.is_mariadb:
             flags |= WITH_ANNOTATIONS
+        server_id = self._replica.server_id
         if position <= MAX_SHORT_POSITION:
-            request = binlog_dump(file_name, position, flags, self._replica.server_id)
+            request = binlog_dump(file_name, position, flags, server_id)
+        elif self.can_start_far():
+            # The name selects the start, and nothing is excluded.
+            request = binlog_dump_gtid(file_name, position, flags, server_id, GtidSet())
         else:
-            request = self._far_dump(file_name, position, flags)
+            reason = "past 4 GiB a log cannot be resumed without gtid_mode=ON"
+            raise ServerError(reason, file=file_name, position=position)
         stream = self._start(request, waits=waits, is_eager=semi_sync)
         if file_name and (stream.log_name, max(stream.position, len(MAGIC))) != (file_name, position):
             reason = f"the server sends {stream.log_name} from {stream.position} on, and not {file_name}"
@@ -334,8 +339,7 @@ class ServerSession:
             request = binlog_dump("", 4, flags, self._replica.server_id)
         else:
             request = binlog_dump_gtid("", 4, flags, self._replica.server_id, gtids)
-        stream = self._start(request)
-        return stream.log_name
+        return self._start(request).log_name
 
     def can_start_far(self) -> bool:
         """Whether a dump may start after 4 GiB, which requires MySQL with GTIDs."""
@@ -348,16 +352,8 @@ class ServerSession:
 
     def acknowledge(self, stream: DumpStream, position: int) -> None:
         """Acknowledge that everything before a position is safe, in semi-synchronous replication."""
-        payload = semi_sync_ack(stream.log_name, position)
-        self._send(payload)
+        self._send(semi_sync_ack(stream.log_name, position))
         stream.sent_acknowledgement()
-
-    def _far_dump(self, file_name: str, position: int, flags: int) -> bytes:
-        if not self.can_start_far():
-            reason = "past 4 GiB a log cannot be resumed without gtid_mode=ON"
-            raise ServerError(reason, file=file_name, position=position)
-        nothing = GtidSet()  # the name selects the start, and nothing is excluded
-        return binlog_dump_gtid(file_name, position, flags, self._replica.server_id, nothing)
 
     def _introduce(self, *, semi_sync: bool = False) -> None:
         """Set a replica's session variables before a dump; each server ignores the other's spellings."""
@@ -442,7 +438,11 @@ def semi_sync_ack(file_name: str, position: int) -> bytes:
 
 def gtid_set(gtids: GtidSet) -> bytes:
     """A GTID set of MySQL; in the older form, which every server accepts, unless a GTID has a tag."""
-    sources = sorted(_sources(gtids))
+    sources = []
+    for source, intervals in gtids.items():
+        server, _, name = source.partition(":")
+        sources.append((UUID(server).bytes, name.encode(), intervals))
+    sources.sort(key=itemgetter(0, 1))
     is_tagged = any(tag for _, tag, _ in sources)
     count = len(sources)
     parts = [_u1(_TAGGED) + _number(count, 6) + _u1(_TAGGED) if is_tagged else _u8(count)]
@@ -455,12 +455,6 @@ def gtid_set(gtids: GtidSet) -> bytes:
         parts.append(_u8(len(ranges)))
         parts += [_u8(first) + _u8(last + 1) for first, last in ranges]
     return b"".join(parts)
-
-
-def _sources(gtids: GtidSet) -> Iterable[tuple[bytes, bytes, Intervals]]:
-    for source, intervals in gtids.items():
-        uuid, _, tag = source.partition(":")
-        yield UUID(uuid).bytes, tag.encode(), intervals
 
 
 def _number(value: int, width: int) -> bytes:

@@ -40,21 +40,13 @@ def decrypt_chain(key: bytes, vector: bytes, data: bytes | memoryview) -> bytes:
     return bytes(_cipher(key, "CBC", vector).decryptor().update(data))
 
 
-class Blocks:
-    """Single blocks under one key (ECB), many at a time, as arrays of bytes (uint8)."""
-
-    def __init__(self, key: bytes) -> None:
-        self._decryptor = _cipher(key, "ECB").decryptor()
-        self._encryptor = _cipher(key, "ECB").encryptor()
-
-    def decrypt(self, data: Array) -> Bytes:
-        return _updated(self._decryptor, data)
-
-    def encrypt(self, data: Array) -> Bytes:
-        return _updated(self._encryptor, data)
+def block_ciphers(key: bytes) -> tuple[CipherContext, CipherContext]:
+    """Decrypt and encrypt single blocks (ECB)."""
+    cipher = _cipher(key, "ECB")
+    return cipher.decryptor(), cipher.encryptor()
 
 
-def _updated(cipher: CipherContext, data: Array) -> Bytes:
+def updated(cipher: CipherContext, data: Array) -> Bytes:
     """What a cipher makes of the bytes of a contiguous array of any shape, which must be whole blocks."""
     blocks = data.reshape(-1)
     result = np.empty(len(blocks) + BLOCK - 1, dtype=np.uint8)  # it asks for the spare bytes

@@ -33,7 +33,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, view_of
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.sources.ciphers import BLOCK, Blocks, decrypt_chain
+from binlog_kaitai.sources.ciphers import BLOCK, block_ciphers, decrypt_chain, updated
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
 
 #: How much of an initialization vector is the event's offset, in bytes.
@@ -169,7 +169,7 @@ class EventCipher:
 
     def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool, is_checksummed: bool) -> None:
         self.key = key
-        self._blocks = Blocks(key)
+        self._decryptor, self._encryptor = block_ciphers(key)
         self._nonce = np.frombuffer(nonce, dtype=np.uint8)
         self._is_percona = is_percona
         self._is_checksummed = is_checksummed
@@ -183,16 +183,22 @@ class EventCipher:
         return self._encrypted(vectors) if self._is_percona else vectors
 
     def _encrypted(self, rows: Array) -> Array:
-        return self._blocks.encrypt(rows).reshape(-1, BLOCK)
+        return updated(self._encryptor, rows).reshape(-1, BLOCK)
 
     def headers(self, data: Bytes, offsets: Ints, base: int) -> tuple[Array, Array]:
         """Types and next positions in the headers at some offsets of a file's bytes, `base` bytes into it."""
         blocks = _windows(data, f"V{BLOCK}")[offsets + TYPE].view(np.uint8).reshape(-1, BLOCK)
         blocks[:, SIZE - TYPE :][:, :WIDTH] = words(data, offsets).view(np.uint8).reshape(-1, WIDTH)
-        plain = self._blocks.decrypt(blocks).reshape(-1, BLOCK)
+        plain = updated(self._decryptor, blocks).reshape(-1, BLOCK)
         plain ^= self.vectors(offsets + base)
         nexts = np.ascontiguousarray(plain[:, NEXT - TYPE :][:, :WIDTH]).view("<u4").ravel()
         return plain[:, 0], nexts
+
+    def header(self, data: bytes, position: int) -> tuple[int, int]:
+        """Type and next position in the header that bytes at an offset of the file begin with."""
+        array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+        types, nexts = self.headers(array, place, position)
+        return int(types[0]), int(nexts[0])
 
     def decrypt(self, data: Bytes, base: int, starts: Ints, sizes: Ints) -> None:
         """Decrypt complete events in place.
@@ -205,8 +211,8 @@ class EventCipher:
         if collect_blocks.run(data, starts, sizes, base, self._nonce, blocks, vectors) != len(blocks):
             raise IndexError("an event is not inside the data")
         if self._is_percona:
-            vectors = self._blocks.encrypt(vectors)
-        plain, masks = self._blocks.decrypt(blocks), self._blocks.encrypt(vectors)
+            vectors = updated(self._encryptor, vectors)
+        plain, masks = updated(self._decryptor, blocks), updated(self._encryptor, vectors)
         put_blocks.run(data, starts, sizes, blocks, plain, vectors, masks)
 
     def decrypt_head(self, data: bytes, position: int) -> bytes:
@@ -421,12 +427,9 @@ class EventStream(Layer):
 
     def _is_credible(self, data: bytes, size: int) -> bool:
         """Like `_count_credible`, for an incomplete event."""
-        array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-        types, nexts = self._cipher.headers(array, place, self._next)
+        kind, stated = self._cipher.header(data, self._next)
         end = self._next + size
-        if KNOWN[types[0]] and nexts[0] == end & POSITION_MASK:
-            return True
-        return self._is_followed(end, int(nexts[0]))
+        return (bool(KNOWN[kind]) and stated == end & POSITION_MASK) or self._is_followed(end, stated)
 
     def _is_followed(self, position: int, before: int) -> bool:
         """Whether events, or the end, follow at an offset; `before` is the position in the last header."""
@@ -441,11 +444,9 @@ class EventStream(Layer):
             size = int.from_bytes(data[SIZE : SIZE + WIDTH], "little")
             if len(data) < HEAD or size < HEADER or position + size > end:
                 return size == len(data)
-            array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-            types, nexts = self._cipher.headers(array, place, position)
-            if not KNOWN[types[0]]:
+            kind, stated = self._cipher.header(data, position)
+            if not KNOWN[kind]:
                 return False
-            stated = int(nexts[0])
             if stated in (0, (position + size) & POSITION_MASK, (before + size) & POSITION_MASK):
                 return True
             position, before = position + size, stated

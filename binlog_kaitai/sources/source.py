@@ -99,10 +99,7 @@ _LOG_NUMBER = re.compile(r"(?a:\d+)(?=(\.ibb)?$)")
 _MAX_NUMBER = (1 << 63) - 1
 
 #: The name of a log in an archive.
-_LOG_NAME = re.compile(r".+\.(?a:\d+)")
-
-#: The number in the name of a log inside InnoDB.
-_NUMBER = re.compile(r"\d+(?=\.ibb$)")
+LOG_NAME = re.compile(r".+\.(?a:\d+)")
 
 
 def beside(path: str) -> Callable[[int], BinaryIO | None]:
@@ -110,10 +107,10 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
 
     def opened(number: int) -> BinaryIO | None:
         log = log_name(path)
-        match = _NUMBER.search(log)
-        if match is None:
+        match = _LOG_NUMBER.search(log)
+        if match is None or not log.endswith(".ibb"):
             return None
-        other = _NUMBER.sub(f"{number:0{len(match[0])}d}", log)
+        other = f"{log[: match.start()]}{number:0{len(match[0])}d}{log[match.end() :]}"
         for suffix in ("", *SUFFIXES):
             with suppress(FileNotFoundError):
                 return unpacked(_open_raw(other + suffix))
@@ -164,7 +161,7 @@ def _has_logs(era: str) -> bool:
     if not remote.is_url(era):
         return bool(glob.glob("*.index", root_dir=era))
     names = (url.rpartition("/")[2].partition("?")[0] for url in remote.find(era))
-    return any(_LOG_NAME.fullmatch(log_name(name)) for name in names)
+    return any(LOG_NAME.fullmatch(log_name(name)) for name in names)
 
 
 def _gtids_before(log: Source) -> GtidSet:
