@@ -18,13 +18,14 @@ from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.types import TAKEN
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles, rows_by_path
 from binlog_kaitai.snapshot.snapshot_values import quoted, selected
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.views.change_schemas import own_columns
+from binlog_kaitai.views.change_schemas import own_columns, untaken_name
 
 
 @dataclass(frozen=True)
@@ -300,13 +301,11 @@ class ChunkFiles(SnapshotFiles):
         """The rows of a batch that did not change."""
         if not part.keys:
             return batch
-        column = batch.column(self._key_name(part.schema))
+        (index,) = part.schema.primary_key
+        own = own_columns(part.schema).items()
+        name = next(name for name, column in own if column.index == index)
+        column = batch.column(untaken_name(name, TAKEN[self._kind]))
         return batch.filter(pc.invert(pc.is_in(column, pa.array(part.keys, column.type))))
-
-    def _key_name(self, schema: Schema) -> str:
-        (index,) = schema.primary_key
-        own = own_columns(schema).items()
-        return self.name_of(next(name for name, column in own if column.index == index))
 
     # -- records
 
@@ -377,7 +376,7 @@ class ChunkFiles(SnapshotFiles):
         keys = tuple(sorted(key for key in touched if part.contains(key)))
         column, base = part.table.integer_key, part.base
         assert base is not None
-        if keys and (column is None or not self.shows(part.schema, column)):
+        if keys and (column is None or column.name in self.rules.masks.treatments(part.schema)):
             return None
         if len(keys) > max(_FEW, sum(base.files.values()) // _MOST_CHANGED):
             return None

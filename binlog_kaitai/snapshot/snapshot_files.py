@@ -19,12 +19,12 @@ from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage, table_name
-from binlog_kaitai.lake.types import TAKEN, view_names
+from binlog_kaitai.lake.types import view_names
 from binlog_kaitai.rows.sequences import sequences
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.change_batches import one_name
-from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns, untaken_name
+from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, SEQUENCE, TIME, own_columns
 from binlog_kaitai.views.row_masks import Method
 
 RECORD = "snapshot.json"
@@ -146,19 +146,11 @@ class SnapshotFiles:
         treatments = self.rules.masks.treatments(schema)
         return frozenset(name for name, mask in treatments.items() if mask.method >= Method.NULL)
 
-    def _table_folder(self, schema: Schema) -> str:
-        """The folder of a table in the lake."""
-        return table_name(self.rules.name_of((schema.schema_name, schema.table_name)))
-
     def note(self, schema: Schema) -> None:
         """Note what follows for a table that has rows."""
         masks = self.rules.masks
         if masks and (reason := masks.why_no_key(schema)) is not None:
             self.incomplete[schema.schema_name, schema.table_name] = reason
-
-    def shows(self, schema: Schema, column: Column) -> bool:
-        """Whether a column is written as it is."""
-        return column.name not in self.rules.masks.treatments(schema)
 
     def error(self, schema: Schema, column: Column, error: Exception) -> ServerError:
         """The error for a value that cannot be converted; with masks, it does not quote the value."""
@@ -173,7 +165,8 @@ class SnapshotFiles:
 
     def put(self, files: TableFiles, schema: Schema, batch: pa.RecordBatch) -> None:
         """Write a batch of a table."""
-        files.write(f"changes/{self._table_folder(schema)}", batch, TIMES["changes"])
+        name = self.rules.name_of((schema.schema_name, schema.table_name))
+        files.write(f"changes/{table_name(name)}", batch, TIMES["changes"])
 
     def batch(self, schema: Schema, arrays: list[pa.Array]) -> pa.RecordBatch:
         """Rows of a table as its files have them, from arrays for its columns."""
@@ -196,39 +189,28 @@ class SnapshotFiles:
             batch = batch.set_column(index, batch.schema.field(index).with_type(array.type), array)
         return batch
 
-    def name_of(self, name: str) -> str:
-        """The name of a column in the files."""
-        return untaken_name(name, TAKEN[self._kind])
-
     def _next_meta(self, schema: Schema, count: int) -> dict[str, pa.Array]:
+        """The columns before those of the table: the rows come at the position, before all of the log."""
         key = schema.schema_name, schema.table_name
         first = self._counts.get(key, 0)
         self._counts[key] = first + count
         own = own_columns(schema).items()
         self._keys[key] = [name for name, column in own if column.is_primary_key]
-        return self._meta(first, count)
-
-    def _meta(self, first: int, count: int) -> dict[str, pa.Array]:
-        """The columns before those of the table: the rows come at the position, before all of the log."""
-
-        def repeated(text: str | None) -> pa.Array:
-            return one_name(text, count)
-
         numbers = np.arange(first, first + count, dtype=np.int64)
-        place = np.array([self.position], dtype=np.int64)
-        limits = np.array([0, count], dtype=np.int64)
-        sequence = sequences(
-            np.zeros(1, np.int64), self.log, place, limits, numbers, np.ones(count, np.bool_)
-        )
-        by_name: dict[str, Callable[[pa.DataType], pa.Array]] = {
-            CHANGE_TYPE: lambda kind: repeated(SNAPSHOT),
-            "_commit_timestamp": lambda kind: pa.array([self.time] * count, kind),
-            "_file": lambda kind: repeated(self.log),
-            "_position": lambda kind: pa.array(np.full(count, self.position), kind),
-            "_row": lambda kind: pa.array(numbers, kind),
-            "_gtid": lambda kind: repeated(None),
-            "_server_id": lambda kind: pa.array(np.full(count, self.server_id), kind),
-            "_timestamp": lambda kind: pa.array([self.time] * count, kind),
-            "_sequence": lambda kind: sequence,
+        place, limits = np.array([self.position], dtype=np.int64), np.array([0, count], dtype=np.int64)
+        no_file, is_last = np.zeros(1, np.int64), np.ones(count, np.bool_)
+
+        def repeated(value: object, kind: pa.DataType) -> pa.Array:
+            return pa.repeat(pa.scalar(value, kind), count)
+
+        return {  # in the order of META_FIELDS
+            CHANGE_TYPE: one_name(SNAPSHOT, count),
+            "_commit_timestamp": repeated(self.time, TIME),
+            "_file": one_name(self.log, count),
+            "_position": repeated(self.position, pa.int64()),
+            "_row": pa.array(numbers),
+            "_gtid": one_name(None, count),
+            "_server_id": repeated(self.server_id, pa.int64()),
+            "_timestamp": repeated(self.time, TIME),
+            SEQUENCE: sequences(no_file, self.log, place, limits, numbers, is_last),
         }
-        return {meta.name: by_name[meta.name](meta.type) for meta in META_FIELDS}

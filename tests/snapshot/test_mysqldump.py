@@ -16,8 +16,8 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.snapshot import dump_loading as loading
 from binlog_kaitai.snapshot import dump_script as scripts
+from binlog_kaitai.snapshot import dump_snapshot as loading
 from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
@@ -271,7 +271,7 @@ def test_single_rows_share_files_and_large_batches_are_divided(
     single = "".join(f"INSERT INTO `t` VALUES ({number});\n" for number in range(20))
     found = loaded(script(table("t", "i int"), single), tmp_path)
     assert list(found.files.values()) == [20]
-    monkeypatch.setattr("binlog_kaitai.snapshot.dump_loading.BATCH_ROWS", 7)
+    monkeypatch.setattr("binlog_kaitai.snapshot.dump_snapshot.BATCH_ROWS", 7)
     loaded(script(table("t", "i int"), single), tmp_path / "b")
     assert rows_of(tmp_path / "b", "d.t") == [(number,) for number in range(20)]
 
