@@ -55,7 +55,7 @@ _BY_READER = (EventType.query_compressed_event, EventType.execute_load_query_eve
 LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
 
 
-class Kind(StrEnum):
+class EffectKind(StrEnum):
     """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier.
 
     `KEYED` is no effect, but what a lake notes in their order: the primary key of a table.
@@ -84,7 +84,7 @@ class Effect:
     """
 
     position: int
-    kind: Kind
+    kind: EffectKind
     schema_name: str
     table_name: str
     new_schema_name: str = ""
@@ -192,9 +192,11 @@ def _may_matter(query: bytes) -> bool:
 def take_statement(position: int, body: TableStatement, definitions: Definitions) -> list[Effect]:
     """Apply a statement to the definitions; returns its effects on whole tables."""
     if isinstance(body, Prepared):
-        return [Effect(position, Kind.PREPARED, "", body.xid, start=body.start)]
+        return [Effect(position, EffectKind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
-        return [Effect(position, Kind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)]
+        return [
+            Effect(position, EffectKind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)
+        ]
     effects = [] if isinstance(body, BinlogError) else _effects(position, body, definitions)
     definitions.observe_query(body)
     return effects
@@ -206,7 +208,7 @@ def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[E
     try:
         query: bytes = body.query
         if end := rolled_back_rows.END.match(query):
-            kind = Kind.COMMITTED if end[1].upper() == b"COMMIT" else Kind.ROLLED_BACK
+            kind = EffectKind.COMMITTED if end[1].upper() == b"COMMIT" else EffectKind.ROLLED_BACK
             return [effect(kind, "", end[2].decode())]
         session = session_of(body)
         if text_of(body) is None and may_truncate(query):  # the name needs no character set
@@ -221,17 +223,17 @@ def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[E
 
     match statement:
         case CreateTable(replaces=True, is_temporary=False):
-            return [effect(Kind.EMPTIED, *qualified(statement.name, schema))]
+            return [effect(EffectKind.EMPTIED, *qualified(statement.name, schema))]
         case TruncateTable() if not is_temporary(statement.name):
-            return [effect(Kind.EMPTIED, *qualified(statement.name, schema))]
+            return [effect(EffectKind.EMPTIED, *qualified(statement.name, schema))]
         case DropTables():
             names = [name for name in statement.names if statement.drops_real(is_temporary(name))]
-            return [effect(Kind.EMPTIED, *qualified(name, schema)) for name in names]
+            return [effect(EffectKind.EMPTIED, *qualified(name, schema)) for name in names]
         case ChangeDatabase(is_dropped=True, new_name=None):
-            return [effect(Kind.EMPTIED, statement.name or schema, "")]
+            return [effect(EffectKind.EMPTIED, statement.name or schema, "")]
         case RenameTables():
             return [
-                effect(Kind.RENAMED, *qualified(old, schema), *qualified(new, schema))
+                effect(EffectKind.RENAMED, *qualified(old, schema), *qualified(new, schema))
                 for old, new in statement.pairs
                 if session.is_mysql or not is_temporary(old)
             ]
@@ -240,7 +242,7 @@ def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[E
                 return _of_alter(statement, schema, effect)
             except UnreadableError:
                 key = qualified(statement.name, schema)
-                return [effect(Kind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
+                return [effect(EffectKind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
     return []
 
 
@@ -248,12 +250,14 @@ def _of_alter(statement: AlterTable, schema: str, effect: Callable[..., Effect])
     key = qualified(statement.name, schema)
     effects: list[Effect] = []
     if columns := tuple(pair for clause in statement.clauses for pair in columns_moved_in(clause)):
-        effects.append(effect(Kind.COLUMNS_MOVED, *key, columns=columns))
+        effects.append(effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
     for clause in statement.clauses:
         cursor = TokenCursor(clause)
         first, second = cursor.keyword(), cursor.keyword(1)
         if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
-            effects.append(effect(Kind.UNCLEAR, *key, reason="a statement moved rows of whole partitions"))
+            effects.append(
+                effect(EffectKind.UNCLEAR, *key, reason="a statement moved rows of whole partitions")
+            )
     if statement.new_name is not None:
-        effects.append(effect(Kind.RENAMED, *key, *qualified(statement.new_name, schema)))
+        effects.append(effect(EffectKind.RENAMED, *key, *qualified(statement.new_name, schema)))
     return effects

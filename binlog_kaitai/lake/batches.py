@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.delta import DeltaTables
 from binlog_kaitai.lake.files import DataFile, TableFiles, with_new_names
@@ -65,9 +65,9 @@ class Piece:
         for table, keys in self.keys.items():
             for position, columns in keys.items():
                 key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
-                yield Entry(position, Kind.KEYED, *table, era=self.era, log=log, key=key)
+                yield Entry(position, EffectKind.KEYED, *table, era=self.era, log=log, key=key)
         for table, reason in self.incomplete.items():
-            yield Entry(self.start, Kind.UNCLEAR, *table, reason=reason, era=self.era, log=log)
+            yield Entry(self.start, EffectKind.UNCLEAR, *table, reason=reason, era=self.era, log=log)
         for effect in self.effects:
             yield Entry.of(effect, self.era, log)
 
@@ -255,7 +255,7 @@ class Lake:
         """The entries of a batch, but for keys that are known; the lineage has them, too, from now on."""
         lineage = self.lineage
         for entry in in_order(entry for piece in pieces for entry in piece.entries(self._kind)):
-            if entry.kind != Kind.KEYED or not lineage.knows(entry):
+            if entry.kind != EffectKind.KEYED or not lineage.knows(entry):
                 lineage.take(entry)
                 yield entry
 

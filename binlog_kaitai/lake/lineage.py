@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import NamedTuple
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake.types import name_in_lake
 from binlog_kaitai.rows.sequences import beginning
 
@@ -85,7 +85,7 @@ def entries_of(batches: Iterable[pa.RecordBatch]) -> list[Entry]:
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
     """Entries in the order of the logs."""
-    return sorted(entries, key=lambda entry: (entry.place, entry.kind != Kind.KEYED))
+    return sorted(entries, key=lambda entry: (entry.place, entry.kind != EffectKind.KEYED))
 
 
 def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
@@ -190,24 +190,24 @@ class Lineage:
         """Take note of the next entry."""
         place, table = one.place, one.table
         match one.kind:
-            case Kind.KEYED:
+            case EffectKind.KEYED:
                 self._keys.setdefault(table, []).append(Keyed(place, one.key))
                 self.recorded.add(table)
-            case Kind.PREPARED:
+            case EffectKind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
-            case Kind.COMMITTED:
+            case EffectKind.COMMITTED:
                 if (prepared := self._prepared.pop(one.table_name, None)) is not None:
                     self.committed.append((*prepared, place))
-            case Kind.ROLLED_BACK:
+            case EffectKind.ROLLED_BACK:
                 if (prepared := self._prepared.pop(one.table_name, None)) is not None:
                     self._rolled_back.append(prepared)
-            case Kind.EMPTIED:
+            case EffectKind.EMPTIED:
                 emptied = [table] if one.table_name else [key for key in self.tables() if key[0] == table[0]]
                 for key in emptied:
                     self._begin(key, place)
-            case Kind.COLUMNS_MOVED:
+            case EffectKind.COLUMNS_MOVED:
                 self._move_columns(place, table, one.columns)
-            case Kind.RENAMED:
+            case EffectKind.RENAMED:
                 self._rename(place, table, (one.new_schema_name, one.new_table_name))
             case _:
                 self.unclear[table] = one.reason

@@ -10,7 +10,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 #: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
@@ -119,9 +119,9 @@ class Rules:
         """
         for effect in effects if self.masks else ():
             table = f"{effect.schema_name}.{effect.table_name}"
-            if effect.kind == Kind.RENAMED:
+            if effect.kind == EffectKind.RENAMED:
                 self.masks.check_table_rename(table, f"{effect.new_schema_name}.{effect.new_table_name}")
-            elif effect.kind == Kind.COLUMNS_MOVED:
+            elif effect.kind == EffectKind.COLUMNS_MOVED:
                 for old, new in effect.columns:
                     if old and new:
                         self.masks.check_rename((table, old), (table, new))

@@ -17,7 +17,7 @@ from pyspark.sql import functions as f
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
-from binlog_kaitai.following.effects import Effect, Kind, Statements, take_statement
+from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.log.boundaries import QuiescentPoints
@@ -84,10 +84,10 @@ def lineage_of(options: ReadOptions) -> Lineage:
                 by_log[file], effects[file] = {}, []
             effects[file] += [Entry.of(one, 0, log) for one in watch.effects(page)]
             for table, program in programs_of(page):
-                by_log[file][Kind.KEYED, table.key] = Entry(0, Kind.KEYED, *table.key, log=log)
+                by_log[file][EffectKind.KEYED, table.key] = Entry(0, EffectKind.KEYED, *table.key, log=log)
                 if (reason := why_untold(table, program)) is not None:
-                    unclear = Entry(0, Kind.UNCLEAR, *table.key, reason=reason, log=log)
-                    by_log[file][Kind.UNCLEAR, table.key] = unclear
+                    unclear = Entry(0, EffectKind.UNCLEAR, *table.key, reason=reason, log=log)
+                    by_log[file][EffectKind.UNCLEAR, table.key] = unclear
     except DamagedError:
         pass  # the reader of the rows raises the error
     return Lineage(one for file, first in by_log.items() for one in (*first.values(), *effects[file]))

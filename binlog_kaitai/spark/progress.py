@@ -14,7 +14,7 @@ from threading import Lock
 
 from binlog_kaitai.errors import writing_to
 from binlog_kaitai.following.backlog import Backlog
-from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Kind
+from binlog_kaitai.following.effects import LOGGED_AS_TEXT, EffectKind
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import rows_by_table
 from binlog_kaitai.live.metrics import MetricsFile
@@ -165,7 +165,7 @@ def progress_of(
 
 def _logged_as_text(piece: Piece) -> Iterator[str]:
     for one in piece.effects:
-        if one.kind == Kind.UNCLEAR and one.reason == LOGGED_AS_TEXT:
+        if one.kind == EffectKind.UNCLEAR and one.reason == LOGGED_AS_TEXT:
             yield f"{one.schema_name}.{one.table_name}: {one.reason}, so they are missing from its changes"
 
 

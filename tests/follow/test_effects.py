@@ -16,7 +16,7 @@ from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.effects import Kind
+from binlog_kaitai.following.effects import EffectKind
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.corpus_files import CORPUS, case, cases
 
@@ -35,8 +35,8 @@ def effects(logs: Path) -> list[tuple[str, ...]]:
 def test_effects_of_a_log(case: str) -> None:
     found = effects(CORPUS / case / "*.0*")
     kinds = {kind for kind, *_ in found}
-    assert kinds >= {Kind.EMPTIED, Kind.RENAMED}
-    assert all(new != "." for kind, _, new in found if kind == Kind.RENAMED)
+    assert kinds >= {EffectKind.EMPTIED, EffectKind.RENAMED}
+    assert all(new != "." for kind, _, new in found if kind == EffectKind.RENAMED)
 
 
 def test_statements_on_temporary_tables_have_no_effects(tmp_path: Path) -> None:
@@ -51,7 +51,7 @@ def test_statements_on_temporary_tables_have_no_effects(tmp_path: Path) -> None:
             b"TRUNCATE TABLE s.c",
         )
     )
-    assert effects(log) == [(Kind.EMPTIED, "s.c", ".")]
+    assert effects(log) == [(EffectKind.EMPTIED, "s.c", ".")]
 
 
 @pytest.mark.parametrize("case", [case for case in cases() if case.tables()], ids=lambda case: case.id)
@@ -157,7 +157,7 @@ def test_a_statement_as_text_makes_its_table_unclear(is_compressed: bool, tmp_pa
     follower = Follower([str(log.write(tmp_path / "binlog.000001"))], follows_definitions=True)
     start = follower.earliest()
     (found,) = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
-    assert (found.kind, found.schema_name, found.table_name) == (Kind.UNCLEAR, "s", "t")
+    assert (found.kind, found.schema_name, found.table_name) == (EffectKind.UNCLEAR, "s", "t")
 
 
 def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
@@ -167,7 +167,7 @@ def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
         start = follower.earliest()
         found = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
         kinds = Counter(one.kind for one in found)
-        assert kinds[Kind.PREPARED] == kinds[Kind.COMMITTED] + kinds[Kind.ROLLED_BACK] > 2
+        assert kinds[EffectKind.PREPARED] == kinds[EffectKind.COMMITTED] + kinds[EffectKind.ROLLED_BACK] > 2
         rows = bk.read_transactions(logs).read_all().to_pylist()
         expected = {row["position"] for row in rows if row["kind"] == "xa_prepare"}
-        assert {one.start for one in found if one.kind is Kind.PREPARED} == expected
+        assert {one.start for one in found if one.kind is EffectKind.PREPARED} == expected

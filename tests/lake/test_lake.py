@@ -15,7 +15,7 @@ from deltalake import DeltaTable
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.following.effects import Kind
+from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.files import TableFiles, by_date, rows_by_table
@@ -47,7 +47,7 @@ def statements_and_keys(lake: Lake) -> tuple[list[Entry], dict[tuple[str, str], 
     """The lineage: what statements did to tables, and the last key of each table."""
     recorded = lake.private.open("_lineage")
     entries = [] if recorded is None else entries_of(recorded.batches())
-    return [one for one in entries if one.kind != Kind.KEYED], lake.lineage.recorded
+    return [one for one in entries if one.kind != EffectKind.KEYED], lake.lineage.recorded
 
 
 @pytest.mark.parametrize("case", sample(CASES, 2))

@@ -8,7 +8,7 @@ from unittest.mock import Mock
 
 import pytest
 
-from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import batches
 from binlog_kaitai.lake.lineage import (
     Entry,
@@ -29,27 +29,27 @@ A, B, OLD, NEW = ("d", "a"), ("d", "b"), ("d", "old"), ("d", "new")
 
 
 def keyed(log: int, position: int, table: str, *key: str) -> Entry:
-    return Entry(position, Kind.KEYED, "d", table, log=log, key=key)
+    return Entry(position, EffectKind.KEYED, "d", table, log=log, key=key)
 
 
-def effect(log: int, position: int, kind: Kind, table: str, **others: Any) -> Entry:
+def effect(log: int, position: int, kind: EffectKind, table: str, **others: Any) -> Entry:
     return Entry.of(Effect(position, kind, "d", table, **others), 0, log)
 
 
 def emptied(log: int, position: int, table: str) -> Entry:
-    return effect(log, position, Kind.EMPTIED, table)
+    return effect(log, position, EffectKind.EMPTIED, table)
 
 
 def renamed(log: int, position: int, old: str, new: str) -> Entry:
-    return effect(log, position, Kind.RENAMED, old, new_schema_name="d", new_table_name=new)
+    return effect(log, position, EffectKind.RENAMED, old, new_schema_name="d", new_table_name=new)
 
 
 def columns_moved(log: int, position: int, table: str, *names: tuple[str, str]) -> Entry:
-    return effect(log, position, Kind.COLUMNS_MOVED, table, columns=names)
+    return effect(log, position, EffectKind.COLUMNS_MOVED, table, columns=names)
 
 
 def columns_renamed(log: int, position: int, table: str, **names: str) -> Entry:
-    return effect(log, position, Kind.COLUMNS_MOVED, table, columns=tuple(names.items()))
+    return effect(log, position, EffectKind.COLUMNS_MOVED, table, columns=tuple(names.items()))
 
 
 def test_a_table_is_all_its_changes() -> None:
@@ -93,19 +93,23 @@ def test_renamed_columns_follow_their_table() -> None:
 
 
 def test_what_the_changes_do_not_show() -> None:
-    partial = effect(1, 4, Kind.UNCLEAR, "a", reason="parts of JSON")
-    moved = effect(2, 9, Kind.UNCLEAR, "b", reason="partitions")
+    partial = effect(1, 4, EffectKind.UNCLEAR, "a", reason="parts of JSON")
+    moved = effect(2, 9, EffectKind.UNCLEAR, "b", reason="partitions")
     assert Lineage([partial, moved]).unclear == {A: "parts of JSON", B: "partitions"}
     assert Lineage([partial, emptied(2, 9, "a")]).unclear == {}
     assert Lineage([partial, renamed(2, 9, "a", "b")]).unclear == {B: "parts of JSON"}
 
 
 def test_prepared_transactions_count_once_they_are_committed() -> None:
-    def xa(position: int, kind: Kind, xid: str) -> Entry:
+    def xa(position: int, kind: EffectKind, xid: str) -> Entry:
         return Entry.of(Effect(position, kind, "", xid, start=position - 40), 0, 1)
 
-    steps = [xa(50, Kind.PREPARED, "1"), xa(100, Kind.PREPARED, "2"), xa(150, Kind.PREPARED, "3")]
-    lineage = Lineage([*steps, xa(160, Kind.COMMITTED, "1"), xa(170, Kind.ROLLED_BACK, "2")])
+    steps = [
+        xa(50, EffectKind.PREPARED, "1"),
+        xa(100, EffectKind.PREPARED, "2"),
+        xa(150, EffectKind.PREPARED, "3"),
+    ]
+    lineage = Lineage([*steps, xa(160, EffectKind.COMMITTED, "1"), xa(170, EffectKind.ROLLED_BACK, "2")])
     assert lineage.undone == [
         (Place(0, 1, 60), Place(0, 1, 100)),
         (Place(0, 1, 110), Place(0, 1, 150)),
@@ -115,7 +119,7 @@ def test_prepared_transactions_count_once_they_are_committed() -> None:
 def test_entries_come_back_from_their_table_in_the_order_of_the_logs() -> None:
     entries = [
         keyed(1, 4, "a", "id", "n"),
-        effect(1, 4, Kind.UNCLEAR, "a", reason="why"),
+        effect(1, 4, EffectKind.UNCLEAR, "a", reason="why"),
         columns_renamed(1, 90, "a", id="key"),
         emptied(10, 4, "b"),
         renamed(10, 100, "a", "b"),

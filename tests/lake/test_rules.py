@@ -14,7 +14,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following import Follower
-from binlog_kaitai.following.effects import Effect, Kind
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage
@@ -171,7 +171,7 @@ def test_a_lake_keeps_its_rules(tmp_path: Path) -> None:
 
 def test_a_statement_that_uncovers_a_column_ends_the_run() -> None:
     rules = Rules(Masks.of(mask=["*.*.email=null"]))
-    effect: Any = Effect(4, Kind.COLUMNS_MOVED, "s", "t", columns=(("email", "mail"),))
+    effect: Any = Effect(4, EffectKind.COLUMNS_MOVED, "s", "t", columns=(("email", "mail"),))
     assert asdict(effect)["columns"]
     with pytest.raises(UsageError, match=r"s\.t\.email is masked or left out, and a statement renames it"):
         rules.check_effects([effect])

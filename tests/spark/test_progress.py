@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.backlog import Backlog
-from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Effect, Kind
+from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Effect, EffectKind
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import DataFile
 from binlog_kaitai.spark.batch import Files
@@ -35,7 +35,7 @@ PIECE = Piece(
     1_500_004,
     files=[file("changes/shop.orders", 3), file("changes/shop.orders", 4), file("events", 5)],
     keys={("shop", "orders"): {4: ["id"]}},
-    effects=[Effect(4, Kind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT)],
+    effects=[Effect(4, EffectKind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT)],
     damaged_ranges=2,
     warnings=["names are missing"] * 2,
 )
