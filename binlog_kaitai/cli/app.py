@@ -35,16 +35,16 @@ EXIT_USAGE = 2
 
 #: The first line of each command's help, so that listing the commands does not import their modules.
 _COMMANDS = {
-    "dump": "Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.",
+    "dump": "Print a log exactly as mysqlbinlog or mariadb-binlog does.",
     "events": "List events, one per line.",
-    "explain": "Show every byte of an event: offset, hex, field, value, meaning.",
+    "explain": "Show each byte of an event, with its field and its meaning.",
     "export": "Export logs to Parquet files.",
     "fetch": "Archive a running server's binary logs, byte for byte.",
     "find": "Find the log and position of a time or a GTID.",
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
     "lake": "Maintain the Delta tables of a pipeline's lake.",
-    "pipeline": "Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.",
-    "repair": "Recover the intact transactions of a damaged log into a new log.",
+    "pipeline": "Load new changes into Delta or Iceberg tables with Spark.",
+    "repair": "Recover the intact transactions of a damaged log.",
     "rows": "List changed rows, one per line.",
     "slice": "Copy selected transactions into a new log.",
     "sql": "Generate SQL that replays changes, or reverts them.",
@@ -86,7 +86,7 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, name)
         from binlog_kaitai.cli.shared_options import HELP_ORDER
 
-        command.params.sort(key=lambda option: HELP_ORDER.get(option.name or "", 1))
+        command.params.sort(key=lambda option: HELP_ORDER.get(option.name or "", 2))
         return command
 
     def resolve_command(

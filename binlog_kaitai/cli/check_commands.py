@@ -32,9 +32,9 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
     are reported but do not count as damage. With --format json, each line is one
     file's report.
 
-    In logs without checksums, every body and row is checked. In logs with checksums, every body of the rare
-    event types and the first ones of the common types; --thorough checks every body and row, and finds
-    everything that another command would reject.
+    In logs without checksums, every body and row is checked; in logs with checksums, all bodies of rare event
+    types and the first ones of common types. --thorough checks every body and row, and finds everything that
+    another command would reject.
 
     \b
     Examples:
@@ -81,16 +81,17 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
 def repair(
     source: str, target: str, keep_partial: bool, format_from: str | None, overwrite: bool, output: str
 ) -> None:
-    """Recover the intact transactions of a damaged log into a new log.
+    """Recover the intact transactions of a damaged log.
 
-    Keeps every intact event, except those of transactions that lost a part. Rewrites positions and
-    checksums, and marks the new log as closed. Reports what was lost or dropped, and verifies the new log
-    before it exits. Exits 1 if the layout of the events cannot be established, or if nothing could be kept.
+    Writes a new log with every intact event, except those of transactions that lost a part. Rewrites
+    positions and checksums, and marks the new log as closed. Reports what was lost or dropped, and verifies
+    the new log before it exits. Exits 1 if the layout of the events cannot be established, or if nothing
+    could be kept.
 
     \b
     Examples:
       binlog-kaitai repair binlog.000066 --to repaired.000066
-      binlog-kaitai repair binlog.000066 --to repaired.000066 --format json | jq .dropped
+      binlog-kaitai repair --format json binlog.000066 --to new.log | jq .dropped
     """
     from binlog_kaitai.check.repair import repair
     from binlog_kaitai.render.check_reports import repair_lines, repair_object
@@ -137,16 +138,16 @@ def repair(
 def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unpack[FilterOptions]) -> None:
     """Copy selected transactions into a new log.
 
-    A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server),
-    or by any of its events (schema, table, type). With several logs, FILE is a directory that receives one
-    log of the same name for each.
+    A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server), or
+    by any of its events (schema, table, type). With several logs, DIR receives one log of the same name for
+    each.
 
     Options marked * may be repeated.
 
     \b
     Examples:
       binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
-      binlog-kaitai slice binlog.0000* --to incident/ --start-datetime '2026-11-20 03:00'
+      binlog-kaitai slice binlog.0000* --to incident/ --start-datetime -2h
     """
     from binlog_kaitai.check.slices import slice_log
     from binlog_kaitai.render.check_reports import slice_line

@@ -99,7 +99,7 @@ def _numbers(
 def dump(
     sources: tuple[str, ...], to_last_log: bool, result_file: str | None, jobs: int | None, **settings: Any
 ) -> None:
-    """Print a log as mysqlbinlog or mariadb-binlog does, byte for byte.
+    """Print a log exactly as mysqlbinlog or mariadb-binlog does.
 
     MariaDB logs are printed as mariadb-binlog prints them, all others as mysqlbinlog does. The output can be
     executed: binlog-kaitai dump … | mysql. Times are local (TZ). If a log is damaged, the output up to the
@@ -112,7 +112,7 @@ def dump(
     \b
     Examples:
       binlog-kaitai dump -vv --base64-output=decode-rows binlog.000024
-      binlog-kaitai dump --start-position 157 --database shop binlog.000024 | mysql
+      binlog-kaitai dump -j 157 --database shop binlog.000024 | mysql
       binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
     """
     from binlog_kaitai.render.dump import dump

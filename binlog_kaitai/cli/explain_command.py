@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     "--html",
     type=options.LocalPath(path_type=Path),
     metavar="FILE",
-    help="Write the log as a page, the viewer.",
+    help="Write a page, the viewer, with the log in it.",
 )
 @click.option("--start-position", "start", type=options.number, metavar="N", help="With --html: start here.")
 @click.option("--stop-position", "stop", type=options.number, metavar="N", help="With --html: stop here.")
@@ -47,12 +47,12 @@ def explain(
     stop: int | None,
     ddl: str | None,
 ) -> None:
-    """Show every byte of an event: offset, hex, field, value, meaning.
+    """Show each byte of an event, with its field and its meaning.
 
-    With --format json, each line is one event: a list of its leaf fields with offset, size, path and value.
-    Events inside a compressed transaction follow the event that contains them. In an encrypted
-    log of MySQL, the header comes first.
-    Text output shortens fields longer than 4 KiB unless --full is given.
+    A line has offset, bytes in hex, field, value and meaning. With --format json, each line is one event: a
+    list of its leaf fields with offset, size, path and value. Events inside a compressed transaction follow
+    the event that contains them. In an encrypted log of MySQL, the header comes first. Text output shortens
+    fields longer than 4 KiB unless --full is given.
 
     --html writes a self-contained page, the viewer, with the log inside: its events, their rows, and each
     byte with its meaning. --at chooses the event that it shows first. Columns that the log does not name
@@ -62,7 +62,7 @@ def explain(
     Examples:
       binlog-kaitai explain --at 197 binlog.000024
       binlog-kaitai explain binlog.000024 | less -S
-      binlog-kaitai explain --html log.html --start-position 197 --stop-position 9000 binlog.000024
+      binlog-kaitai explain --html log.html --start-position 197 binlog.000024
     """
     from binlog_kaitai.log.event_log import open, stops_before
     from binlog_kaitai.render.explanation import Explained

@@ -88,8 +88,8 @@ def fetch(
     Examples:
       binlog-kaitai fetch mysql://repl@db1/ --to archive
       binlog-kaitai fetch mysql://repl@db1,db2/ --to archive --follow
-      binlog-kaitai fetch mysql://repl@db1/ --to archive --store s3://bucket/db1 --keep-local 10
-      binlog-kaitai fetch 'mariadb://repl@db2/?ssl-ca=/etc/ssl/db.pem' --to archive --from mysql-bin.000042
+      binlog-kaitai fetch mysql://repl@db1/ --to archive --store s3://bucket/db1
+      binlog-kaitai fetch 'mariadb://repl@db2/?ssl-ca=db.pem' --to archive
     """
     from binlog_kaitai.live import fetch
 

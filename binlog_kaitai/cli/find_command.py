@@ -34,9 +34,9 @@ class _FindCommand(click.Command):
 def find(target: str, sources: tuple[str, ...], output: str) -> None:
     """Find the log and position of a time or a GTID.
 
-    Prints the first transaction that starts at or after the time, or that has the GTID (or one of a set), in
-    the format of the command transactions. Only the headers of the other logs are read. The logs must be of
-    one server, in order. Exits 2 if there is no such transaction.
+    Prints the first transaction that starts at or after the time, or that has the GTID (or one of a set), as
+    `transactions` prints it. Only the headers of the other logs are read. The logs must be of one server, in
+    order. Exits 2 if there is no such transaction.
 
     TIME is as in --start-datetime: '2026-11-20 03:00:00' (local, or with a time zone), 'yesterday 03:00',
     -2h.

@@ -72,9 +72,10 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
       subtract   GTIDs in the first set and in none of the others
       union      GTIDs in any of the sets (the default)
       intersect  GTIDs in all of the sets
-      contains   prints nothing and exits 0 if the first set contains all the others;
-                 otherwise prints the missing GTIDs and exits 1 (2 on any error)
-      diff       GTIDs in only one of two sets; exits 1 if there are any (2 on any error)
+      contains   GTIDs that the first set lacks; exits 1 if there are any
+      diff       GTIDs in only one of two sets; exits 1 if there are any
+
+    `contains` and `diff` exit 2 on any error.
 
     In MariaDB, a GTID in gtid_slave_pos is a position that stands for everything in its domain up to there.
     With --positions, literal GTIDs are read as positions, and a union is printed as one.
@@ -84,7 +85,7 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
       binlog-kaitai gtids /var/lib/mysql/binlog.index
       binlog-kaitai gtids subtract /backup/source /backup/replica
       binlog-kaitai gtids diff /backup/source /backup/replica
-      binlog-kaitai gtids contains /var/lib/mysql "$(mysql -h replica -BNe 'SELECT @@gtid_executed')"
+      binlog-kaitai gtids contains logs/ "$(mysql -BNe 'SELECT @@gtid_executed')"
       binlog-kaitai gtids --logged 'binlog.00002*'
     """
     operation, texts = operands[0], operands[1:]

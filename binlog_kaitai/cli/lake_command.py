@@ -34,8 +34,8 @@ def compact(
     """Join small files of a lake.
 
     LAKE is a directory or URL written by pipeline, or the folder of its lakes with --servers. The rows stay
-    the same; readers and the pipeline may go on meanwhile. The old files stay until vacuum removes them.
-    Needs no Spark.
+    the same; readers and the pipeline may continue in the meantime. The old files stay until vacuum removes
+    them. Needs no Spark.
 
     \b
     Examples:
@@ -74,10 +74,11 @@ def compact(
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
 def vacuum(lake: str, storage_options: str | None, retention: int, dry_run: bool) -> None:
-    """Remove files of a lake, or of a folder of lakes, that no reader needs any more.
+    """Remove files that no reader of a lake needs any more.
 
-    These are files that compact has joined, and those that a killed pipeline has left. The pipeline may go on
-    meanwhile, if none of its batches takes longer than the retention. Needs no Spark.
+    These are files that compact has joined, and those that a killed pipeline has left. LAKE may be a folder
+    of lakes. The pipeline may continue in the meantime if none of its batches takes longer than the
+    retention. Needs no Spark.
 
     \b
     Examples:

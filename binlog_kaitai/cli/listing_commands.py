@@ -102,9 +102,9 @@ def events(
     \b
     Examples:
       binlog-kaitai events binlog.000024
-      binlog-kaitai events --format json --event-type query /var/lib/mysql/binlog.index
+      binlog-kaitai events --format json --event-type query binlog.index
       binlog-kaitai events --follow --from-now /var/lib/mysql/binlog.index
-      binlog-kaitai events --start-datetime '2026-11-20 03:00:00' -t shop.orders binlog.*
+      binlog-kaitai events --start-datetime -2h -t shop.orders binlog.*
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.listings import event_writer
@@ -132,9 +132,9 @@ def events(
     "--show",
     _SHOWN,
     metavar="NAMES",
-    help="Extra columns: a comma-separated list of gtid, thread, statement.",
+    help="Extra columns, comma-separated: gtid, thread, statement.",
 )
-@click.option("--vertical", "-G", is_flag=True, help="A line for each column, like \\G of the client.")
+@click.option("--vertical", "-G", is_flag=True, help="Print a line for each column, like \\G in mysql.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print only the first N rows.")
 @click.option("--tail", "last", type=click.IntRange(min=1), metavar="N", help="Print only the last N rows.")
 @options.changes
@@ -187,8 +187,8 @@ def rows(
     \b
     Examples:
       binlog-kaitai rows -t shop.orders binlog.000024
-      binlog-kaitai rows -t shop.orders --where "id = 42" --show gtid,thread,statement binlog.*
-      binlog-kaitai rows --format json --ddl schema.sql /var/lib/mysql/binlog.index | jq .after
+      binlog-kaitai rows -t shop.orders --where "id = 42" --show thread binlog.*
+      binlog-kaitai rows --format json --ddl schema.sql binlog.index | jq .after
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.rows.event_metadata import ORIGINS, THREAD
@@ -293,13 +293,21 @@ def _shape_of(
     type=click.Choice(("size", "duration", "rows", "events")),
     help="Sort in descending order; default: log order.",
 )
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print at most N transactions.")
-@options.operations("Only transactions with such row changes. *")
+@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print only the first N transactions.")
+@options.operations("Only transactions with row changes of this kind. *")
 @click.option(
-    "--min-size", type=options.size, default="0", metavar="SIZE", help="Only those of at least 64m."
+    "--min-size",
+    type=options.size,
+    default="0",
+    metavar="SIZE",
+    help="Only transactions of at least this size, such as 64m.",
 )
 @click.option(
-    "--min-rows", type=options.number, default="0", metavar="N", help="Only those with N rows or more."
+    "--min-rows",
+    type=options.number,
+    default="0",
+    metavar="N",
+    help="Only transactions with at least N changed rows.",
 )
 @options.filters
 @options.formats("table", "json", "csv")
@@ -333,9 +341,9 @@ def transactions(
     \b
     Examples:
       binlog-kaitai transactions --sort size --limit 10 binlog.*
-      binlog-kaitai transactions --sort duration --limit 10 -t shop.orders binlog.000024
+      binlog-kaitai transactions --sort duration -t shop.orders binlog.000024
       binlog-kaitai transactions --operation delete --min-rows 1000 binlog.*
-      binlog-kaitai transactions --format json binlog.000024 | jq 'select(.thread_id == 42) | .gtid'
+      binlog-kaitai transactions --format json binlog.* | jq '.gtid'
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.listings import transaction_writer

@@ -136,9 +136,15 @@ _OF_SOURCES = (
     "position on.",
 )
 @click.option(
-    "--include-columns", "included", multiple=True, metavar="COLUMNS", help="Of a table: only these. *"
+    "--include-columns",
+    "included",
+    multiple=True,
+    metavar="COLUMNS",
+    help="Load only these columns of a table. *",
 )
-@click.option("--exclude-columns", "excluded", multiple=True, metavar="COLUMNS", help="Leave out columns. *")
+@click.option(
+    "--exclude-columns", "excluded", multiple=True, metavar="COLUMNS", help="Do not load these columns. *"
+)
 @click.option(
     "--mask",
     "masks",
@@ -189,12 +195,13 @@ def pipeline(
     settings: tuple[str, ...],
     **_: Any,
 ) -> None:
-    """Load logs into a lake of Delta or Iceberg tables with Spark, incrementally.
+    """Load new changes into Delta or Iceberg tables with Spark.
 
-    LAKE may be in an object store, such as s3://bucket/folder. Its tables are events, transactions,
-    statements, and the changes of each table, partitioned by date. Each run loads what is new since the last
-    one. If a run is interrupted, the next one continues without gaps or duplicates. SOURCE may be a running
-    server, mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a glob.
+    LAKE is a directory, or a folder of an object store, such as s3://bucket/folder. Its tables are events,
+    transactions, statements, and the changes of each table, partitioned by date. Each run loads what is new
+    since the last one. If a run is interrupted, the next one continues without gaps or duplicates. SOURCE may
+    be a running server, mysql://USER@HOST/ (see fetch). COLUMNS are SCHEMA.TABLE.COLUMN, each possibly a
+    glob.
 
     FILE names several sources: [NAME] with url or logs, and options as here for this source only.
 
@@ -203,11 +210,11 @@ def pipeline(
     \b
     Examples:
       binlog-kaitai pipeline --to lake /var/lib/mysql/binlog.index
-      binlog-kaitai pipeline --to s3://bucket/lake --continuous /var/lib/mysql/binlog.index
+      binlog-kaitai pipeline --to s3://bucket/lake --continuous binlog.index
       binlog-kaitai pipeline --to lake --continuous mysql://repl@db1/
       binlog-kaitai pipeline --to lake --snapshot --continuous mysql://repl@db1/
-      binlog-kaitai pipeline --to lake --snapshot-from dump.sql.gz mysql://repl@db1/
-      binlog-kaitai pipeline --to lake --servers fleet.toml --into one --continuous
+      binlog-kaitai pipeline --to lake --snapshot-from dump.sql mysql://repl@db1/
+      binlog-kaitai pipeline --to lake --servers fleet.toml --into one
     """
     try:
         import pyspark  # noqa: F401

@@ -199,7 +199,7 @@ def operations(help_text: str) -> Callable[[Command], Command]:
 
 _CHANGES = [
     operations("Only row changes of this kind. *"),
-    click.option("--where", metavar="CONDITION", help='Only row changes that match, such as "id = 42".'),
+    click.option("--where", metavar="CONDITION", help='Only row changes that match, such as "id=42".'),
     click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
 ]
 
@@ -227,9 +227,10 @@ def formats(*names: str, default: str | None = "") -> Callable[[Command], Comman
 
     If `default` is None, the command gets None unless the option is given.
     """
-    choice = click.Choice(names)
-    shown = {"default": names[0], "show_default": True} if default == "" else {"show_default": names[0]}
-    return click.option("--format", "output", type=choice, **shown)
+    chosen = names[0] if default == "" else default
+    return click.option(
+        "--format", "output", type=click.Choice(names), default=chosen, help=f"Default: {names[0]}."
+    )
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:
@@ -259,7 +260,7 @@ ddl = click.option(
     type=click.File("rb"),
     callback=_text_of,
     metavar="FILE",
-    help="CREATE TABLE statements, such as a mysqldump --no-data.",
+    help="File of CREATE TABLE statements, as mysqldump writes.",
 )
 for_table = click.option(
     "--for-table",
@@ -302,7 +303,7 @@ jobs = click.option(
     "--jobs",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Number of threads. By default, one per processor for changed rows, at most 4; otherwise one.",
+    help="Number of threads; default: 1, or for changed rows one per processor, at most 4.",
 )
 
 
@@ -396,7 +397,7 @@ _FILTERS = [
     click.option(
         "--start-datetime",
         metavar="TIME",
-        help="Skip events before this time: 2026-11-20 03:00:00, -2h, yesterday 03:00.",
+        help="Skip events before this time: 2026-11-20 03:00, -2h, yesterday.",
     ),
     click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after this time."),
     click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set."),
@@ -408,7 +409,7 @@ _FILTERS = [
         metavar="TYPE",
         multiple=True,
         shell_complete=_complete_type,
-        help="Only this event type: QUERY_EVENT, query; or insert, update, delete: such rows events. *",
+        help="Only events of this type: query, QUERY_EVENT; or insert, update, delete for row events. *",
     ),
     click.option(
         "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"
@@ -416,10 +417,11 @@ _FILTERS = [
 ]
 
 
-#: The places of options in the help of commands: filters come first and keys last; 1 for all others.
+#: The places of options in the help of commands: filters come first and keys last; 2 for all others.
 HELP_ORDER = {
-    **dict.fromkeys((*FilterOptions.__annotations__, "utc"), 0),
-    **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 2),
+    **dict.fromkeys(FilterOptions.__annotations__, 0),
+    **dict.fromkeys(("operation", "where", "column", "min_size", "min_rows", "utc"), 1),
+    **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 3),
 }
 
 

@@ -31,8 +31,8 @@ EXIT_INCOMPLETE = 3
     help="With --for-table: a column's name in the log and its current name. *",
 )
 @options.rewrite_db
-@click.option("--replace", is_flag=True, help="Write REPLACE instead of INSERT.")
-@click.option("--insert-ignore", is_flag=True, help="Write INSERT IGNORE instead of INSERT.")
+@click.option("--replace", is_flag=True, help="Write REPLACE instead of INSERT: overwrite existing rows.")
+@click.option("--insert-ignore", is_flag=True, help="Write INSERT IGNORE: keep existing rows.")
 @click.option("--extended-insert", is_flag=True, help="Combine consecutive INSERTs into the same table.")
 @click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … for unknown column names.")
 def sql(
@@ -54,8 +54,9 @@ def sql(
     (binlog_row_image). It warns about each, and the exit code is 3.
 
     --rewrite-db renames a database in row changes and in USE. It does not change the text of statements: one
-    that names the database is printed as a comment, too. Filters take the names in the log. --replace and
-    --insert-ignore are for rows that may exist; DELETE and UPDATE stay as they are.
+    that names the database is printed as a comment, too. Filters take the names in the log.
+
+    --replace and --insert-ignore allow INSERTs of rows that exist; DELETE and UPDATE stay as they are.
 
     With --for-table, --undo reverts changes on a table whose columns have changed since. Columns are matched
     by name or by --renamed. Values of dropped columns are omitted, with a warning.
@@ -67,9 +68,9 @@ def sql(
     \b
     Examples:
       binlog-kaitai sql binlog.000024 | mysql --binary-mode
-      binlog-kaitai sql --undo --for-table orders.sql --renamed note=remark binlog.000024 > undo.sql
+      binlog-kaitai sql --undo --for-table orders.sql binlog.000024 > undo.sql
       binlog-kaitai sql --rewrite-db 'shop->shop2' --replace -d shop binlog.000024
-      binlog-kaitai sql --undo -t shop.orders --operation delete --where "customer = 7" binlog.000024
+      binlog-kaitai sql --undo --operation delete --where "id = 7" binlog.000024
     """
     from binlog_kaitai.core.filters import FilterOptions, Filters
     from binlog_kaitai.core.options import part_of

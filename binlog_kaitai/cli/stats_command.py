@@ -29,13 +29,18 @@ _CHART_STEPS = 72
 @options.filters
 @options.formats("table", "json", "csv", default=None)
 @click.option(
-    "--part", "parts", type=click.Choice(PART_NAMES), multiple=True, help="Only this part of the report. *"
+    "--part",
+    "parts",
+    type=click.Choice(PART_NAMES),
+    multiple=True,
+    metavar="PART",
+    help=f"Only this part: {', '.join(PART_NAMES)}. *",
 )
 @options.several(
     "--by",
     ("table", *_STEPS),
     metavar="STEP|table,STEP",
-    help="Step of the timeline: second, minute, hour, day; table,hour: a table of tables by hour.",
+    help="Step of the timeline: second, minute, hour, day. table,hour: rows of each table by hour.",
 )
 @click.option(
     "--top",
@@ -71,8 +76,8 @@ def stats(
     Examples:
       binlog-kaitai stats binlog.000024
       binlog-kaitai stats --by table,hour binlog.*
-      binlog-kaitai stats --by hour --part timeline --format csv /var/lib/mysql/binlog.index
-      binlog-kaitai stats --html report.html --start-datetime '2026-11-20 03:00:00' binlog.*
+      binlog-kaitai stats --by hour --part timeline --format csv binlog.index
+      binlog-kaitai stats --html report.html --start-datetime yesterday binlog.*
     """
     from binlog_kaitai.statistics import counting
 

@@ -24,6 +24,9 @@ FIRST_KEYS = ["file", "position", "end_position", "timestamp", "type", "type_cod
 KEYS = [*FIRST_KEYS, "server_id", "size", "flags", "checksum", "gtid", "info"]
 
 
+_OF_LAKES = [["lake", "compact"], ["lake", "vacuum"]]
+
+
 def test_the_list_of_commands_says_what_their_own_help_does() -> None:
     context = click.Context(app.app)
     for name, text in app._COMMANDS.items():
@@ -337,13 +340,20 @@ def test_a_mistyped_command_gets_a_suggestion(word: str, near: str | None, run: 
     assert near is None or f"Did you mean {near!r}?" in done.stderr
 
 
+@pytest.mark.parametrize("command", [[], *([name] for name in app._COMMANDS), *_OF_LAKES], ids=" ".join)
+def test_help_fits_80_columns(command: list[str], run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert [line for line in run(*command, "--help").stdout.splitlines() if len(line) > 80] == []
+
+
 @pytest.mark.parametrize("command", ["events", "rows", "transactions", "stats", "sql", "slice", "export"])
 def test_help_has_filters_first_and_keys_last(command: str, run: Run) -> None:
     text = run(command, "--help").stdout.split("Options:")[1]
     names = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text, re.MULTILINE)
     assert names[0] == "--start-position"
     assert names[-2:] == ["--key-file-pbkdf2", "--help"]
-    assert names.index("--utc") == 10
+    selects_rows = command in ("rows", "sql", "transactions")
+    assert names.index("--utc") == (13 if selects_rows else 10)
 
 
 @pytest.mark.parametrize("damage", ["flipped_bit", "cut_in_body"])
