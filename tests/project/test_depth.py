@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.dump import DumpOptions, dump, event_by_event
+from binlog_kaitai.render.dump import DumpOptions, block_printer, dump
 from binlog_kaitai.rows import fused_columns
 from binlog_kaitai.rows.text import dump_kernels
 from binlog_kaitai.sources.source import resolve
@@ -65,7 +65,7 @@ class _Spy:
 def test_a_page_is_at_most_six_calls_from_its_kernel(
     monkeypatch: pytest.MonkeyPatch, way: str, module: Any, kernel: str, read: Callable[[], object]
 ) -> None:
-    monkeypatch.setattr(event_by_event, "KERNELS_FROM", 0)
+    monkeypatch.setattr(block_printer, "KERNELS_FROM", 0)
     spy = _Spy(getattr(module, kernel))
     monkeypatch.setattr(module, kernel, spy)
     read()

@@ -55,7 +55,7 @@ def test_a_dump_by_whole_columns_does_without_arrow() -> None:
     log = ROOT / "tests" / "corpus" / "mysql-9.7" / "types_full" / "binlog.000001"
     code = (
         "import sys\nfrom binlog_kaitai.render.dump import DumpOptions, dump\n"
-        "from binlog_kaitai.render.dump import event_by_event\nevent_by_event.KERNELS_FROM = 0\n"
+        "from binlog_kaitai.render.dump import block_printer\nblock_printer.KERNELS_FROM = 0\n"
         f"dump({str(log)!r}, lambda _: None, DumpOptions(verbose=2))\nprint(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -28,8 +28,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import Base64Output, dump_logs, printer
-from binlog_kaitai.render.dump.dump_logs import is_plain
+from binlog_kaitai.render.dump import Base64Output, printer
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.render.dump_cases import normalised
@@ -190,14 +189,12 @@ def modes_of(name: str) -> tuple[dict[str, Any], ...]:
 
 
 def difference(path: Path, folder: Path, options: dict[str, Any]) -> str | None:
-    """What event by event and by blocks do not print alike; None where they agree."""
+    """What is not printed alike one by one and by shapes; None where they agree."""
     with pytest.MonkeyPatch.context() as patch:
         # What these would catch is what the test is looking for.
         patch.setattr(printer, "UNREADABLE", ())
-        patch.setattr(dump_logs, "is_plain", lambda _: False)
         make_slow(patch)
         text, error = printed(path, folder, **options)
-        patch.setattr(dump_logs, "is_plain", is_plain)
         make_quick(patch)
         quick_text, quick_error = printed(path, folder, **options)
     if quick_error != error:

@@ -1,4 +1,4 @@
-"""Prints logs in both ways: event by event, and by blocks."""
+"""Prints logs in both ways: events one by one, and by their shapes."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ import pytest
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs, event_by_event
-from binlog_kaitai.render.dump.dump_logs import is_plain
+from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs
 from tests import corpus_files
 from tests.render.dump_cases import normalised
 
@@ -28,12 +27,12 @@ def printed(path: Path, folder: Path, **options: Any) -> tuple[bytes, str]:
 
 
 def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_by_event, "KERNELS_FROM", 0)
+    monkeypatch.setattr(block_printer, "KERNELS_FROM", 0)
     monkeypatch.setattr(block_printer, "_SHORTEST", 1)
 
 
 def make_slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(event_by_event, "KERNELS_FROM", 1 << 60)
+    monkeypatch.setattr(block_printer, "KERNELS_FROM", 1 << 60)
 
 
 def reader_of(size: int) -> Any:
@@ -49,11 +48,9 @@ def reader_of(size: int) -> Any:
 def check_one_by_one(
     log: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
-    """Blocks of any size are printed as event by event."""
-    monkeypatch.setattr(dump_logs, "is_plain", lambda _: False)
+    """Events of blocks of any size are printed as one by one."""
     make_slow(monkeypatch)
     text, error = printed(log, folder, **{"verbose": 2, **options})
-    monkeypatch.setattr(dump_logs, "is_plain", is_plain)
     make_quick(monkeypatch)
     for size in (300, 1 << 22):
         monkeypatch.setattr(dump_logs, "BlockReader", reader_of(size))

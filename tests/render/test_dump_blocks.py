@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
-from binlog_kaitai.render.dump import block_by_block, dump_logs, dump_output
+from binlog_kaitai.render.dump import block_printer, dump_logs, dump_output
 from tests import corpus_files
 from tests.extent import sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, printed
@@ -25,16 +25,17 @@ def test_events_inside_payloads_are_not_left_to_the_reader(
     log = corpus_files.case("mysql-9.7", "payloads").logs[0]
     with open_log(str(log)) as events:
         count = sum(event.payload_index is not None for event in events)
-    shown: list[int] = []
-    show = dump_logs._Dump.show
+    shown: list[bool] = []
+    print_alone = block_printer.BlockPrinter._print_alone
 
-    def noted(self: Any, event: Any, *given: Any, **named: Any) -> None:
-        shown.append(event.payload_index is not None)
-        show(self, event, *given, **named)
+    def noted(self: Any, event: int, **named: Any) -> None:
+        shown.append(self._inside is not None and self._inside.is_inside[event])
+        print_alone(self, event, **named)
 
-    monkeypatch.setattr(dump_logs._Dump, "show", noted)
+    monkeypatch.setattr(block_printer.BlockPrinter, "_print_alone", noted)
     make_quick(monkeypatch)
-    monkeypatch.setattr(block_by_block, "BLOCK_SIZE", size)
+    monkeypatch.setattr(block_printer, "BLOCK_SIZE", size)
+    monkeypatch.setattr(dump_logs, "BLOCK_SIZE", size)
     printed(log, tmp_path, verbose=2)
     assert 0 <= sum(shown) < count / 4
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log.block_reader import BlockReader
@@ -23,6 +24,7 @@ from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_
 from binlog_kaitai.render.dump.client_values import escapes_of
 from binlog_kaitai.rows.text import base64_kernel, dump_kernels, float_texts, printed_values
 from tests import corpus_files
+from tests.columns.log_maker import LogMaker, events_of
 from tests.extent import rounds, sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
 
@@ -246,6 +248,23 @@ def test_filters_take_the_same(name: str, tmp_path: Path, monkeypatch: pytest.Mo
         for log in sample(case.logs, 1):
             for options in _filters(log).values():
                 check_one_by_one(log, tmp_path, monkeypatch, options)
+
+
+def test_an_event_of_another_server_closes_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = corpus_files.case("mysql-9.7", "crash").logs[0]
+    layout, groups = events_of(source)
+    events = [raw for group in groups for raw in group]
+    server_at, type_at = header_offset("server_id"), header_offset("type_code")
+    server = events[0][server_at]
+    first = next(index for index, raw in enumerate(events) if raw[type_at] == EventType.table_map_event)
+    assert events[1][type_at] == EventType.previous_gtids_log_event
+    other = events[1][:server_at] + bytes([server ^ 1]) + events[1][server_at + 1 :]
+    maker = LogMaker(layout)
+    maker.add_all([*events[: first + 1], other, *events[first + 1 :]])
+    log = maker.write(tmp_path / "binlog.000001")
+    options = {"server_ids": frozenset((server,)), "verbose": 1}
+    check_one_by_one(log, tmp_path, monkeypatch, options)
+    assert b"### Row event for unknown table" in printed(log, tmp_path, **options)[0]
 
 
 def _names(log: Path) -> tuple[list[str], list[str]]:

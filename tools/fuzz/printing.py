@@ -1,4 +1,4 @@
-"""The entry point that imitates the clients' output, event by event and by blocks, with the same result."""
+"""The entry point that imitates the clients' output: events one by one and by shapes give the same."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from binlog_kaitai.render.dump import (
     Base64Output,
     DumpOptions,
     block_printer,
-    dump_logs,
-    event_by_event,
 )
 from binlog_kaitai.render.dump import dump as dump_log
 from tools.fuzz.outcome import Outcome
@@ -25,21 +23,18 @@ _NEVER = 1 << 60
 
 @contextmanager
 def _one_by_one() -> Iterator[None]:
-    with (
-        patch.object(dump_logs, "is_plain", lambda options: False),
-        patch.object(event_by_event, "KERNELS_FROM", _NEVER),
-    ):
+    with patch.object(block_printer, "KERNELS_FROM", _NEVER):
         yield
 
 
 @contextmanager
-def _by_blocks() -> Iterator[None]:
-    with patch.object(block_printer, "_SHORTEST", 1), patch.object(event_by_event, "KERNELS_FROM", 0):
+def _by_shapes() -> Iterator[None]:
+    with patch.object(block_printer, "_SHORTEST", 1), patch.object(block_printer, "KERNELS_FROM", 0):
         yield
 
 
 def dump(of: Run) -> None:
-    """Printing event by event and by blocks gives the same output and error."""
+    """Printing events one by one and by shapes gives the same output and error."""
     chance = of.chance
     options: dict[str, Any] = {"local_load": str(of.folder / "load"), "verbose": chance.choice((0, 1, 2, 2))}
     options["base64_output"] = chance.choice((Base64Output.AUTO, Base64Output.AUTO, *Base64Output))
@@ -55,8 +50,8 @@ def dump(of: Run) -> None:
     chosen = DumpOptions(**options)
     with _one_by_one():
         slow = _printed(of, "dump", chosen)
-    with _by_blocks():
-        fast = _printed(of, "dump by blocks", chosen)
+    with _by_shapes():
+        fast = _printed(of, "dump by shapes", chosen)
     of.differ("diff-dump", slow, fast)
 
 

@@ -5,7 +5,7 @@ Rules
 1. An event's output is defined by the printer: `shape_steps` asks it once for each shape and state.
 2. An event without a shape is printed individually, or rejected; so are events in runs that are too short.
 3. The events between two such events are a stretch. Its text is assembled by jobs (`text_jobs`).
-4. After a stretch, the printer is in the same state as if it had printed each event.
+4. After a stretch, the printer is in the same state as if it had printed each event, and so is the context.
 5. Rows that turn out to contradict their table map end a stretch before their statement is written.
 """
 
@@ -16,23 +16,24 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.grammar import EventType, TableMapEvent
-from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.core.framing import Frame
+from binlog_kaitai.core.grammar import EventType, TableMapEvent, header_length
+from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.checksum_runs import error_at
+from binlog_kaitai.log.event_reader import EventReader
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
+from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output
-from binlog_kaitai.render.dump.event_by_event import Dump
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
-from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside
-from binlog_kaitai.render.dump.printed_event import rewrite
+from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside, change_of
+from binlog_kaitai.render.dump.printed_event import item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
+from binlog_kaitai.render.dump.selection import DumpSelection, SelectionEndedError
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
 from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
@@ -202,69 +203,175 @@ class OrderedJobs:
         return JobList(self._jobs[begin:end], self._event_of[begin:end])
 
 
+#: The type of each event of a payload that stays closed.
+_CLOSED = np.arange(256, dtype=np.uint8)
+_CLOSED[EventType.transaction_payload_event] = EventType.unknown_event
+#: Amount of work from which on shapes pay off: about 200 events, or 100 KB of rows.
+KERNELS_FROM = 448 << 10
+#: The cost of printing an event individually, in bytes processed by kernels.
+_CALL = 1 << 10
+#: Maximum number of bytes and events of a block: each block costs some milliseconds, each event memory.
+BLOCK_SIZE, MOST_EVENTS = 16 << 20, 1 << 16
 #: Shorter stretches, in events, do not pay off.
 _SHORTEST = 24
 
 
 class BlockPrinter:
-    """Prints events of blocks with the text of a printer, whose state and context are kept up to date."""
+    """Prints the blocks of one log with the text of a printer.
 
-    def __init__(self, printer: Printer, dump: Dump, context: Context, threads: int = 1) -> None:
+    `reader`: reads the events that are printed individually.
+    `selection`: selects the events to print.
+    `context`: context of the log, kept up to date for these events.
+    `position`: position of the current event.
+    `shown_at`: position to print for the next event, if it is not its own.
+    """
+
+    def __init__(
+        self,
+        printer: Printer,
+        reader: EventReader,
+        selection: DumpSelection,
+        context: Context,
+        threads: int = 1,
+    ) -> None:
         self.printer = printer
-        self._dump = dump
         self.context = context
-        self.programs = printer.row_printer.programs
-        self._jobs = TextJobs(self.programs, threads)
+        self.position = 0
+        self.shown_at: int | None = None
+        self._reader, self._selection = reader, selection
+        self._transactions = GtidTracker()
+        self._programs = printer.row_printer.programs
+        self._jobs = TextJobs(self._programs, threads)
         self._table_maps = ParsedTableMaps()
         self._templates = StatusTemplates()
-        self.tables_inside = TablesInside(context)
+        self._tables_inside = TablesInside(context)
+        self._is_in_payload = False
+        self._work = 0
 
-    def print(self, block: Block, is_passed: Bools, inside: InsidePayloads | None = None) -> None:
-        """Print the events of a block; those inside payloads only if they were opened.
+    def print(self, block: Block) -> None:
+        """Print the selected events of a block.
 
-        For skipped events only the position is printed; their type is ignored.
+        Raises `SelectionEndedError`: the selected events end in this block.
         """
-        begin, stop = 0, len(block)
-        self._begin(block, is_passed, inside)
-        while begin < stop:
-            end = self._steps.walk(begin, stop) if self._is_ready() else begin
-            if end - begin < _SHORTEST:
-                end = begin + 1
-                self._print_alone(begin)
-            else:
-                end = self._print_stretch(begin, end)
-            begin = end
-        self._remember(0, stop)
+        selected = self._selection.of(block)
+        begin, end = selected.begin, selected.end
+        if begin:
+            self._print_part(block.part(0, begin), selected.is_hidden[:begin], selected.is_passed[:begin])
+            self.context.table_maps.clear()  # clients have not seen them
+        self._print_opened(
+            block.part(begin, end), selected.is_hidden[begin:end], selected.is_passed[begin:end]
+        )
+        if end < len(block):
+            self._begin(block, selected.is_hidden, selected.is_passed, None)
+            self._print_alone(end, is_end=True)
+        self.position = int(block.end_positions[-1])
 
-    def _print_alone(self, event: int) -> None:
-        printed, printer = self._steps.printed_event(event), self.printer
-        if self.block.checksums[event] == BAD:
-            raise error_at(self.block, event)
-        # Nothing is printed of events that others depend on if they cannot be read.
-        if printed.kind == EventType.table_map_event:
-            _ = printed.event.body
-        elif printed.kind in GTID_TYPES:
-            _ = printed.event.stated_gtid
-        if not self.lines.is_inside(event):
-            self._dump.end_payload()
+    def end_payload(self) -> None:
+        """Print the text after the events of a payload."""
+        if self._is_in_payload:
+            self.printer.end_payload()
+        self._is_in_payload = False
+
+    def _print_opened(self, block: Block, is_hidden: Bools, is_passed: Bools) -> None:
+        """Print events of the log, and those inside its payloads."""
+        if EventType.transaction_payload_event not in block.kinds:
+            self._print_part(block, is_hidden, is_passed)
+            return
+        # The payloads that are left out stay closed.
+        block.types = np.where(is_hidden | is_passed, _CLOSED[block.types], block.types)
+        first = 0
+        for opened in expand(block, change=change_of(block), block_size=BLOCK_SIZE):
+            for begin in range(0, len(opened), MOST_EVENTS):
+                piece = opened.part(begin, begin + MOST_EVENTS)
+                inside = InsidePayloads(piece, block, first)
+                first += int(np.count_nonzero(~inside.is_inside))
+                selected, end = self._selection.of(piece, inside.is_inside), len(piece)
+                hidden = np.where(inside.is_inside, selected.is_hidden, is_hidden[inside.rows])
+                passed = is_passed[inside.rows] & ~inside.is_inside
+                if selected.end < end:
+                    end = selected.end
+                    piece, inside = piece.part(0, end), inside.part(0, end)
+                self._print_part(piece, hidden[:end], passed[:end], inside)
+                if selected.end == end < len(selected.is_hidden):
+                    raise SelectionEndedError
+
+    def _print_part(
+        self, block: Block, is_hidden: Bools, is_passed: Bools, inside: InsidePayloads | None = None
+    ) -> None:
+        """Print events of which all that follow from payloads are there."""
+        self._work += 4 * int(block.sizes.sum()) + _CALL * len(block)
+        with block.held():
+            self._begin(block, is_hidden, is_passed, inside)
+            if self._pays(block):
+                self._find_steps(block)
+            begin, stop = 0, len(block)
+            while begin < stop:
+                end = self._steps.walk(begin, stop) if self._has_steps and self._is_ready() else begin
+                if end - begin < _SHORTEST:
+                    end = begin + 1
+                    self._print_alone(begin)
+                else:
+                    end = self._print_stretch(begin, end)
+                begin = end
+            self._remember(stop)
+
+    def _pays(self, block: Block) -> bool:
+        """Whether the events of a block may be described by shapes, and enough were printed to do that."""
+        options, layout = self.printer.options, block.layout
+        is_plain = not (options.require_row_format or options.flashback or block.is_special)
+        is_usual = layout.binlog_version == 4 and block.header_length == header_length(4)
+        return is_plain and is_usual and self._work >= KERNELS_FROM
+
+    def _print_alone(self, event: int, *, is_end: bool = False) -> None:
+        """Print one event as the event reader gives it, in the context of those before it.
+
+        Raises `SelectionEndedError`: it is the one that ends the dump.
+        """
+        self._remember(event)
+        self._done = event + 1
+        block, inside, printer, reader = self.block, self._inside, self.printer, self._reader
+        is_inside = inside is not None and bool(inside.is_inside[event])
+        self.position = int(block.positions[event])
+        context = self._tables_inside.of(self.position) if is_inside else self.context
+        frame = Frame(self.position, block.fixed_header(event), block.raw(event))
+        if self._is_hidden[event] and not is_inside:
+            events = iter((reader.without_content(block.file, frame, context),))
+        else:
+            events = reader.events_of(block.file, frame, context, self._transactions)
+        printed = item_of(next(events))
+        if is_inside and inside is not None:
+            printed.position = printed.end_position = int(inside.payload_offsets[event])
+        else:
+            self.end_payload()
+        if self.shown_at is not None:
+            printed.position, self.shown_at = self.shown_at, None
+        printer.check(printed)
+        if is_end:
+            raise SelectionEndedError
         if self._is_passed[event]:
             printer.pass_over(printed)
-            return
-        if printer.rewritten:
-            rewrite(printed, printer.rewritten, rewrites_all=printer.rewrites_all)
-        printer.process(printed)
-        if self.lines.opens_payload(event):
-            self._dump.outer = printed
+        elif not self._is_hidden[event]:
+            if printer.rewritten:
+                rewrite(printed, printer.rewritten, rewrites_all=printer.rewrites_all)
+            printer.process(printed)
+            self._is_in_payload |= inside is not None and bool(inside.opens[event])
+        if not is_inside and printed.kind != EventType.transaction_payload_event:
+            for _ in events:
+                """A rows event whose last piece this is; clients do not join them."""
 
     def _is_ready(self) -> bool:
         """Whether a stretch may begin: only text is waiting."""
         return not (self.printer.waiting or self.printer.state.is_annotated)
 
-    def _begin(self, block: Block, is_passed: Bools, inside: InsidePayloads | None) -> None:
-        self.block, self._is_passed = block, is_passed
-        self.programs.begin()
+    def _begin(self, block: Block, is_hidden: Bools, is_passed: Bools, inside: InsidePayloads | None) -> None:
+        self.block, self._is_hidden, self._is_passed, self._inside = block, is_hidden, is_passed, inside
+        self._has_steps, self._done = False, 0
+
+    def _find_steps(self, block: Block) -> None:
+        """Describe the events of a block by their shapes."""
+        self._programs.begin()
         self._table_maps.begin()
-        printer = self.printer
+        printer, inside = self.printer, self._inside
         shows_bytes = printer.options.hexdump
         rewrites = {"rewrites_all": printer.rewrites_all, "keeps_all": shows_bytes}
         as_printed = RenamedBytes(block, printer.rewritten, **rewrites)
@@ -276,9 +383,10 @@ class BlockPrinter:
         if inside is not None:
             self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
         self._closed = closed_before(block, self._scopes)
-        rows.find(self.programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
-        shapes = Shapes(lines, rows, self.maps, self._templates, is_passed)
-        self._steps = ShapeSteps(printer, lines, shapes, rows, is_passed)
+        rows.find(self._programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
+        left_out = self._is_hidden, self._is_passed
+        shapes = Shapes(lines, rows, self.maps, self._templates, left_out, self.context.pieces)
+        self._has_steps, self._steps = True, ShapeSteps(printer, lines, shapes, rows, left_out)
         texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
         self._constants = [LineProgram(lines.pool).text(text) for text in texts]
         self._images = np.zeros((3, len(block)), dtype=np.int64)
@@ -287,15 +395,15 @@ class BlockPrinter:
     def _earlier_tables(self) -> list[tuple[int, TableMapEvent]]:
         """The table maps before the block, with their scopes."""
         tables = [(OUTSIDE, body) for body in self.context.table_maps.values()]
-        payload = self.tables_inside.payload
+        payload = self._tables_inside.payload
         if payload in self._scopes:
-            tables += [(payload, body) for body in self.tables_inside.of(payload).table_maps.values()]
+            tables += [(payload, body) for body in self._tables_inside.of(payload).table_maps.values()]
         return tables
 
     def _print_stretch(self, begin: int, end: int) -> int:
         """Print a stretch, up to rows that contradict their table map; returns where to go on."""
         if not self.lines.is_inside(begin):
-            self._dump.end_payload()
+            self.end_payload()
         acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
         ready, texts, left = self._write_lines(begin, acts)
         lines, images = self.lines.as_printed, self._images[:, begin:end]
@@ -379,8 +487,7 @@ class BlockPrinter:
         if end <= begin:
             return
         printer = self.printer
-        is_in_payload = self.lines.is_inside(end - 1) or self.lines.opens_payload(end - 1)
-        self._dump.outer = self._steps.printed_event(end - 1) if is_in_payload else None
+        self._is_in_payload = self.lines.is_inside(end - 1) or self.lines.opens_payload(end - 1)
         printer.state = self._steps.state_after(end - 1)
         if left:
             printer.out.head.append(left)
@@ -390,15 +497,18 @@ class BlockPrinter:
         if printer.state.is_annotated and len(keepers) and put is not None:
             printer.out.keep(self._steps.printed_event(begin + int(keepers[-1])), put)
 
-    def _remember(self, begin: int, end: int) -> None:
-        """Store the newest map of each table in the contexts."""
+    def _remember(self, end: int) -> None:
+        """Bring the contexts up to date with the events of stretches up to `end`."""
+        begin, self._done = self._done, end
+        if not self._has_steps or begin >= end:
+            return
         maps = self.maps
         events = maps.events
         first, last = np.searchsorted(events, (begin, end))
         scopes = self._scopes[events[first:last]]
         inside = scopes[scopes != OUTSIDE][-1:].tolist()
         for scope in [OUTSIDE, *inside]:
-            context = self.context if scope == OUTSIDE else self.tables_inside.of(scope)
+            context = self.context if scope == OUTSIDE else self._tables_inside.of(scope)
             of_scope = np.flatnonzero((self._scopes[begin:end] != OUTSIDE) == (scope != OUTSIDE)) + begin
             closed = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
             if closed >= begin:

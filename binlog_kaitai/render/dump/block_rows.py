@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent, rows_table_id
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
@@ -144,8 +144,7 @@ class RowsEvents:
         )
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
-        self._tables = ids, of_maps, offsets, number_of
-        self._reach = reach
+        self._table_of = table_of
         key = (begins * (len(choices) + 1) + table_of + 1) * 256 + block.types[self.events]
         first, which = distinct(key)
         known: dict[int, int] = {}
@@ -165,16 +164,10 @@ class RowsEvents:
         ] = -1  # of events without images, a text of its own is printed
 
     def table_map_of(self, event: int) -> TableMapEvent | None:
-        """The table map that any rows event refers to; None for other events, or if it is missing."""
-        block = self.lines.block
-        if block.types[event] not in ROWS_TYPES:
-            return None
-        ids, of_maps, offsets, number_of = self._tables
-        scopes, closed = self._reach
-        own = rows_table_id(block.raw(event), int(block.codes[event]), block.layout)
-        is_own = (ids == (-1 if own is None else own)) & (of_maps == scopes[event]) & (offsets < event)
-        maps = np.flatnonzero(is_own & (offsets >= closed[event]))
-        return self._choices[number_of[maps[-1]]][0] if len(maps) else None
+        """The table map that a rows event refers to; None for other events, or if it is missing."""
+        index = int(np.searchsorted(self.events, event))
+        is_known = index < len(self.events) and self.events[index] == event and self._table_of[index] >= 0
+        return self._choices[self._table_of[index]][0] if is_known else None
 
     def _program(
         self,

@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, BinaryIO
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
 
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import MAGIC, Framer, Tail, TailKind
+from binlog_kaitai.core.framing import MAGIC, Frame, Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.threads import thread_count
+from binlog_kaitai.render.dump.block_printer import BLOCK_SIZE, MOST_EVENTS, BlockPrinter
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
-from binlog_kaitai.render.dump.event_by_event import BLOCK_SIZE, MOST_EVENTS, LogEvents
-from binlog_kaitai.render.dump.printed_event import PrintedEvent, inner_item, item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.selection import Domains, DumpSelection, SelectionEndedError
+from binlog_kaitai.render.dump.selection import DumpSelection, SelectionEndedError
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-
-if TYPE_CHECKING:
-    from binlog_kaitai.render.dump.block_by_block import LogBlocks
-
 
 #: Types a log may begin with.
 _HEADER_TYPES = frozenset(
@@ -54,6 +54,21 @@ def dump(
     return reader
 
 
+class _Head(NamedTuple):
+    """What a client reads of a log before it seeks to the start position.
+
+    `formats`: the format descriptions.
+    `last_read`: where the client is then.
+    `end`: the end of the events read; the start position if one begins there.
+    `rest`: the following events of the same block; None at the end of the log.
+    """
+
+    formats: list[Block]
+    last_read: int
+    end: int
+    rest: Block | None
+
+
 class _Dump:
     def __init__(self, reader: EventReader, write: Write, options: DumpOptions, threads: int) -> None:
         self.reader = reader
@@ -62,196 +77,157 @@ class _Dump:
         self.options = options
         self.loads = LoadFiles(options.local_load)
         self.selection = DumpSelection(options)
-        self.domains = Domains(options)
         self.printer: Printer | None = None
-        self.outer: PrintedEvent | None = None
-        #: The format descriptions before the start position, if blocks are printed from there.
-        self._rest: list[ParsedEvent] = []
-        self._has_begun = False
+        #: Prints the current log, once its first event was read.
+        self._log: BlockPrinter | None = None
 
     def run(self) -> None:
         sources, is_broken = self.reader.sources, False
-        with self.reader:
-            try:
-                for number, source in enumerate(sources):
-                    self.selection.begin_log(is_first=number == 0, is_last=number == len(sources) - 1)
-                    self._print_log(source)
-            except SelectionEndedError:
-                pass
-            except BaseException:
-                is_broken = True
-                raise
-            finally:
-                if self.printer is None:
-                    self.printer = self._printer_of(None)
-                    self.write(self.printer.start_all())
-                self.printer.is_broken = is_broken
-                self.write(self.printer.end_all())
+        try:
+            for number, source in enumerate(sources):
+                self.selection.begin_log(is_first=number == 0, is_last=number == len(sources) - 1)
+                self._log = None
+                self._print_log(source)
+        except SelectionEndedError:
+            pass
+        except BaseException:
+            is_broken = True
+            raise
+        finally:
+            if self.printer is None:
+                self.printer = self._printer_of(None)
+                self.write(self.printer.start_all())
+            self.printer.is_broken = is_broken
+            self.write(self.printer.end_all())
 
     def _print_log(self, source: Source) -> None:
-        self._has_begun = False
-        self.outer = None
-        self._rest = []
-        start = self.selection.start_position
+        start = self.selection.start_position or 0
+        self._position = start if start <= len(MAGIC) else 0
         try:
-            if start is None or start <= len(MAGIC):
-                self._print_blocks(source)
+            if start > len(MAGIC):
+                self._print_from(source, start)
             else:
-                for event, shown_at in self._events_from(source, start):
-                    self.show(event, shown_at)
-                if self._rest:
-                    self._print_blocks(source, start, self._rest)
-            self.end_payload()
-        finally:
-            if self._has_begun:
-                self._printer.end_log()
-
-    def show(self, event: ParsedEvent, shown_at: int | None = None, passes: bool | None = None) -> None:
-        """Process an event; `passes` is whether its transaction is left out, if that is known.
-
-        Raises `SelectionEndedError`.
-        """
-        self._begin(event)
-        if event.payload_index is not None:
-            if self.outer is None:
-                return  # in a transaction that is left out
-            printed = inner_item(event, self.outer)
-        else:
-            self.end_payload()
-            printed = item_of(event)
-        printed.position = printed.position if shown_at is None else shown_at
-        if self._print(printed, passes) and printed.kind == EventType.transaction_payload_event:
-            self.outer = printed
-
-    def end_payload(self) -> None:
-        if self.outer is not None:
-            self._printer.end_payload()
-        self.outer = None
-
-    def _print(self, printed: PrintedEvent, passes: bool | None) -> bool:
-        """Print an event if it is selected, and return whether it is."""
-        self._printer.check(printed)
-        if not self.selection.selects(printed) or self.domains.hides(printed):
-            return False
-        if self.selection.filters_gtid(printed) if passes is None else passes:
-            self._printer.pass_over(printed)
-            return False
-        if self._printer.rewritten:
-            rewrite(printed, self._printer.rewritten, rewrites_all=self._printer.rewrites_all)
-        self._printer.process(printed)
-        return True
-
-    def _events_from(self, source: Source, start: int) -> Iterator[tuple[ParsedEvent, int | None]]:
-        """The events of a log from an offset on, with any format description before it.
-
-        Each event comes with the position the client prints, if that differs. If blocks can be read from the
-        offset on, only the events before it are yielded; `_rest` then holds the format descriptions among
-        them.
-        """
-        events = self.reader.read_from(source)
-        head: list[ParsedEvent] = []  # what a client reads before it seeks to the start position
-        following: ParsedEvent | None = None
-        last_read = 0
-        for event in events:
-            if event.position >= start:
-                following = event
-                break
-            head.append(event)
-            last_read = event.position
-            if event.layout.effective_type(event.type_code) not in _HEADER_TYPES:
-                break
-        else:
-            if head and head[-1].end_position < start:
-                last_read = head[-1].end_position
-        formats = [event for event in head if event.type_code == EventType.format_description_event]
-        yield from self._show_formats(formats, last_read)
-        if following is not None:
-            yield following, None
-        elif formats and head[-1].end_position < start and source.path is not None:
-            self._rest = formats
-            return
-        yield from ((event, None) for event in events if event.position >= start)
-
-    def _print_blocks(self, source: Source, start: int = 0, formats: Iterable[ParsedEvent] = ()) -> None:
-        """Print a log block by block.
-
-        `start`, `formats`: where to begin, if not at the log's first event, and the format descriptions
-        before that.
-        """
-        name, log = source.name, None
-        try:
-            with source.open() as stream:
-                blocks = self._blocks(stream, name, start, formats)
-                context = _context_of(blocks.context.layout.binlog_version, formats)
-                context.layout = blocks.context.layout
-                log, in_bulk = LogEvents(self, name, start, context), None
-                held: list[ParsedEvent] = []
-                for block in blocks:
-                    log.count(block)
-                    if self.printer is None and not block.is_special and block.layout.binlog_version == 4:
-                        held += log.events_of(block)  # before the format description, which tells the client
-                        continue
-                    if held:
-                        self._begin(block.event(0))
-                        for event in held:
-                            self.show(event)
-                        held = []
-                    has_payloads = EventType.transaction_payload_event in block.kinds
-                    if block.is_special or not self._has_begun or not (log.pays() or has_payloads):
-                        log.print(block)
-                        continue
-                    in_bulk = in_bulk or (self._in_bulk(log) if is_plain(self.options) else log)
-                    in_bulk.print(block)
-                tail = blocks.tail or Tail(TailKind.NOTHING, log.position, 0)
-                self.reader.ends.append(classify_end(name, tail, context))
+                with source.open() as stream:
+                    blocks = BlockReader.of_file(stream, source.name, **self._block_options)
+                    context = _context_like(blocks.context)
+                    self._print_all(blocks, context)
+                    self._end(blocks, context)
+            if self._log is not None:
+                self._log.end_payload()
         except BinlogError as error:
-            position = start if log is None else log.position
-            raise error.at(file=name, position=position) from error.__cause__
+            position = self._position if self._log is None else self._log.position
+            raise error.at(file=source.name, position=position) from error.__cause__
         except OSError as error:
-            raise SourceError(error.strerror or str(error), file=name) from error
+            raise SourceError(error.strerror or str(error), file=source.name) from error
+        finally:
+            if self._log is not None:
+                self._log.printer.end_log()
 
-    def _in_bulk(self, log: LogEvents) -> LogBlocks:
-        # Deferred imports: small logs are printed event by event.
-        from binlog_kaitai.render.dump.block_by_block import LogBlocks
-        from binlog_kaitai.render.dump.block_printer import BlockPrinter
+    def _print_all(self, blocks: Iterable[Block], context: Context) -> None:
+        held: list[Block] = []
+        for block in blocks:
+            if self.printer is None and not block.is_special and block.layout.binlog_version == 4:
+                held.append(_copied(block))  # before the format description, which tells the client
+                continue
+            log = self._begin(block, context)
+            for earlier in held:
+                log.print(earlier)
+            held.clear()
+            log.print(block)
 
-        return LogBlocks(log, BlockPrinter(self._printer, self, log.context, self._threads))
+    def _print_from(self, source: Source, start: int) -> None:
+        """Print the events of a log from an offset on, with any format description before it."""
+        with source.open() as stream:
+            blocks = BlockReader.of_file(stream, source.name, **self._block_options)
+            context, after, versions = (_context_like(blocks.context) for _ in range(3))
+            events = iter(blocks)
+            head = self._read_head(events, context, start)
+            if head.rest is None:
+                end = classify_end(source.name, _tail_of(blocks), context)
+            for block in head.formats:
+                versions.observe(block.raw(0), block.fixed_header(0))
+            for block in head.formats[:-1]:
+                after.observe(block.raw(0), block.fixed_header(0))
+            for block in head.formats[-1:]:
+                self._show_format(block, after, head.last_read)
+            if not (head.formats and head.end < start and source.path is not None):
+                if head.rest is None:
+                    self.reader.ends.append(end)
+                    return
+                if self._log is not None:
+                    self._log.context = context
+                self._print_all(self._later(chain((head.rest,), events), context, start), context)
+                self._end(blocks, context)
+                return
+        self._position = start
+        with source.open() as stream:
+            Framer.of_file(stream).skip_to(start)
+            blocks = BlockReader(stream, versions, start, name=source.name, **self._block_options)
+            self._print_all(blocks, after)
+            self._end(blocks, after)
 
-    def _blocks(self, stream: BinaryIO, name: str, start: int, formats: Iterable[ParsedEvent]) -> BlockReader:
-        arguments: dict[str, Any] = {
+    def _read_head(self, blocks: Iterable[Block], context: Context, start: int) -> _Head:
+        formats: list[Block] = []
+        last_read = end = 0
+        for block in blocks:
+            for row in range(len(block)):
+                if block.positions[row] >= start:
+                    return _Head(formats, last_read, start, block.part(row, len(block)))
+                self._read(block, row, context)
+                last_read, end = int(block.positions[row]), int(block.end_positions[row])
+                if block.types[row] == EventType.format_description_event:
+                    formats.append(_copied(block))
+                elif block.types[row] not in _HEADER_TYPES:
+                    return _Head(formats, last_read, end, block.part(row + 1, len(block)))
+        return _Head(formats, end if end < start else last_read, end, None)
+
+    def _later(self, blocks: Iterable[Block], context: Context, start: int) -> Iterator[Block]:
+        """The events from an offset on; those before it are read only."""
+        for block in blocks:
+            first = int(np.searchsorted(block.positions, start))
+            for row in range(first):
+                self._read(block, row, context)
+            if first < len(block):
+                yield block.part(first, len(block))
+
+    def _read(self, block: Block, row: int, context: Context) -> None:
+        frame = Frame(int(block.positions[row]), block.fixed_header(row), block.raw(row))
+        for _ in self.reader.events_of(block.file, frame, context, GtidTracker()):
+            pass
+
+    def _show_format(self, block: Block, context: Context, last_read: int) -> None:
+        log, event = self._begin(block, context), block.event(0)
+        if not is_of_mariadb(event):
+            log.shown_at = last_read  # the position of mysqlbinlog at that time
+        elif not self.options.prints_base64:
+            context.observe(event.raw, event.fixed_header)
+            return
+        log.print(block)
+
+    def _end(self, blocks: BlockReader, context: Context) -> None:
+        self.reader.ends.append(classify_end(blocks.name, _tail_of(blocks), context))
+
+    @property
+    def _block_options(self) -> BlockOptions:
+        return {
             "block_size": BLOCK_SIZE,
             "max_events": MOST_EVENTS,
             "leaves_checks": not self.options.verify_checksums,
             "verify_checksums": self.options.verify_checksums,
             "prefetches": self._threads > 1,
         }
-        if not start:
-            return BlockReader.of_file(stream, name, **arguments)
-        framer = Framer.of_file(stream)
-        framer.skip_to(start)
-        context = _context_of(framer.binlog_version, formats)
-        return BlockReader(stream, context, start, name=name, **arguments)
 
-    def _show_formats(
-        self, formats: list[ParsedEvent], last_read: int
-    ) -> Iterator[tuple[ParsedEvent, int | None]]:
-        for event in formats[-1:]:
-            if is_of_mariadb(event):
-                if self.options.prints_base64:
-                    yield event, None
-                else:
-                    self._begin(event)
-            else:
-                yield event, last_read  # the position of mysqlbinlog at that time
-
-    def _begin(self, event: ParsedEvent) -> None:
-        """Choose the client by the first event of the first log, and start a log."""
-        if self.printer is None:
-            self.printer = self._printer_of(event)
-            self.write(self.printer.start_all())
-        if not self._has_begun:
-            self._has_begun = True
+    def _begin(self, block: Block, context: Context) -> BlockPrinter:
+        """The printer of the current log: the client is chosen by the first event of the first log."""
+        if self._log is None:
+            self._position = int(block.positions[0])
+            self._read(block, 0, _context_like(context))  # nothing is printed of a log that cannot be read
+            if self.printer is None:
+                self.printer = self._printer_of(block.event(0))
+                self.write(self.printer.start_all())
+            self._log = BlockPrinter(self.printer, self.reader, self.selection, context, self._threads)
             self.printer.start_log()
+        return self._log
 
     def _printer_of(self, event: ParsedEvent | None) -> Printer:
         if event is not None and is_of_mariadb(event):
@@ -273,23 +249,23 @@ class _Dump:
 
         return MysqlPrinter(self.options, self.write, self.loads)
 
-    @property
-    def _printer(self) -> Printer:
-        if self.printer is None:
-            raise AssertionError("no log has begun")
-        return self.printer
+
+def _context_like(context: Context) -> Context:
+    """A context before any event, of the same version and first format."""
+    other = Context(context.layout.binlog_version)
+    other.layout = context.layout
+    return other
 
 
-def is_plain(options: DumpOptions) -> bool:
-    """Whether all events are printed unchanged, or left out based on their headers or GTIDs."""
-    return not (options.require_row_format or options.flashback or options.filters_domains)
+def _copied(block: Block) -> Block:
+    """A block that stays valid when others are read."""
+    copied = block.part(0, len(block))
+    copied.data = block.data.copy()
+    return copied
 
 
-def _context_of(version: int, formats: Iterable[ParsedEvent]) -> Context:
-    context = Context(version)
-    for event in formats:
-        context.observe(event.raw, event.fixed_header)
-    return context
+def _tail_of(blocks: BlockReader) -> Tail:
+    return blocks.tail or Tail(TailKind.NOTHING, blocks.position, 0)
 
 
 def is_of_mariadb(event: ParsedEvent) -> bool:

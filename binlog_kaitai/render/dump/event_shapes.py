@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
@@ -166,6 +167,8 @@ class ShapeKeys(NamedTuple):
 class Shapes:
     """The shapes of the events of a block.
 
+    `left_out`: which events are hidden, and of which only the position is printed (`selection`).
+    `pieces`: the pieces of a split rows event before the block.
     `numbers` (int64 array): the shape of each event, -1 for none.
     `alone` (int64 array): the same, as if no event followed the events inside a payload.
     `count`: number of shapes.
@@ -177,26 +180,30 @@ class Shapes:
         rows: RowsEvents,
         maps: BlockTableMaps,
         templates: StatusTemplates,
-        is_passed: Bools,
+        left_out: tuple[Bools, Bools],
+        pieces: Pieces,
     ) -> None:
         self._lines, self._rows, self._maps, self._templates = lines, rows, maps, templates
         block = lines.block
         self._flags = block.header.numbers("flags").astype(np.int64)
         self.numbers = np.full(len(block), -1, dtype=np.int64)
-        self.count = 1
+        is_hidden, is_passed = left_out
+        is_left_out = is_hidden | is_passed
+        self.count = 2
         self.numbers[is_passed] = 0
+        self.numbers[is_hidden] = 1
         for kind in block.kinds:
             events = block.rows_of(kind)
             shape = self._of_kind(kind, events)
             if shape is None:
                 continue
-            matches = np.flatnonzero(shape.matches & ~is_passed[events])
+            matches = np.flatnonzero(shape.matches & ~is_left_out[events])
             if len(matches):
                 keys = (key[matches] for key in (self._flags[events], *shape.keys))
                 first, which = distinct(_joined(keys))
                 self.numbers[events[matches]] = self.count + which
                 self.count += len(first)
-        self.numbers[block.checksums == BAD] = -1
+        self.numbers[_to_be_read(block, maps, pieces)] = -1
         self.alone = self.numbers
         if lines.inside is not None:
             is_after = lines.inside.is_after & (self.numbers >= 0)
@@ -287,6 +294,16 @@ _SHAPES: dict[int, Callable[[Shapes, Ints, Gathered], ShapeKeys | None]] = {
     EventType.table_map_event: Shapes._table_map,
     EventType.transaction_payload_event: Shapes._payload,
 }
+
+
+def _to_be_read(block: Block, maps: BlockTableMaps, pieces: Pieces) -> Bools:
+    """The events that the event reader must see, printed or not: they are damaged, or may be pieces."""
+    to_be_read: Bools = block.checksums == BAD
+    is_map = block.types == EventType.table_map_event
+    is_map[maps.events] = False
+    is_piece = block.types == EventType.partial_row_data_event
+    to_be_read |= is_map | is_piece | np.append(pieces.is_open, is_piece[:-1])
+    return to_be_read
 
 
 def _reached(events: Ints, body: Gathered) -> Bools:

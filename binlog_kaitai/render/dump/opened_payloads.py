@@ -13,13 +13,10 @@ import numpy as np
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
-from binlog_kaitai.core.payload import declared_size
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.checksum_runs import crc32_of
-from binlog_kaitai.log.payloads import BlockChange, payload_headers
+from binlog_kaitai.log.payloads import BlockChange
 from binlog_kaitai.log.text_kernels import join_ranges
 
 
@@ -35,6 +32,7 @@ class TablesInside:
         """The context of the events inside the payload at an offset of the log."""
         if payload != self.payload:
             self._context, self.payload = self._outer.for_payload(), payload
+            self._context.layout = self._outer.layout  # they were given checksums
         return self._context
 
 
@@ -63,11 +61,11 @@ class InsidePayloads:
         self.is_after[1:] &= before[:-1]
         self.is_after[:1] = False
 
-    def part(self, events: Ints) -> InsidePayloads:
-        """The same for a part of the events."""
+    def part(self, begin: int, end: int) -> InsidePayloads:
+        """The same for a range of the events."""
         part = object.__new__(InsidePayloads)
         for name, values in vars(self).items():
-            setattr(part, name, values[events])
+            setattr(part, name, values[begin:end])
         return part
 
 
@@ -93,16 +91,3 @@ def change_of(outer: Block) -> BlockChange:
         return Block(inner.file, data, 0, frames, outer.layout)
 
     return change
-
-
-def unpacked_size(block: Block) -> int:
-    """The declared uncompressed size of a block's payloads, in bytes."""
-    rows = block.rows_of(EventType.transaction_payload_event)
-    headers = payload_headers(block, rows)
-    size = int(headers.uncompressed_sizes[headers.matches].sum())
-    for row in rows[~headers.matches].tolist():
-        try:
-            size += declared_size(block.event(row).body)
-        except BinlogError:
-            return size
-    return size

@@ -282,17 +282,6 @@ def _shows_checksum(event: ParsedEvent, kind: int) -> bool:
     return event.checksum_status != "none"
 
 
-def inner_item(event: ParsedEvent, outer: PrintedEvent) -> PrintedEvent:
-    """An event inside a transaction payload: the client adds the missing checksum."""
-    kind = event.layout.effective_type(event.type_code)
-    if outer.checksum is None:
-        return PrintedEvent(event, kind, outer.end_position, outer.end_position, event.raw, None)
-    covered = resized(event.raw, len(event.raw) + CHECKSUM_SIZE)
-    checksum = crc32(covered)
-    raw = covered + checksum.to_bytes(CHECKSUM_SIZE, "little")
-    return PrintedEvent(event, kind, outer.end_position, outer.end_position, raw, checksum)
-
-
 def rewrite(printed: PrintedEvent, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
     """Rename the database in the bytes of an event that names it.
 

@@ -190,12 +190,13 @@ def capture(
     lines: BlockColumns,
     printed: PrintedEvent,
     *,
+    is_hidden: bool,
     is_passed: bool,
     is_after: bool,
 ) -> Capture:
     """Capture the output of a printer for an event.
 
-    `is_passed`: only its position is printed.
+    `is_hidden`, `is_passed`: it is left out; only its position is printed.
     `is_after`: it follows the events of a payload.
     """
     captured = Capture(lines)
@@ -205,7 +206,7 @@ def capture(
             printer.end_payload()
         if is_passed:
             printer.pass_over(printed)
-        else:
+        elif not is_hidden:
             printer.take(printed)
     finally:
         printer.out = out
@@ -231,10 +232,10 @@ class ShapeSteps:
         lines: BlockColumns,
         shapes: Shapes,
         rows: RowsEvents,
-        is_passed: Bools,
+        left_out: tuple[Bools, Bools],
     ) -> None:
         self._printer, self._lines, self._shapes = printer, lines, shapes
-        self._rows, self._is_passed = rows, is_passed
+        self._rows, (self._is_hidden, self._is_passed) = rows, left_out
         self._of = np.zeros(len(lines.block), dtype=np.int64)
         self._steps: list[ShapeStep] = []
         self._after = np.zeros(64, dtype=np.int64)
@@ -295,6 +296,7 @@ class ShapeSteps:
                 printer,
                 self._lines,
                 self.printed_event(event),
+                is_hidden=bool(self._is_hidden[event]),
                 is_passed=bool(self._is_passed[event]),
                 is_after=shape != self._shapes.alone[event],
             )
