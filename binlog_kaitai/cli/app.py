@@ -86,7 +86,7 @@ class _Commands(click.Group):
         command: click.Command = getattr(module, name)
         from binlog_kaitai.cli.shared_options import HELP_ORDER
 
-        command.params.sort(key=lambda option: HELP_ORDER.get(option.name or "", 2))
+        command.params.sort(key=lambda option: HELP_ORDER.get(option.name or "", 3))
         return command
 
     def resolve_command(

@@ -417,11 +417,12 @@ _FILTERS = [
 ]
 
 
-#: The places of options in the help of commands: filters come first and keys last; 2 for all others.
+#: The places of options in the help of commands: filters come first and keys last; 3 for all others.
 HELP_ORDER = {
     **dict.fromkeys(FilterOptions.__annotations__, 0),
-    **dict.fromkeys(("operation", "where", "column", "min_size", "min_rows", "utc"), 1),
-    **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 3),
+    **dict.fromkeys(("operation", "where", "column", "min_size", "min_rows"), 1),
+    "utc": 2,
+    **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 4),
 }
 
 
