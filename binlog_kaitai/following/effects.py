@@ -40,7 +40,6 @@ from binlog_kaitai.ddl.statements import (
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.rows import rolled_back_rows, table_maps
-from binlog_kaitai.rows.table_maps import closings_in
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -156,11 +155,10 @@ def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
 
 
 def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
-    rows = block.rows_of(EventType.query_event)
-    rows = rows[~closings_in(block)[0][rows]]
+    rows = block.statements
     if not len(rows):
         return
-    body = block.gather(EventType.query_event, rows)
+    body = block.statement_bodies
     ranges = (*body.ranges("query"), *body.ranges("schema_name"))
     for row, start, length, name_at, name_length in zip(
         rows.tolist(), *(values.tolist() for values in ranges), strict=True

@@ -111,30 +111,6 @@ def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
 
 
 @kernel
-def divide_by_type(types: Bytes, counts: Ints, order: Ints) -> None:
-    """Divide events by their type.
-
-    `types`: type of each event.
-    `counts`, `order`: output: number of events of each type (256 entries), and event numbers grouped by type.
-    """
-    counts[:] = 0
-    for event in range(types.shape[0]):
-        counts[types[np.uint64(event)]] += 1
-    # During the loop, `counts` holds the next output index of each type.
-    offset = 0
-    for kind in range(256):
-        count = counts[kind]
-        counts[kind] = offset
-        offset += count
-    for event in range(types.shape[0]):
-        kind = types[np.uint64(event)]
-        order[np.uint64(counts[kind])] = event
-        counts[kind] += 1
-    for kind in range(255, 0, -1):
-        counts[kind] -= counts[kind - 1]
-
-
-@kernel
 def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
     """Copy `data[start : start + length]` to `offsets` in `out`; ranges outside either array are skipped."""
     for index in range(starts.shape[0]):

@@ -37,7 +37,6 @@ _TABLE = {
         "are_same": "u1[] i8[] i8",
         "copy_ranges": "u1[] i8[] i8[] i8[] u1[]*",
         "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
-        "divide_by_type": "u1[] i8[]* i8[]*",
         "hash_ranges": "u1[] i8[] i8[] u8[]*",
         "lengths_to_zero": "u1[] i8[] i8[] i8[]*",
         "read_numbers": "u1[] i8[] i8 i8 b1 u8[]*",
@@ -48,7 +47,8 @@ _TABLE = {
         "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
     },
     "binlog_kaitai.log.block": {
-        "find_bodies": "i8[] i8[] u1[] i8[] i8 i8 i8[]* i8[]*",
+        "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
+        "divide": "i8[] i8[] u1[] u1[] i8 i8 i8[]* i8[]* i8[]* i8[]*",
     },
     "binlog_kaitai.log.block_reader": {
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
@@ -106,7 +106,6 @@ _TABLE = {
         "recode": "u1[] i8[] u1[,] u1[]*",
     },
     "binlog_kaitai.rows.table_maps": {
-        "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
         "match_near": "i8[] i8[] i8[] i8[] i8[]*",
     },
     "binlog_kaitai.rows.text.base64_kernel": {

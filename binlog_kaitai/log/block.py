@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import (
@@ -16,6 +17,7 @@ from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
     LAYOUTS,
     UNKNOWN_BODY,
+    EventType,
     Format,
     Header,
     TableMapEvent,
@@ -25,36 +27,117 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Unsigned
-from binlog_kaitai.kernels.byte_kernels import NONE, divide_by_type, read_numbers
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.byte_kernels import NONE, read_numbers
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered, LayoutField
 from binlog_kaitai.log.mapped_memory import copied
 
+#: Whether events of a type close tables: no, yes, or if their statement is BEGIN or COMMIT.
+_NEVER, _ALWAYS, _BY_STATEMENT = range(3)
+_CLOSES = np.array([_ALWAYS if kind in TABLES_CLOSE else _NEVER for kind in range(256)], dtype=np.uint8)
+_CLOSES[EventType.query_event] = _BY_STATEMENT
+
+#: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
+WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
+LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
+
 
 @kernel
-def find_bodies(
+def divide(
     starts: Ints,
     sizes: Ints,
     checksums: Bytes,
-    events: Ints,
+    types: Bytes,
     before: int,
     after: int,
+    counts: Ints,
+    order: Ints,
     offsets: Ints,
     lengths: Ints,
 ) -> None:
-    """Locate the bytes between the header and the checksum of the given events.
+    """Divide events by their type, and locate the bytes between their headers and checksums.
 
-    `starts`, `sizes`, `checksums`: offset, length and checksum state of all events.
-    `events`: numbers of the events to locate; each must exist.
+    `starts`, `sizes`, `checksums`, `types`: offset, length, checksum state and type of each event.
     `before`, `after`: length of a header, and of the checksum of an event that has one.
-    `offsets`, `lengths`: output: start of each body, and its length, which is negative if the event is too
-    short.
+    `counts`, `order`: output: number of events of each type (256 entries), and event numbers grouped by type.
+    `offsets`, `lengths`: output, in the same order: start of each body, and its length, which is negative if
+    the event is too short.
     """
-    for index in range(events.shape[0]):
-        event = np.uint64(events[index])
-        offsets[index] = starts[event] + before
-        lengths[index] = sizes[event] - before - (after if checksums[event] != NONE else 0)
+    counts[:] = 0
+    for event in range(types.shape[0]):
+        counts[types[np.uint64(event)]] += 1
+    # During the loop, `counts` holds the next output index of each type.
+    offset = 0
+    for kind in range(256):
+        count = counts[kind]
+        counts[kind] = offset
+        offset += count
+    for event in range(types.shape[0]):
+        # With a signed index, Numba would generate code for negative indexes.
+        here = np.uint64(event)
+        kind = types[here]
+        slot = np.uint64(counts[kind])
+        counts[kind] += 1
+        order[slot] = event
+        offsets[slot] = starts[here] + before
+        lengths[slot] = sizes[here] - before - (after if checksums[here] != NONE else 0)
+    for kind in range(255, 0, -1):
+        counts[kind] -= counts[kind - 1]
+
+
+@kernel
+def count_closings(
+    data: Bytes,
+    starts: Ints,
+    sizes: Ints,
+    checksums: Bytes,
+    types: Bytes,
+    roles: Bytes,
+    after: int,
+    words: Bytes,
+    limits: Ints,
+    frames: Bools,
+    closed: Ints,
+) -> None:
+    """Find BEGIN and COMMIT, and count the events that close tables.
+
+    `starts`, `sizes`, `checksums`, `types`: offset, length, checksum state and type of each event.
+    `roles`: for each type, whether its events close tables.
+    `after`: length of a checksum.
+    `words`, `limits`: the statements that close tables, and the offsets between them.
+    `frames`, `closed`: output: whether an event is one of these statements; number of closings up to each
+    event.
+    """
+    count = 0
+    for event in range(starts.shape[0]):
+        # With a signed index, Numba would generate code for negative indexes.
+        here = np.uint64(event)
+        role = roles[types[here]]
+        is_word = False
+        if role == _BY_STATEMENT:
+            end = starts[here] + sizes[here] - (after if checksums[here] != NONE else 0)
+            is_word = ends_with(data, starts[here], end, words, limits)
+        if is_word or role == _ALWAYS:
+            count += 1
+        frames[here] = is_word
+        closed[here] = count
+
+
+@kernel
+@inlined
+def ends_with(data: Bytes, start: int, end: int, words: Bytes, limits: Ints) -> bool:
+    """Whether a range of `data` ends with one of several words, which are not empty."""
+    if start < 0 or end > data.shape[0]:
+        return False
+    for word in range(limits.shape[0] - 1):
+        first, length = limits[word], limits[word + 1] - limits[word]
+        step = length if end - length < start else 0
+        while step < length and data[np.uint64(end - length + step)] == words[np.uint64(first + step)]:
+            step += 1
+            if step == length:
+                return True
+    return False
 
 
 class Frames(NamedTuple):
@@ -109,7 +192,6 @@ class Block:
         self.rolled_back: Bools | None = None
         self.positions = position + frames.starts
         self._bodies: dict[int, Gathered] = {}
-        self._ranges: dict[int, tuple[Ints, Ints]] = {}
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -146,20 +228,25 @@ class Block:
     @cached_property
     def counts(self) -> dict[int, int]:
         """Number of events of each type that occurs, ordered by type number."""
-        counts, *_ = self._by_type
+        counts, *_ = self._divided
         return {kind: int(counts[kind]) for kind in np.flatnonzero(counts).tolist()}
 
     @cached_property
-    def _by_type(self) -> tuple[Ints, Ints, Ints]:
-        """The result of `divide_by_type`, and the end of each type's range in the list of all events."""
-        counts, order = (np.empty(size, dtype=np.int64) for size in (256, len(self)))
-        divide_by_type.run(self.types, counts, order)
-        return counts, order, np.cumsum(counts)
+    def _divided(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
+        """The result of `divide`, and the end of each type's range in it."""
+        counts, (order, offsets, lengths) = np.empty(256, dtype=np.int64), np.empty((3, len(self)), np.int64)
+        events = self.starts, self.sizes, self.checksums, self.types
+        divide.run(*events, self.header_length, CHECKSUM_SIZE, counts, order, offsets, lengths)
+        return counts, order, offsets, lengths, np.cumsum(counts)
+
+    def _range_of(self, kind: int) -> slice:
+        counts, *_, ends = self._divided
+        return slice(ends[kind] - counts[kind], ends[kind])
 
     @cached_property
     def ranks(self) -> Ints:
         """For each event, the number of preceding events of its type, int64: its index in `rows_of`."""
-        counts, order, ends = self._by_type
+        counts, order, *_, ends = self._divided
         ranks = np.empty(len(self), dtype=np.int64)
         ranks[order] = np.arange(len(self)) - np.repeat(ends - counts, counts)
         return ranks
@@ -171,8 +258,30 @@ class Block:
 
     def rows_of(self, kind: int) -> Ints:
         """Numbers of the events of a type, int64, in block order."""
-        counts, order, ends = self._by_type
-        return order[ends[kind] - counts[kind] : ends[kind]]
+        return self._divided[1][self._range_of(kind)]
+
+    @cached_property
+    def closings(self) -> Ints:
+        """How often tables were closed up to each event, int64."""
+        return self._closed[0]
+
+    @cached_property
+    def statements(self) -> Ints:
+        """Numbers of the query events that are not just BEGIN or COMMIT, the most frequent statements."""
+        rows = self.rows_of(EventType.query_event)
+        return rows[~self._closed[1][rows]]
+
+    @cached_property
+    def statement_bodies(self) -> Gathered:
+        """Columns of the bodies of `statements`."""
+        return self.gather(EventType.query_event, self.statements)
+
+    @cached_property
+    def _closed(self) -> tuple[Ints, Bools]:
+        closed, are_words = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.bool_)
+        events = self.starts, self.sizes, self.checksums, self.types
+        count_closings.run(self.data, *events, _CLOSES, CHECKSUM_SIZE, WORDS, LIMITS, are_words, closed)
+        return closed, are_words
 
     def body(self, kind: int) -> Gathered:
         """Columns of the bodies of all events of a type, up to the end of its record layout."""
@@ -201,17 +310,13 @@ class Block:
 
     def _all_body_ranges(self, kind: int) -> tuple[Ints, Ints]:
         """Start offsets in `data` and lengths of the bodies of all events of a type, int64."""
-        if kind not in self._ranges:
-            self._ranges[kind] = self._body_ranges(self.rows_of(kind))
-        return self._ranges[kind]
+        _, _, offsets, lengths, _ = self._divided
+        return offsets[self._range_of(kind)], lengths[self._range_of(kind)]
 
     def _body_ranges(self, rows: Ints) -> tuple[Ints, Ints]:
         """Start offsets in `data` and lengths of the bodies of the given events, int64."""
-        starts, sizes = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
-        find = find_bodies.run
-        frames = self.starts, self.sizes, self.checksums
-        find(*frames, rows, self.header_length, CHECKSUM_SIZE, starts, sizes)
-        return starts, sizes
+        around = self.header_length + CHECKSUM_SIZE * (self.checksums[rows] != NONE)
+        return self.starts[rows] + self.header_length, self.sizes[rows] - around
 
     def offset(self, kind: int, path: str) -> int | None:
         """Offset of a body field within every event of a type; None if it varies."""

@@ -220,9 +220,9 @@ def _may_roll_back(block: Block) -> bool:
     """Whether a statement may be a rollback, by its first letter."""
     if EventType.query_compressed_event in block.counts:
         return True
-    if EventType.query_event not in block.counts:
+    if not len(block.statements):
         return False
-    body = block.body(EventType.query_event)
+    body = block.statement_bodies
     starts, lengths = body.ranges("query")
     usable = body.matches & (lengths > 0)
     return not usable.all() or not _IS_OTHER[block.data[starts]].all()
@@ -234,9 +234,9 @@ def _savepoints(block: Block) -> dict[int, tuple[bytes, bool]]:
     if EventType.query_compressed_event in block.counts:
         kind = EventType.query_compressed_event
         texts += zip(block.rows_of(kind).tolist(), unpacked_beginnings(block, block.body(kind)), strict=True)
-    if EventType.query_event in block.counts:
-        body = block.body(EventType.query_event)
-        rows, (starts, lengths) = block.rows_of(EventType.query_event), body.ranges("query")
+    if len(rows := block.statements):
+        body = block.statement_bodies
+        starts, lengths = body.ranges("query")
         usable = np.flatnonzero(body.matches & (lengths > 0))
         usable = usable[~_IS_OTHER_THAN_SAVEPOINT[block.data[starts[usable]]]]
         for row, start, length in zip(

@@ -27,12 +27,12 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_u8
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.block import Frames, offset_of
+from binlog_kaitai.log.block import LIMITS, WORDS, Frames, ends_with, offset_of
 from binlog_kaitai.log.block_reader import FULL, BlockReader, find_events
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.rows.table_maps import LIMITS, WORDS, Table, Tables, ends_with
+from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.schema import NameSource, Schema

@@ -205,9 +205,8 @@ def _candidates(block: Block) -> list[int]:
     """Statements that may be XA statements, by their first letters or as short compressed events."""
     packed = block.rows_of(EventType.query_compressed_event)
     candidates: list[int] = packed[block.sizes[packed] < _LONGEST].tolist()
-    rows = block.rows_of(EventType.query_event)
-    if len(rows) and not block.is_special:
-        body = block.body(EventType.query_event)
+    if len(rows := block.statements):
+        body = block.statement_bodies
         starts, lengths = body.ranges("query")
         usable = np.flatnonzero(body.matches & (lengths > 2))
         first = starts[usable]

@@ -12,15 +12,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from binlog_kaitai.core.context import CLOSING_STATEMENTS, MAX_TABLE_MAPS, TABLES_CLOSE
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, TableMapEvent, YearBits, plain_decoders
+from binlog_kaitai.core.context import MAX_TABLE_MAPS
+from binlog_kaitai.core.grammar import EventType, TableMapEvent, YearBits, plain_decoders
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import NONE
-from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -59,30 +58,20 @@ def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:
     return Width(*widths.get(int(column.type), widths[None])(stored))
 
 
-#: Whether events of a type close tables: no, yes, or if their statement is BEGIN or COMMIT.
-_NEVER, _ALWAYS, _BY_STATEMENT = range(3)
-_ROLES = np.array([_ALWAYS if kind in TABLES_CLOSE else _NEVER for kind in range(256)], dtype=np.uint8)
-_ROLES[EventType.query_event] = _BY_STATEMENT
-
-#: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
-WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
-LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
-
-
 class Closings:
     """Finds where tables are closed, in one block of a file after another."""
 
     def __init__(self) -> None:
         self._is_after_payload = False
 
-    def count(self, block: Block) -> tuple[Bools, Ints]:
-        """What `closings_in` returns, with the ends of payloads."""
-        frames, closed = closings_in(block)
+    def count(self, block: Block) -> Ints:
+        """`Block.closings` of the next block, with the ends of payloads."""
+        closed = block.closings
         if self._is_after_payload or EventType.transaction_payload_event in block.counts:
             closes = np.diff(closed, prepend=0) > 0
             self._close_after_payloads(block, closes)
             closed = np.cumsum(closes)
-        return frames, closed
+        return closed
 
     def _close_after_payloads(self, block: Block, closes: Bools) -> None:
         """Close the tables of each payload at the event that follows the payload in the log itself."""
@@ -90,72 +79,6 @@ class Closings:
         opens = block.types[is_of_log] == EventType.transaction_payload_event
         closes[is_of_log] |= np.append(self._is_after_payload, opens[:-1])[: len(opens)]
         self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
-
-
-def closings_in(block: Block) -> tuple[Bools, Ints]:
-    """Two arrays over a block's events.
-
-    Which are just BEGIN or COMMIT, the most frequent statements, bool; and how often tables were closed up to
-    each event, int64.
-    """
-    frames, closed = np.empty(len(block), dtype=np.bool_), np.empty(len(block), dtype=np.int64)
-    events = block.starts, block.sizes, block.checksums, block.types
-    count_closings.run(block.data, *events, _ROLES, CHECKSUM_SIZE, WORDS, LIMITS, frames, closed)
-    return frames, closed
-
-
-@kernel
-def count_closings(
-    data: Bytes,
-    starts: Ints,
-    sizes: Ints,
-    checksums: Bytes,
-    types: Bytes,
-    roles: Bytes,
-    after: int,
-    words: Bytes,
-    limits: Ints,
-    frames: Bools,
-    closed: Ints,
-) -> None:
-    """Find BEGIN and COMMIT, and count the events that close tables.
-
-    `starts`, `sizes`, `checksums`, `types`: offset, length, checksum state and type of each event.
-    `roles`: for each type, whether its events close tables.
-    `after`: length of a checksum.
-    `words`, `limits`: the statements that close tables, and the offsets between them.
-    `frames`, `closed`: output: whether an event is one of these statements; number of closings up to each
-    event.
-    """
-    count = 0
-    for event in range(starts.shape[0]):
-        # With a signed index, Numba would generate code for negative indexes.
-        here = np.uint64(event)
-        role = roles[types[here]]
-        is_word = False
-        if role == _BY_STATEMENT:
-            end = starts[here] + sizes[here] - (after if checksums[here] != NONE else 0)
-            is_word = ends_with(data, starts[here], end, words, limits)
-        if is_word or role == _ALWAYS:
-            count += 1
-        frames[here] = is_word
-        closed[here] = count
-
-
-@kernel
-@inlined
-def ends_with(data: Bytes, start: int, end: int, words: Bytes, limits: Ints) -> bool:
-    """Whether a range of `data` ends with one of several words, which are not empty."""
-    if start < 0 or end > data.shape[0]:
-        return False
-    for word in range(limits.shape[0] - 1):
-        first, length = limits[word], limits[word + 1] - limits[word]
-        step = length if end - length < start else 0
-        while step < length and data[np.uint64(end - length + step)] == words[np.uint64(first + step)]:
-            step += 1
-            if step == length:
-                return True
-    return False
 
 
 #: Maximum number of distinct tables cached.
@@ -217,10 +140,9 @@ class MapsInForce(Generic[_Map]):
         self.known: dict[int, _Map] = {}
         self._closings = Closings()
 
-    def begin(self, block: Block) -> Bools:
-        """Begin a block; returns which of its events are just BEGIN or COMMIT."""
-        frames, self._closed = self._closings.count(block)
-        return frames
+    def begin(self, block: Block) -> None:
+        """Begin a block."""
+        self._closed = self._closings.count(block)
 
     def newest(self, rows: Ints, ids: Ints, maps: Ints, map_ids: Ints) -> Ints:
         """For each rows event, the number of its table map; -1 if there is none, or tables were closed since.
@@ -269,11 +191,12 @@ class Tables:
         Returns the distinct tables or errors, and for each event the number of its table, -1 for none.
         """
         self.failures = []
-        frames, known = self._maps.begin(block), self._maps.known
+        self._maps.begin(block)
+        known = self._maps.known
         if block.is_special:
             known.clear()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        maps, map_ids, tables, which = self._read_maps(block, frames)
+        maps, map_ids, tables, which = self._read_maps(block)
         newest = self._maps.newest(rows, ids, maps, map_ids)
         choices = [*known.values(), *tables]
         numbers: dict[int, int] = {}
@@ -287,17 +210,17 @@ class Tables:
         """The table maps of a block, in place of `take`: number of the event, content, and table."""
         if block.is_special:
             return
-        rows, _, tables, which = self._read_maps(block, closings_in(block)[0])
+        rows, _, tables, which = self._read_maps(block)
         if len(rows):
             starts = block.starts.take(rows) + (block.offset(EventType.table_map_event, _MAP_FIELDS[1]) or 0)
             values = rows, starts, block.body_ends(rows), which
             for row, start, end, number in zip(*(array.tolist() for array in values), strict=True):
                 yield row, bytes(block.data[start:end]), tables[number]
 
-    def _read_maps(self, block: Block, frames: Bools) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
+    def _read_maps(self, block: Block) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
         """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
         rows = block.rows_of(EventType.table_map_event)
-        statements = statements_in(block, frames=frames)
+        statements = statements_in(block)
         if not len(rows):
             for row in statements:
                 self._observe(block, row)
@@ -370,18 +293,12 @@ def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-def statements_in(
-    block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes, *, frames: Bools | None = None
-) -> list[int]:
-    """Events whose statements may change a definition, according to their first bytes.
-
-    `frames` flags the events that are just BEGIN or COMMIT, if that is known.
-    """
+def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes) -> list[int]:
+    """Events whose statements may change a definition, according to their first bytes."""
     statements = block.rows_of(EventType.query_compressed_event).tolist()
-    rows = block.rows_of(EventType.query_event)
-    rows = rows[~(closings_in(block)[0] if frames is None else frames)[rows]]
+    rows = block.statements
     if len(rows):
-        body = block.gather(EventType.query_event, rows)
+        body = block.statement_bodies
         starts, lengths = body.ranges("query")
         # The grammar decodes events that do not match the layout, and may report damage.
         statements += rows[~body.matches].tolist()

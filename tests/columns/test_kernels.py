@@ -110,36 +110,17 @@ def test_numbers_of_all_widths(mode: str, width: int, order: Any) -> None:
     assert out.tolist() == [*inside, 0, 0, 0]
 
 
-def test_events_by_type(mode: str) -> None:
-    types = np.array([3, 255, 0, 3, 3, 0], dtype=np.uint8)
-    counts, order = np.full(256, 9, dtype=np.int64), np.empty(6, dtype=np.int64)
-    getattr(byte_kernels.divide_by_type, mode)(types, counts, order)
-    assert order.tolist() == [2, 5, 0, 3, 4, 1]
+def test_events_by_type_with_the_bodies_between_header_and_checksum(mode: str) -> None:
+    starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
+    checksums = np.array(
+        [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
+    )
+    types = np.array([7, 2, 255, 2], dtype=np.uint8)
+    counts, (order, offsets, lengths) = np.full(256, 9), np.empty((3, 4), dtype=np.int64)
+    getattr(block.divide, mode)(starts, sizes, checksums, types, 19, 4, counts, order, offsets, lengths)
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
-
-
-def test_bodies_lie_between_header_and_checksum(mode: str) -> None:
-    starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
-    checksums = np.array(
-        [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
-    )
-    positions, lengths = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
-    wanted = np.array([0, 2, 3])
-    getattr(block.find_bodies, mode)(starts, sizes, checksums, wanted, 19, 4, positions, lengths)
-    assert positions.tolist() == [19, 89, 109]
-    assert lengths.tolist() == [11, -3, 37]
-
-
-def test_bodies_type_by_type(mode: str) -> None:
-    starts, sizes = np.array([0, 30, 70, 90]), np.array([30, 40, 20, 60])
-    checksums = np.array(
-        [byte_kernels.NONE, byte_kernels.OK, byte_kernels.PENDING, byte_kernels.BAD], dtype=np.uint8
-    )
-    counts, order = np.empty(256, dtype=np.int64), np.empty(4, dtype=np.int64)
-    getattr(byte_kernels.divide_by_type, mode)(np.array([7, 2, 7, 2], dtype=np.uint8), counts, order)
-    positions, lengths = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64)
-    getattr(block.find_bodies, mode)(starts, sizes, checksums, order, 19, 4, positions, lengths)
-    assert positions.tolist() == [49, 109, 19, 89]
+    assert order.tolist() == [1, 3, 0, 2]
+    assert offsets.tolist() == [49, 109, 19, 89]
     assert lengths.tolist() == [17, 37, 11, -3]
 
 
@@ -159,13 +140,13 @@ def test_begin_and_commit_close_tables(mode: str) -> None:
     checksums = np.array([0, 0, 0, 0, byte_kernels.OK, byte_kernels.OK], dtype=np.uint8)
     types, roles = np.array([2, 2, 2, 2, 2, 1], dtype=np.uint8), np.arange(3, dtype=np.uint8)
     frames, closed = np.empty(6, dtype=np.bool_), np.empty(6, dtype=np.int64)
-    words, limits = table_maps.WORDS, table_maps.LIMITS
+    words, limits = block.WORDS, block.LIMITS
     events = starts, sizes, checksums, types
-    getattr(table_maps.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    getattr(block.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [True, True, False, False, True, False]
     assert closed.tolist() == [1, 2, 2, 2, 3, 4]
     sizes[0], starts[1] = 100, -1  # outside of the data
-    getattr(table_maps.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
+    getattr(block.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [False, False, False, False, True, False]
 
 
