@@ -244,7 +244,7 @@ class Lake:
         if not entries:
             return
         files = TableFiles(self.storage, has_dates=False)
-        files.write(name, entries_as_batch(entries), "")
+        files.write(name, entries_as_batch(entries))
         files.close()
         if table is None:
             self.private.create(name, files.files[0].columns, files.files, batch, has_dates=False)

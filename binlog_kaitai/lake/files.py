@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untaken, with_names, with_source
 from binlog_kaitai.log.groups import distinct_values
@@ -94,12 +94,13 @@ class TableFiles:
         self._source = source
         self._open = OpenFiles[tuple[str, str]](lambda name: _Writer(storage, *name, self.files))
 
-    def write(self, table: str, batch: pa.RecordBatch, time: str) -> None:
-        """Write rows to files of their dates, which are those of a column with times."""
+    def write(self, table: str, batch: pa.RecordBatch) -> None:
+        """Write rows to files of their dates."""
         batch = with_source(untaken(typed(batch), self._kind), self._source)
         known = self._columns.setdefault(table, {})
         batch = with_names(batch, merge_columns(known, schema_in_lake(batch.schema)))
-        for day, part in by_date(batch, time) if self._has_dates else (("", batch),):
+        parts = by_date(batch, TIMES[table.partition("/")[0]]) if self._has_dates else (("", batch),)
+        for day, part in parts:
             self._open.write((table, day), part)
 
     def close(self) -> None:

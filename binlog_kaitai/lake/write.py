@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -14,7 +14,8 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.lake import STATEMENTS, TIMES, VIEWS
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.lake import STATEMENTS, VIEWS
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
@@ -25,6 +26,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
+from binlog_kaitai.views.ddl_view import ddl_batches
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
 
@@ -63,7 +65,7 @@ def write_lake(
     source: Source,
     files: TableFiles,
     *,
-    views: Iterable[str] = (*VIEWS, STATEMENTS),
+    views: Collection[str] = VIEWS,
     definitions_at: Callable[[Span], Definitions] = lambda span: Definitions(),
     zero_dates: str = "null",
     tables: Iterable[str] = (),
@@ -71,9 +73,9 @@ def write_lake(
     rules: Rules = NO_RULES,
     skips_damage: bool = False,
 ) -> Written:
-    """Write the events, transactions, changes and statements of a log, or part of one.
+    """Write the events, transactions and changes of a log, or part of one, and its statements.
 
-    `definitions_at`: returns the table definitions before a span.
+    `definitions_at`: returns the table definitions before a span, for the caller to update.
     `tables`: write changes of these tables only.
     `filters`: as for :meth:`Filters.of`.
     `rules`: what the lake leaves out, masks or renames.
@@ -84,25 +86,39 @@ def write_lake(
     written, damages = Written(), dict[int, Gap]()
     batches_of = page_batches if skips_damage else table_batches_of  # damage is skipped in log order
 
-    def changes(source: Source, view: str, **options: Any) -> Iterator[tuple[str, pa.RecordBatch]]:
-        chosen, span = Filters.of(table=list(tables), **options), source.span or Span()
-        pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era)
-        return _changes(pages, batches_of, written, zero_dates, rules)
+    def changes_and_statements(
+        source: Source, span: Span, **options: Any
+    ) -> Iterator[tuple[str, pa.RecordBatch]]:
+        chosen, all_tables = Filters.of(table=list(tables), **options), Filters.of(**options)
+        pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era, every_block=True)
+        definitions, lacking = definitions_at(span), set[tuple[str, str]]()
+        for page in pages:
+            error = None
+            try:
+                yield from _changes(page, batches_of, written, lacking, zero_dates, rules)
+            except BinlogError as caught:
+                error = caught
+                before = int(np.searchsorted(page.block.positions, error.position or 0))
+                page.limit = min(page.limit, before)
+            for batch in ddl_batches([page], all_tables, definitions):
+                yield STATEMENTS, rules.without_texts(batch)
+            if error is not None:
+                raise error
 
-    def others(source: Source, view: str, **options: Any) -> Iterator[tuple[str, pa.RecordBatch]]:
+    def read(source: Source, view: str, **options: Any) -> Iterator[tuple[str, pa.RecordBatch]]:
+        if view == "changes":
+            return changes_and_statements(source, source.span or Span(), **options)
         kind = "ddl" if view == STATEMENTS else view
         batches = read_span(source, kind, definitions_at=definitions_at, **options)
         return ((view, rules.without_texts(batch)) for batch in batches)
 
-    for view in views:
-        read = changes if view == "changes" else others
-        read_all = partial(read_around, read=read) if skips_damage else read
+    read_all = partial(read_around, read=read) if skips_damage else read
+    for view in views if "changes" in views else (*views, STATEMENTS):
         for item in read_all(source, view, **(filters or {})):
             if isinstance(item, Gap):
                 damages.setdefault(item.start, item)
             else:
-                name, batch = item
-                files.write(name, batch, TIMES[view])
+                files.write(*item)
     written.damages = [damages[start] for start in sorted(damages)]
     return written
 
@@ -121,18 +137,21 @@ def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules
         }
         for one in damages
     ]
-    files.write("damage", pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA), TIMES["damage"])
+    files.write("damage", pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA))
 
 
 def _changes(
-    pages: Iterable[RowsPage],
+    page: RowsPage,
     batches: Callable[..., Iterator[tuple[Table, pa.RecordBatch]]],
     written: Written,
+    lacking: set[tuple[str, str]],
     zero_dates: str,
     rules: Rules,
 ) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """The changes of pages, each batch with the folder of its table; updates `written`."""
-    lacking: set[tuple[str, str]] = set()
+    """The changes of a page, each batch with the folder of its table.
+
+    Updates `written`, and `lacking`: the tables of which images lacked columns so far.
+    """
     masks = rules.masks
 
     def schema_of(table: Table) -> pa.Schema:
@@ -142,23 +161,22 @@ def _changes(
     def readable(table: Table) -> pa.Schema:
         return masks.readable(table.schema, schema_of(table), zero_dates) if masks else schema_of(table)
 
-    for page in pages:
-        for table, program in programs_of(page):
-            before, after = program.columns()
-            images = [image for at, image in enumerate((before, after)) if program.which >> at & 1]
-            if any(len(image) < len(table.schema.columns) for image in images):
-                lacking.add(table.key)
-            reason = why_untold(table, program) or (masks.why_no_key(table.schema) if masks else None)
-            if reason is not None:
-                written.incomplete[table.key] = reason
-        for table, batch in batches(page, readable, zero_dates):
-            keys = written.keys.setdefault(table.key, {})
-            key = [name for name, one in own_columns(table.schema).items() if one.is_primary_key]
-            if batch.num_rows and key != next(reversed(keys.values()), None):
-                keys[batch.column("_position")[0].as_py()] = key
-            if masks:
-                batch = masks.applied(table.schema, batch, schema_of(table))
-            yield f"changes/{table_name(rules.name_of(table.key))}", batch
+    for table, program in programs_of(page):
+        before, after = program.columns()
+        images = [image for at, image in enumerate((before, after)) if program.which >> at & 1]
+        if any(len(image) < len(table.schema.columns) for image in images):
+            lacking.add(table.key)
+        reason = why_untold(table, program) or (masks.why_no_key(table.schema) if masks else None)
+        if reason is not None:
+            written.incomplete[table.key] = reason
+    for table, batch in batches(page, readable, zero_dates):
+        keys = written.keys.setdefault(table.key, {})
+        key = [name for name, one in own_columns(table.schema).items() if one.is_primary_key]
+        if batch.num_rows and key != next(reversed(keys.values()), None):
+            keys[batch.column("_position")[0].as_py()] = key
+        if masks:
+            batch = masks.applied(table.schema, batch, schema_of(table))
+        yield f"changes/{table_name(rules.name_of(table.key))}", batch
 
 
 def why_untold(table: Table, program: ImageProgram) -> str | None:

@@ -14,7 +14,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import ServerError, UsageError
-from binlog_kaitai.lake import DATE, TIMES
+from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -166,7 +166,7 @@ class SnapshotFiles:
     def put(self, files: TableFiles, schema: Schema, batch: pa.RecordBatch) -> None:
         """Write a batch of a table."""
         name = self.rules.name_of((schema.schema_name, schema.table_name))
-        files.write(f"changes/{table_name(name)}", batch, TIMES["changes"])
+        files.write(f"changes/{table_name(name)}", batch)
 
     def batch(self, schema: Schema, arrays: list[pa.Array]) -> pa.RecordBatch:
         """Rows of a table as its files have them, from arrays for its columns."""

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.following import Step
-from binlog_kaitai.lake import STATE, STATEMENTS, VIEWS
+from binlog_kaitai.lake import STATE, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.place import Offset, Plan
@@ -341,7 +341,7 @@ class StepWriter:
                 written = write_lake(
                     source,
                     files,
-                    views=(*job.views, STATEMENTS),
+                    views=job.views,
                     definitions_at=definitions_in(source, job.following.ddl),
                     zero_dates=job.zero_dates,
                     tables=job.tables,

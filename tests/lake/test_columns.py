@@ -68,7 +68,7 @@ def commit(lake: Lake, *contents: dict[str, Any]) -> None:
         files = TableFiles(lake.storage, lake.plan.format, columns=lake.columns)
         count = len(next(iter(columns.values())))
         times = {"_commit_timestamp": pa.array([DAY.as_py()] * count, DAY.type)}
-        files.write("changes/s.t", pa.record_batch({**times, **columns}), "_commit_timestamp")
+        files.write("changes/s.t", pa.record_batch({**times, **columns}))
         files.close()
         pieces.append(Piece("binlog.000001", 4, 5, files=files.files))
     lake.commit(pieces)

@@ -122,7 +122,7 @@ def test_an_update_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
             "v": 7,
         }
         files = TableFiles(lake.storage)
-        files.write("changes/s.t", pa.RecordBatch.from_pylist([change]), "_commit_timestamp")
+        files.write("changes/s.t", pa.RecordBatch.from_pylist([change]))
         files.close()
         piece = Piece(
             "binlog.000001", position, position + 1, files=files.files, keys={("s", "t"): {position: []}}

@@ -96,7 +96,7 @@ def masked(*masks: str, exclude: tuple[str, ...] = (), renames: tuple[str, ...] 
 def own(folder: Path) -> tuple[list[Any], list[Any]]:
     """The types of a table's own columns in the files of a folder, and its inserted rows."""
     fields, rows = set(), set()
-    for path in folder.rglob("*.parquet"):
+    for path in folder.glob("changes/**/*.parquet"):
         table = pq.ParquetFile(path).read()
         names = [name for name in table.column_names if not name.startswith("_")]
         fields |= {(name, str(table.schema.field(name).type)) for name in names}

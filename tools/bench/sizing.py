@@ -161,7 +161,7 @@ def measure_commits(folder: Path, tables: int, batches: int) -> None:
         times = pa.array([datetime(2026, 11, 20, tzinfo=UTC)], TIME)
         row = pa.RecordBatch.from_arrays([pa.array([number]), times], ["id", "_commit_timestamp"])
         for table in range(tables):
-            files.write(f"changes/s.t{table}", row, "_commit_timestamp")
+            files.write(f"changes/s.t{table}", row)
         files.close()
         lake.begin(plan)
         begun = time.monotonic()
@@ -204,9 +204,9 @@ def measure_merge(folder: Path, rows: int, changes: int, *, newest: bool) -> Non
     files, random = TableFiles(lake.storage), np.random.default_rng(1)
     ids = np.arange(rows - changes, rows) if newest else random.choice(rows, changes, replace=False)
     for start in range(0, changes, _PART):
-        files.write("changes/s.orders", _changes(_orders(ids[start : start + _PART])), "_commit_timestamp")
+        files.write("changes/s.orders", _changes(_orders(ids[start : start + _PART])))
     files.close()
-    keys = {("s", "orders"): ["id"]}
+    keys = {("s", "orders"): {4: ["id"]}}
     lake.begin(plan.next({"file": "binlog.000001", "position": 4}, {"file": "binlog.000002", "position": 4}))
     piece = Piece("binlog.000001", 4, 5, files=files.files, keys=keys)
     lake.commit([piece])
