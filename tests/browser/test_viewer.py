@@ -460,6 +460,20 @@ def test_damage_is_reported_and_the_events_before_it_shown(opened: Open, folder:
     assert browser.find_element(By.ID, "count").text == f"{len(events)} events"
 
 
+def test_a_log_without_events_replaces_the_one_before(opened: Open) -> None:
+    browser = opened(MIXED.read_bytes())
+    browser.execute_script(_DROP, "binlog.000002", base64.b64encode(b"\xfebin").decode())
+    wait(browser, lambda: "binlog.000002" in browser.find_element(By.ID, "name").text)
+    assert browser.find_element(By.ID, "notice").text == "The log has no events."
+    assert browser.find_element(By.ID, "count").text == "0 events"
+    assert texts(browser, "#event h2") == texts(browser, "#rows .kind") == []
+    browser.execute_script(_DROP, "notes.txt", base64.b64encode(b"CREATE TABLE").decode())
+    wait(
+        browser, lambda: browser.find_element(By.ID, "problem").text.startswith("notes.txt: Not a binary log")
+    )
+    assert browser.find_element(By.ID, "name").text == ""
+
+
 def test_a_wrong_checksum_is_shown(opened: Open) -> None:
     data = bytearray(MIXED.read_bytes())
     data[POSITION + 40] ^= 1

@@ -49,6 +49,11 @@ class Detail {
     this.explain(null);
   }
 
+  clear() {
+    this.box.replaceChildren();
+    byId('field').replaceChildren();
+  }
+
   facts(log, event, isInside) {
     const { frames } = log;
     const index = event.index;
@@ -68,34 +73,30 @@ class Detail {
 
   rows(log, event) {
     if (!event.tableMap) return [element('p', { class: 'failure' }, 'No table map before this event describes its rows.')];
-    let shown;
+    let content;
     try {
-      shown = rowsOf(event, log.isMariadb, ROWS_SHOWN);
+      content = rowsOf(event, log.isMariadb, ROWS_SHOWN);
     } catch (problem) {
       return [element('p', { class: 'failure' }, `The rows cannot be read: ${reasonOf(problem)}.`)];
     }
-    if (!shown) return [];
-    const title = `${inThousands(shown.count)} row${shown.count === 1 ? '' : 's'} of ${tableName(event.tableMap)}`;
+    if (!content) return [];
+    const { columns, count, rows } = content;
+    const title = `${inThousands(count)} row${count === 1 ? '' : 's'} of ${tableName(event.tableMap)}`;
     const body = element('tbody', {});
-    this.addRows(body, shown.rows);
+    this.addRows(body, rows);
     const head = element('tr', {}, element('th', { scope: 'col' }, element('span', { class: 'unseen' }, 'image')),
-      shown.columns.map((column) => element('th', { scope: 'col', title: typeOfColumn(column) }, broken(column.name))));
+      columns.map((column) => element('th', { scope: 'col', title: typeOfColumn(column) }, broken(column.name))));
     const table = element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': title },
       element('table', {}, element('thead', {}, head), body));
     const parts = [element('h3', {}, title), table];
-    if (shown.columns.some(({ isNamed }) => !isNamed)) {
-      parts.push(element('p', { class: 'remark' }, marked('The log does not name these columns: `binlog_row_metadata` was not ' +
-        `\`FULL\`, or the server is older. ${log.definitionsFrom ? 'No definition in the log, or given with `--ddl`, fits them.'
-          : 'This page does not follow statements; `binlog-kaitai explain --html` takes names from CREATE and ALTER TABLE.'}`)));
-    } else if (!shown.columns.every(({ column }) => column.hasName)) {
-      parts.push(element('p', { class: 'remark' }, 'The log does not name these columns; the names are those of the table’s definition.'));
-    }
-    if (shown.count > shown.rows.length) {
+    const remark = remarkOnNames(columns, log);
+    if (remark) parts.push(element('p', { class: 'remark' }, marked(remark)));
+    if (count > rows.length) {
       parts.push(element('button', { type: 'button', class: 'more', onclick: (click) => {
         body.replaceChildren();
         this.addRows(body, rowsOf(event, log.isMariadb).rows);
         click.target.remove();
-      } }, `Show all ${inThousands(shown.count)} rows`));
+      } }, `Show all ${inThousands(count)} rows`));
     }
     return parts;
   }
@@ -239,6 +240,17 @@ class Detail {
 function leafText(leaf) {
   if (leaf.parts) return leaf.parts.map((part) => `${part.path.split('.').at(-1)} ${shown(part)}`).join(', ');
   return shown(leaf);
+}
+
+/** Where the names of columns are from, if the log does not have them, or why there are none. */
+function remarkOnNames(columns, log) {
+  if (columns.every(({ column }) => column.hasName)) return '';
+  if (columns.every(({ isNamed }) => isNamed)) {
+    return 'The log does not name these columns; the names are those of the table’s definition.';
+  }
+  return 'The log does not name these columns: `binlog_row_metadata` was not `FULL`, or the server is older. ' +
+    (log.definitionsFrom ? 'No definition in the log, or given with `--ddl`, fits them.'
+      : 'This page does not follow statements; `binlog-kaitai explain --html` takes names from CREATE and ALTER TABLE.');
 }
 
 function typeOfColumn({ typeName, column }) {

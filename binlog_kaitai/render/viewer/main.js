@@ -104,6 +104,8 @@ async function open(bytes) {
     byId('start').hidden = false;
     byId('problem').textContent = `${bytes.name}: ${problem instanceof LogError ? problem.message : problem}`;
     byId('progress').hidden = true;
+    byId('name').textContent = '';
+    page.log = null;
     return;
   }
   if (turn !== page.opening) return; // another log has been dropped
@@ -114,12 +116,16 @@ async function open(bytes) {
   document.title = `${bytes.name} · Binary log viewer`;
   byId('start').hidden = true;
   for (const id of ['events', 'detail', 'search']) byId(id).hidden = false;
-  const notices = [log.problem?.text, log.isInUse && !log.problem
-    ? 'The log is in use, or its server did not close it.' : '', bytes.isWhole ? '' : 'This page has a part of the log.'];
-  byId('notice').textContent = notices.filter(Boolean).join(' ');
+  byId('notice').textContent = [
+    log.problem?.text,
+    log.isInUse && !log.problem ? 'The log is in use, or its server did not close it.' : '',
+    log.frames.count ? '' : 'The log has no events.',
+    bytes.isWhole ? '' : 'This page has a part of the log.',
+  ].filter(Boolean).join(' ');
   byId('notice').hidden = !byId('notice').textContent;
   listTypes(log);
   byId('query').value = '';
+  detail.clear();
   await filter();
   await followAddress();
 }
