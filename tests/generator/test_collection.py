@@ -30,7 +30,9 @@ def test_it_has_what_the_collection_asks_for(grammar: Grammar, tmp_path: Path) -
     assert {"id", "title", "application", "file-extension", "license"} <= set(spec["meta"])
     assert Path(FILE).stem == spec["meta"]["id"]
     assert spec["doc"]
-    assert spec["doc-ref"]
+    source, *documentation = spec["doc-ref"]
+    assert source.startswith("https://github.com/mysql/mysql-server/blob/mysql-9")
+    assert [link.split("/")[2] for link in documentation] == ["dev.mysql.com", "mariadb.com"]
     assert "\n  - id: entries\n    type: |" in text
     samples = sorted((tmp_path / "kaitai_struct_samples" / SAMPLES).iterdir())
     assert [path.name for path in samples] == ["mariadb-11.8.000001", "mysql-9.7.000001"]

@@ -16,11 +16,14 @@ class Program
         {
             var header = entry.Event.Header;
             var content = entry.Event.Body.Content;
-            if (header.TypeCode == BinlogEnums.EventType.GtidLogEvent)
-                Console.WriteLine(UuidText(((GtidEvent)content).Uuid) + ":" + ((GtidEvent)content).Gno);
-            else if (content is MariadbGtidEvent gtid)
-                Console.WriteLine(gtid.DomainId + "-" + header.ServerId + "-" + gtid.SequenceNumber);
-            else if (content is TableMapEvent table)
+            var gtid = content as GtidEvent;
+            var mariadbGtid = content as MariadbGtidEvent;
+            var table = content as TableMapEvent;
+            if (gtid != null && header.TypeCode == BinlogEnums.EventType.GtidLogEvent)
+                Console.WriteLine(UuidText(gtid.Uuid) + ":" + gtid.Gno);
+            if (mariadbGtid != null)
+                Console.WriteLine(mariadbGtid.DomainId + "-" + header.ServerId + "-" + mariadbGtid.SequenceNumber);
+            if (table != null)
                 Console.WriteLine(table.SchemaName + "." + table.TableName);
         }
     }
