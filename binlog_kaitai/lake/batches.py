@@ -14,14 +14,14 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
-from binlog_kaitai.lake.delta import DeltaTables
-from binlog_kaitai.lake.files import DataFile, TableFiles, with_new_names
-from binlog_kaitai.lake.lineage import Entry, Key, Lineage, entries_as_batch, entries_of, in_order
+from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
+from binlog_kaitai.lake.files import DataFile, TableFiles, rewritten
+from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Moves, entries_as_batch, entries_of, in_order
 from binlog_kaitai.lake.place import Plan, PlanTable, private_name
 from binlog_kaitai.lake.rules import Rules, check_rules
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.tables import Format, Table
-from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake, with_source_field
+from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake, with_names, with_source_field
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import untaken_name
 from binlog_kaitai.views.ddl_view import DDL_SCHEMA
@@ -200,49 +200,67 @@ class Lake:
         Raises `SourceError`: a table cannot be committed.
         """
         assert self.plan is not None
-        batch = self.plan.batch
+        batch, lineage = self.plan.batch, self.private.open(private_name(LINEAGE, self.source))
+        has_entries = lineage is not None and lineage.batch >= batch
+        entries = [] if has_entries else list(self._new_entries(pieces))
+        moves = self._moves(pieces)
         by_table: defaultdict[str, list[DataFile]] = defaultdict(list)
         for piece in pieces:
             for file in piece.files:
                 by_table[file.table].append(file)
         statements = by_table.pop(STATEMENTS, [])
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="binlog-kaitai-commit") as threads:
-            list(threads.map(partial(self._append, batch=batch), by_table, by_table.values()))
-        self._append_lineage(pieces, batch)
-        self._append(STATEMENTS, statements, batch)
+            append = partial(self._append, batch=batch, moves=moves)
+            list(threads.map(append, by_table, by_table.values()))
+        if entries:
+            self._append_lineage(lineage, entries, batch)
+        self._append(STATEMENTS, statements, batch, moves)
 
-    def _append(self, name: str, files: Sequence[DataFile], batch: int) -> None:
+    def _moves(self, pieces: Iterable[Piece]) -> dict[str, list[Moves]]:
+        """What statements did to the columns of tables with changes, for a format that renames columns.
+
+        Sources that share a table rename columns at different times, so there a new name is a new column.
+        """
+        assert self.plan is not None
+        if self._kind == "delta" or self.source:
+            return {}
+        found: dict[str, list[Moves]] = {}
+        for table in {table for piece in pieces for table in piece.keys}:
+            begin = self.lineage.segments(table)[-1].after
+            moves = [one for one in self.lineage.moves(table) if begin is None or one.place > begin]
+            found[f"changes/{table_name(self.plan.rules.name_of(table))}"] = moves
+        return found
+
+    def _append(
+        self, name: str, files: Sequence[DataFile], batch: int, moves: Mapping[str, Sequence[Moves]]
+    ) -> None:
         with self.shared.lock(self.storage.delta_url(name)):
             table = self.tables.open(name)
             if table is None or table.batch < batch:
-                self._append_to(table, name, files, batch)
+                self._append_to(table, name, files, batch, moves.get(name, ()))
 
-    def _append_to(self, table: Table | None, name: str, files: Sequence[DataFile], batch: int) -> None:
+    def _append_to(
+        self, table: Table | None, name: str, files: Sequence[DataFile], batch: int, moves: Sequence[Moves]
+    ) -> None:
         columns = {} if table is None else dict(table.columns)
         if name == STATEMENTS:
             merge_columns(columns, schema_in_lake(with_source_field(DDL_SCHEMA, self.source)))
         fitting = []
         for file in files:
-            names = merge_columns(columns, file.columns)
+            names = merge_columns(columns, file.columns, self._kind)
             if any(new != old for old, new in names.items()):
-                file = with_new_names(self.storage, file, names)
+                file = rewritten(self.storage, file, partial(with_names, names=names))
                 self.columns[name] = columns
             fitting.append(file)
         schema = pa.schema(list(columns.items()))
         if table is None:
             assert self.plan is not None
-            self.tables.create(name, schema, fitting, batch, has_dates=self.plan.has_dates)
+            self.tables.create(name, schema, fitting, batch, moves, has_dates=self.plan.has_dates)
         else:
-            table.append(schema, fitting, batch)
+            table.append(schema, fitting, batch, moves)
 
-    def _append_lineage(self, pieces: Sequence[Piece], batch: int) -> None:
+    def _append_lineage(self, table: DeltaTable | None, entries: Sequence[Entry], batch: int) -> None:
         name = private_name(LINEAGE, self.source)
-        table = self.private.open(name)
-        if table is not None and table.batch >= batch:
-            return
-        entries = list(self._new_entries(pieces))
-        if not entries:
-            return
         files = TableFiles(self.storage, has_dates=False)
         files.write(name, entries_as_batch(entries))
         files.close()

@@ -34,6 +34,7 @@ class TableChanges:
         self.lineage = lake.lineage
         self._lake = lake
         self._rules: Rules = lake.plan.rules
+        self._kind = lake.plan.format
 
     def changes(self, table: tuple[str, str]) -> pa.RecordBatchReader:
         """The changes that make up a table, in no particular order; sort by ``_sequence``.
@@ -52,7 +53,8 @@ class TableChanges:
 
     def parts(self, table: tuple[str, str]) -> list[Part]:
         """The changes that make up a table, divided where it or its columns were renamed or dropped."""
-        return _joined([part for one in self.lineage.segments(table) for part in self._parts(one, table)])
+        parts = [part for one in self.lineage.segments(table) for part in self._parts(one, table)]
+        return _joined(parts, self._kind)
 
     def _parts(self, segment: Segment, table: tuple[str, str]) -> Iterator[tuple[Part, Naming]]:
         name = f"changes/{table_name(self._rules.name_of(segment.table))}"
@@ -113,13 +115,14 @@ class Part:
         return tuple(sorted(self.names.get(name, name) for name in names))
 
 
-def _joined(parts: Sequence[tuple[Part, Naming]]) -> list[Part]:
+def _joined(parts: Sequence[tuple[Part, Naming]], kind: str) -> list[Part]:
     """Parts with one name per column; another type, or a dropped column, has a name of its own."""
     columns: dict[str, pa.DataType] = {}
     joined = []
     for part, named in reversed(parts):  # the newest names stay, whatever is added to older tables
-        there = {name: kind for name, kind in part.columns.items() if name not in named.gone}
-        merged = merge_columns(columns, pa.schema([(part.names[name], kind) for name, kind in there.items()]))
+        own = [(part.names[name], one) for name, one in part.columns.items() if name not in named.gone]
+        merged = merge_columns(columns, pa.schema(own), kind)
+        there = part.columns.keys() - named.gone
         joined.append({name: merged[part.names[name]] for name in there})
     dropped: dict[str, pa.DataType] = {}
     taken = {name.lower() for name in columns}
@@ -127,11 +130,13 @@ def _joined(parts: Sequence[tuple[Part, Naming]]) -> list[Part]:
     for (part, named), names in zip(parts, reversed(joined), strict=True):
         gone = {}
         for one in sorted(named.gone & part.columns.keys()):
-            name, kind = part.names[one], part.columns[one]
-            while name.lower() in taken or dropped.get(name, kind) != kind:
+            name, own_type = part.names[one], part.columns[one]
+            while name.lower() in taken or dropped.get(name, own_type) != own_type:
                 name += "_"
-            dropped[name], gone[one] = kind, name
-        found.append(replace(part, names={**part.names, **names, **gone}, gone=frozenset(gone.values())))
+            dropped[name], gone[one] = own_type, name
+        new_names = {**part.names, **names, **gone}
+        types = {one: columns.get(new_names[one], own_type) for one, own_type in part.columns.items()}
+        found.append(replace(part, names=new_names, columns=types, gone=frozenset(gone.values())))
     return found
 
 

@@ -14,6 +14,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.lake.files import DataFile
+from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
 from binlog_kaitai.sources.disk import sync
@@ -105,9 +106,16 @@ class DeltaTables:
             )
 
     def create(
-        self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
+        self,
+        name: str,
+        columns: pa.Schema,
+        files: Sequence[DataFile],
+        batch: int,
+        moves: Sequence[Moves] = (),
+        *,
+        has_dates: bool,
     ) -> DeltaTable:
-        """A new table, partitioned by date or not."""
+        """A new table, partitioned by date or not; renamed columns are new ones."""
         from deltalake.schema import Schema
         from deltalake.transaction import create_table_with_add_actions
 
@@ -148,7 +156,10 @@ class DeltaTable:
         found: int | None = self.handle.transaction_version(self._application)
         return -1 if found is None else found
 
-    def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
+    def append(
+        self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
+    ) -> None:
+        """See `Table`; renamed columns are new ones."""
         with self._commit():
             self._add_columns(columns)
             self.handle.create_write_transaction(

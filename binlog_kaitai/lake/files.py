@@ -10,7 +10,7 @@ import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from functools import partial
 from pathlib import Path
@@ -98,7 +98,7 @@ class TableFiles:
         """Write rows to files of their dates."""
         batch = with_source(untaken(typed(batch), self._kind), self._source)
         known = self._columns.setdefault(table, {})
-        batch = with_names(batch, merge_columns(known, schema_in_lake(batch.schema)))
+        batch = with_names(batch, merge_columns(known, schema_in_lake(batch.schema), self._kind))
         parts = by_date(batch, TIMES[table.partition("/")[0]]) if self._has_dates else (("", batch),)
         for day, part in parts:
             self._open.write((table, day), part)
@@ -165,16 +165,17 @@ def moved_in(storage: Storage, table: str, path: Path, day: str | None, source: 
     return writer._files[0]
 
 
-def with_new_names(storage: Storage, file: DataFile, names: Mapping[str, str]) -> DataFile:
-    """Write a file again with other column names."""
+def rewritten(
+    storage: Storage, file: DataFile, change: Callable[[pa.RecordBatch], pa.RecordBatch]
+) -> DataFile:
+    """Write a file again with other columns."""
     files: list[DataFile] = []
     writer = _Writer(storage, file.table, _NO_DATE if file.date is None else file.date, files)
     with storage.opened(f"{file.table}/{file.path}") as (system, path):
         for batch in pq.ParquetFile(path, filesystem=system).iter_batches(_ROWS_AT_ONCE):
-            writer.write(with_names(batch, names))
+            writer.write(change(batch))
     writer.close()
-    columns = pa.schema([one.with_name(names[one.name]) for one in file.columns])
-    return replace(files[0], columns=columns)
+    return files[0]
 
 
 def statistics_of(metadata: FileMetaData, columns: pa.Schema) -> dict[str, Any]:

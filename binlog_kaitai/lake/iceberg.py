@@ -1,29 +1,43 @@
 """Iceberg tables, by PyIceberg, in any catalog that it is configured for.
 
 A table has the number of its last batch in a property that is set in the same commit as the files.
+
+Renamed columns
+---------------
+A column is renamed in the table when the first file with its new name comes, in the commit of that file:
+readers see one column. Files have no field ids, so the table's name mapping finds their columns by all names
+that these had. If another column gets a name that is in the mapping, files with it are written again with
+field ids.
+
+`Table.batches` is for `lake.changes`, which knows the place of each renaming: it gives rows from before a
+renaming with the former names. The property `binlog-kaitai.renames` has what that needs.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
-from binlog_kaitai.lake.files import DataFile
+from binlog_kaitai.lake.files import DataFile, rewritten
+from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.types import stored_type
-from binlog_kaitai.views.change_schemas import untaken_name
+from binlog_kaitai.lake.types import conform, stored_type, wider
+from binlog_kaitai.views.change_schemas import SEQUENCE, untaken_name
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table import Table
+    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table.name_mapping import NameMapping
 
 #: The catalog in PyIceberg's configuration, and the namespace of tables that are not a server's.
 CATALOG = "binlog"
@@ -33,6 +47,9 @@ _NEEDED = 'Iceberg tables need PyIceberg: pip install "binlog-kaitai[iceberg]"'
 #: Table properties: the pipeline that adds to the table, and the last batch it has. In a lake of several
 #: sources, each has its own, with its name appended.
 _PIPELINE, _BATCH = "binlog-kaitai.pipeline", "binlog-kaitai.batch"
+
+#: Table property: a JSON list with `_sequence` of the first row after each renaming, and both names.
+_RENAMES = "binlog-kaitai.renames"
 
 #: A table gets many commits: delete old metadata, and merge small manifests.
 _SETTINGS = {
@@ -94,23 +111,32 @@ class IcebergTables:
         return IcebergTable(self._storage, table, name, owner, self._batch)
 
     def create(
-        self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
+        self,
+        name: str,
+        columns: pa.Schema,
+        files: Sequence[DataFile],
+        batch: int,
+        moves: Sequence[Moves] = (),
+        *,
+        has_dates: bool,
     ) -> IcebergTable:
         """A new table, partitioned by the day of its time or not."""
         from pyiceberg.transforms import DayTransform
 
         namespace, table_name = identifier(name)
         properties = {**_SETTINGS, self._pipeline: self._application, self._batch: "-1"}
+        files = sorted(files, key=_first_sequence)
+        first = pa.schema([columns.field(one) for one in files[0].columns.names]) if files else columns
         with _errors(self._storage, name):
             self._create_namespace(namespace)
             new = self._catalog.create_table_transaction(
-                (namespace, table_name), columns, location=self._url(name), properties=properties
+                (namespace, table_name), first, location=self._url(name), properties=properties
             )
             if has_dates:
                 with new.update_spec() as update:
                     update.add_field(TIMES[name.partition("/")[0]], DayTransform(), DATE)
             table = self._opened(name, new.commit_transaction())
-        table.append(columns, files, batch)
+        table.append(columns, files, batch, moves)
         return table
 
     def _create_namespace(self, namespace: str) -> None:
@@ -158,33 +184,185 @@ class IcebergTable:
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
+        columns = self._current_columns
+        for _, old, new in reversed(self._renames):
+            columns[old] = wider(columns.get(old, columns[new]), columns[new], "iceberg") or columns[new]
+        return columns
+
+    @property
+    def _current_columns(self) -> dict[str, pa.DataType]:
         return {one.name: stored_type(one.type) for one in self._table.schema().as_arrow()}
+
+    @property
+    def _renames(self) -> list[tuple[str, str, str]]:
+        return [(at, old, new) for at, old, new in json.loads(self._table.properties.get(_RENAMES, "[]"))]
 
     @property
     def batch(self) -> int:
         return int(self._table.properties.get(self._numbered, -1))
 
-    def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
-        known = self.columns
-        new = [one for one in columns if one.name not in known]
+    def append(
+        self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
+    ) -> None:
+        renames = self._renames
+        waiting: list[str] = []
         with _errors(self._storage, self._name), self._table.transaction() as transaction:
-            if new:
-                with transaction.update_schema() as update:
-                    update.union_by_name(columns)
-            transaction.set_properties({**self._owner, self._numbered: str(batch)})
-            if files:
-                urls = [f"{self._table.location()}/{one.path}" for one in files]
-                reported = {self._numbered: str(batch)}
-                transaction.add_files(urls, snapshot_properties=reported, check_duplicate_files=False)
+
+            def add() -> None:
+                if waiting:
+                    reported = {self._numbered: str(batch)}
+                    transaction.add_files(waiting, snapshot_properties=reported, check_duplicate_files=False)
+                    waiting.clear()
+
+            divided = [part for file in files for part in self._divided(file, moves)]
+            for file in sorted(divided, key=_first_sequence):
+                own = pa.schema([columns.field(one) for one in file.columns.names])
+                if renamed := _renamed(transaction, own, moves, _first_sequence(file)):
+                    add()  # PyIceberg adds files whose columns have the table's names of the moment
+                    renames += renamed
+                _evolve(transaction, own, {old: new for _, old, new in renamed})
+                waiting.append(f"{self._table.location()}/{self._identified(transaction, file).path}")
+            properties = {**self._owner, self._numbered: str(batch)}
+            if renames:
+                properties[_RENAMES] = json.dumps(renames)
+            transaction.set_properties(properties)
+            add()
+
+    def _divided(self, file: DataFile, moves: Iterable[Moves]) -> list[DataFile]:
+        """The file; written again as several if some of its names mean other columns in later rows."""
+        names, most = {one.lower() for one in file.columns.names}, _limit(file, "maxValues")
+        places = [one.place.as_sequence() for one in moves if names & (one.names.keys() | one.given)]
+        places = [one for one in places if _first_sequence(file) < one < most]
+        if not places:
+            return [file]
+
+        def between(batch: pa.RecordBatch, begin: str, end: str) -> pa.RecordBatch:
+            sequence = batch.column(SEQUENCE)
+            return batch.filter(pc.and_(pc.less(begin, sequence), pc.less(sequence, end)))
+
+        limits = pairwise(["", *places, f"{most}~"])
+        parts = [rewritten(self._storage, file, partial(between, begin=one, end=end)) for one, end in limits]
+        return [part for part in parts if part.rows]
+
+    def _identified(self, transaction: Transaction, file: DataFile) -> DataFile:
+        """The file, with field ids if the name mapping has one of its names for another column."""
+        from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+        schema, mapping = transaction.table_metadata.schema(), transaction.table_metadata.name_mapping()
+        names = file.columns.names
+        mapped = {name: one.field_id for one in (mapping.root if mapping else ()) for name in one.names}
+        if mapping is None or all(mapped[one] == schema.find_field(one).field_id for one in names):
+            return file
+        identified = schema_to_pyarrow(schema, include_field_ids=True)
+        target = pa.schema([identified.field(one) for one in names])
+        return rewritten(self._storage, file, partial(conform, target=target))
 
     def batches(
         self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        known = pa.schema(list(self.columns.items()))
+        known = pa.schema(list(self._current_columns.items()))
         for batch in self._table.scan().to_arrow_batch_reader():
             rows = pa.Table.from_batches([batch]).cast(known)
+            for at, old, new in reversed(self._renames):
+                rows = _with_former_name(rows, pc.less(rows[SEQUENCE], at), old, new)
             rows = rows if where is None else rows.filter(where)
             yield from (rows if columns is None else rows.select(list(columns))).to_batches()
+
+
+def _first_sequence(file: DataFile) -> str:
+    """The least `_sequence` of a file; "" if it has none."""
+    return _limit(file, "minValues")
+
+
+def _limit(file: DataFile, name: str) -> str:
+    sequence: str = json.loads(file.statistics)[name].get(SEQUENCE, "")
+    return sequence
+
+
+def _renamed(
+    transaction: Transaction, columns: pa.Schema, moves: Iterable[Moves], sequence: str
+) -> list[tuple[str, str, str]]:
+    """The new columns of a file that continue columns of the table under other names, as `_RENAMES` has them.
+
+    `columns`: the columns of the file, with their types in the table.
+    `sequence`: the first one of the file.
+    """
+    known = {one.name.lower(): one for one in transaction.table_metadata.schema().as_arrow()}
+    before = [one for one in moves if one.place.as_sequence() < sequence]
+    found = []
+    for column in columns:
+        if column.name.lower() in known:
+            continue
+        name, at = column.name.lower(), ""
+        for move in reversed(before):
+            old = next((old for old, new in move.names.items() if new.lower() == name), None)
+            if old is None and name in move.added:
+                break
+            if old is None:
+                continue
+            name, at = old, at or move.place.as_sequence()
+            former = known.get(name)
+            if former is None:
+                continue
+            has_other_type = wider(stored_type(former.type), column.type, "iceberg") is None
+            if not has_other_type and f"{name}_" not in known:
+                found.append((at, former.name, column.name))
+                del known[name]
+            break
+    return found
+
+
+def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, str]) -> None:
+    """Rename, add and widen columns; all names in the name mapping keep their columns."""
+    from pyiceberg.table import TableProperties
+    from pyiceberg.types import DecimalType, DoubleType
+
+    metadata = transaction.table_metadata
+    mapping = metadata.name_mapping()
+    known = {renames.get(one.name, one.name): stored_type(one.type) for one in metadata.schema().as_arrow()}
+    new = pa.schema([one for one in columns if one.name not in known])
+    wide = [one for one in columns if known.get(one.name, one.type) != one.type]
+    if not (renames or new or wide):
+        return
+    if renames:
+        with transaction.update_schema() as update:
+            for old, name in renames.items():
+                update.rename_column(old, name)
+    if new or wide:
+        with transaction.update_schema() as update:
+            update.union_by_name(new)
+            for one in wide:
+                is_decimal = pa.types.is_decimal(one.type)
+                kind = DecimalType(one.type.precision, one.type.scale) if is_decimal else DoubleType()
+                update.update_column(one.name, kind)
+    if mapping is not None:
+        names = _extended(mapping, transaction.table_metadata.schema().name_mapping)
+        transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: names.model_dump_json()})
+
+
+def _extended(mapping: NameMapping, current: NameMapping) -> NameMapping:
+    """The mapping with the names of the current columns that it lacks."""
+    from pyiceberg.table.name_mapping import NameMapping
+
+    taken = {name for one in mapping.root for name in one.names}
+    fields = {one.field_id: one for one in mapping.root}
+    for one in current.root:
+        if not taken.issuperset(one.names):
+            known = fields.get(one.field_id)
+            names = [*known.names, *one.names] if known is not None else one.names
+            fields[one.field_id] = one.model_copy(update={"names": names})
+    return NameMapping([*fields.values()])
+
+
+def _with_former_name(rows: pa.Table, is_before: pa.ChunkedArray, old: str, new: str) -> pa.Table:
+    """The rows with the values of a column under its former name, where they are from before its renaming."""
+    values = rows[new]
+    nothing = pa.scalar(None, values.type)
+    former = pc.if_else(is_before, values, rows[old] if old in rows.column_names else nothing)
+    rows = rows.set_column(rows.column_names.index(new), new, pc.if_else(is_before, nothing, values))
+    if old in rows.column_names:
+        return rows.set_column(rows.column_names.index(old), old, former)
+    return rows.append_column(old, former)
 
 
 def needed_pyiceberg() -> None:

@@ -15,6 +15,7 @@ from typing import Protocol
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.lake.files import DataFile
+from binlog_kaitai.lake.lineage import Moves
 
 
 class Table(Protocol):
@@ -28,9 +29,12 @@ class Table(Protocol):
     def batch(self) -> int:
         """The last batch that it has; -1 if it has none of this pipeline."""
 
-    def append(self, columns: pa.Schema, files: Sequence[DataFile], batch: int) -> None:
+    def append(
+        self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
+    ) -> None:
         """Add the columns that it lacks, then commit the files with the number of their batch.
 
+        `moves`: what statements did to the columns, up to the end of the batch; a format may rename them.
         Raises `SourceError`: another process has committed this batch meanwhile, or the store fails.
         """
 
@@ -47,6 +51,13 @@ class Format(Protocol):
         """A table as it is now, by its folder; None if there is none."""
 
     def create(
-        self, name: str, columns: pa.Schema, files: Sequence[DataFile], batch: int, *, has_dates: bool
+        self,
+        name: str,
+        columns: pa.Schema,
+        files: Sequence[DataFile],
+        batch: int,
+        moves: Sequence[Moves] = (),
+        *,
+        has_dates: bool,
     ) -> Table:
         """A new table with the files of its first batch, partitioned by date or not."""

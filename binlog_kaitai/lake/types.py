@@ -2,7 +2,7 @@
 
 A table keeps the type of a column forever, so types are wide enough for the common ALTERs: every integer is
 one of 64 bits, a DECIMAL has 18 or 38 digits. A column whose type changes beyond that continues under a name
-with ``_`` appended.
+with ``_`` appended, unless Iceberg can widen it.
 """
 
 from __future__ import annotations
@@ -107,11 +107,21 @@ def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     return with_names(batch, {name: name[:-1] if is_longer else name for name, is_longer in names})
 
 
-def merge_columns(columns: dict[str, pa.DataType], schema: pa.Schema) -> dict[str, str]:
+def wider(first: pa.DataType, second: pa.DataType, kind: str) -> pa.DataType | None:
+    """The type that a column of a format gets for values of two types; None if it cannot have both."""
+    if kind == "iceberg" and pa.types.is_floating(first) and pa.types.is_floating(second):
+        return max(first, second, key=lambda one: one.bit_width)
+    if kind == "iceberg" and pa.types.is_decimal(first) and pa.types.is_decimal(second):
+        return max(first, second, key=lambda one: one.precision) if first.scale == second.scale else None
+    return first if first == second else None
+
+
+def merge_columns(columns: dict[str, pa.DataType], schema: pa.Schema, kind: str = "delta") -> dict[str, str]:
     """Merge the columns of a file into those of its table.
 
-    `columns`: the table's columns by name; new ones are added.
+    `columns`: the table's columns by name; new ones are added, and types become wider.
     `schema`: the file's columns, as of :func:`schema_in_lake`.
+    `kind`: the format of the table.
     Returns the table's name for each column of the file. Names that differ only by case are one; a column of
     another type than the table's continues under a name with ``_`` appended.
     """
@@ -121,8 +131,9 @@ def merge_columns(columns: dict[str, pa.DataType], schema: pa.Schema) -> dict[st
     for field in schema:
         for name in _candidates(field.name, own):
             known = spelled.get(name.lower(), name)
-            if columns.get(known, field.type) == field.type and known not in names.values():
-                columns[known] = field.type
+            common = wider(columns.get(known, field.type), field.type, kind)
+            if common is not None and known not in names.values():
+                columns[known] = common
                 names[field.name] = spelled[name.lower()] = known
                 break
     return names

@@ -9,21 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.types import merge_columns, stored_type, type_in_lake
-from tests.columns.log_maker import LogMaker, events_of, statement
-from tests.columns.test_rows_hostile import row_event
-from tests.corpus_files import case
 from tests.extent import sample
-from tests.grammar.row_bytes import field, table_map_bytes
 from tests.lake.lakes import fill, opened, table
-
-#: The number of the list of names, and of the primary key, in a table map.
-_COLUMN_NAME, _PRIMARY_KEY = 4, 8
+from tests.lake.table_log import TableLog
 
 DAY = pa.scalar(1_790_000_000_000_000, pa.timestamp("us", tz="UTC"))
 
@@ -99,40 +92,38 @@ def test_tables_get_columns_and_other_types(kind: str, tmp_path: Path) -> None:
     assert sorted(reported, key=repr) == sorted(expected, key=repr)
 
 
-class Server:
-    """Writes rows of `s.t`, with its column names, and statements."""
-
-    def __init__(self) -> None:
-        self.layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
-        self.log = LogMaker(self.layout)
-        self.log.add_all(groups[0])
-
-    def insert(self, names: list[str], *values: int) -> None:
-        listed = b"".join(bytes([len(name)]) + name.encode() for name in names)
-        optional = field(_COLUMN_NAME, listed) + field(_PRIMARY_KEY, b"\0")
-        table_map = table_map_bytes([1] * len(names), optional=optional)
-        head = bytes.fromhex("070000000000 0100 0200") + bytes([len(names), 0xFF])
-        self.log.add(statement(b"BEGIN", self.layout))
-        self.log.add(row_event(EventType.table_map_event, table_map))
-        self.log.add(row_event(EventType.write_rows_event, head + b"\0" + bytes(values)))
-        self.log.add(statement(None, self.layout))
-
-    def run(self, text: str) -> None:
-        self.log.add(statement(text.encode(), self.layout))
+@pytest.mark.iceberg
+def test_types_that_iceberg_widens(tmp_path: Path) -> None:
+    lake = Lake(str(tmp_path), "iceberg")
+    lake.open(NO_RULES)
+    few, many = pa.decimal128(10, 2), pa.decimal128(30, 2)
+    commit(lake, {"f": pa.array([0.5], pa.float32()), "d": pa.array([Decimal("1.25")], few)})
+    wide = {"f": pa.array([0.1]), "d": pa.array([Decimal("1e20")], many)}
+    narrow = {"f": pa.array([0.25], pa.float32()), "d": pa.array([Decimal("-2.5")], few)}
+    commit(lake, narrow, wide)
+    commit(lake, narrow)
+    commit(lake, {"d": pa.array([Decimal("1.125")])})
+    found = table(opened(tmp_path, "iceberg"), "changes/s.t").drop_columns("_commit_timestamp")
+    assert found.schema == pa.schema(
+        [("f", pa.float64()), ("d", pa.decimal128(38, 2)), ("d_", pa.decimal128(18, 3))]
+    )
+    values = sorted((row["f"] or 9, row["d"] or row["d_"]) for row in found.to_pylist())
+    twice = (0.25, Decimal("-2.5"))
+    assert values == [(0.1, Decimal("1e20")), twice, twice, (0.5, Decimal("1.25")), (9, Decimal("1.125"))]
 
 
 @pytest.mark.parametrize("size", sample([250, 30000], 2))
 def test_renamed_columns_are_one(size: int, tmp_path: Path) -> None:
-    server = Server()
-    server.insert(["id", "x", "y"], 1, 10, 11)
-    server.run("ALTER TABLE s.t RENAME COLUMN x TO y, RENAME COLUMN y TO x")
-    server.insert(["id", "y", "x"], 2, 20, 21)
-    server.run("ALTER TABLE s.t CHANGE id `key` TINYINT, RENAME COLUMN x TO z")
-    server.insert(["key", "y", "z"], 3, 30, 31)
-    server.run("ALTER TABLE s.t DROP COLUMN y")
-    server.run("ALTER TABLE s.t RENAME COLUMN z TO y")
-    server.insert(["key", "y"], 4, 41)
-    fill(tmp_path / "lake", [server.log.write(tmp_path / "binlog.000001")], size)
+    log = TableLog(["id", "x", "y"], ["id"])
+    log.insert(1, 10, 11)
+    log.alter("RENAME COLUMN x TO y, RENAME COLUMN y TO x", ["id", "y", "x"], ["id"])
+    log.insert(2, 20, 21)
+    log.alter("CHANGE id `key` TINYINT, RENAME COLUMN x TO z", ["key", "y", "z"], ["key"])
+    log.insert(3, 30, 31)
+    log.alter("DROP COLUMN y", ["key", "z"], ["key"])
+    log.alter("RENAME COLUMN z TO y", ["key", "y"], ["key"])
+    log.insert(4, 41)
+    fill(tmp_path / "lake", [log.write(tmp_path)], size)
     tables = TableChanges(opened(tmp_path / "lake"))
     assert tables.lineage.tables() == [("s", "t")]
     assert tables.lineage.keys == {("s", "t"): ["key"]}

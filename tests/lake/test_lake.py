@@ -43,11 +43,11 @@ def contents(lake: Lake) -> dict[str, Counter[str]]:
     return {name: rows(table(lake, name)) for name in ("events", "transactions", "statements", *names)}
 
 
-def statements_and_keys(lake: Lake) -> tuple[list[Entry], dict[tuple[str, str], tuple[str, ...]]]:
+def statements_and_keys(lake: Lake) -> tuple[list[Entry], dict[tuple[str, str], list[str]]]:
     """The lineage: what statements did to tables, and the last key of each table."""
     recorded = lake.private.open("_lineage")
     entries = [] if recorded is None else entries_of(recorded.batches())
-    return [one for one in entries if one.kind != EffectKind.KEYED], lake.lineage.recorded
+    return [one for one in entries if one.kind != EffectKind.KEYED], lake.lineage.keys
 
 
 @pytest.mark.parametrize("case", sample(CASES, 2))

@@ -103,10 +103,10 @@ def test_one_source_that_was_killed_repeats_its_batch(tmp_path: Path) -> None:
     add(tmp_path / "one", "first", WORKLOAD, 50_000)
     append = Lake._append
 
-    def dying(lake: Lake, name: str, files: Any, batch: int) -> None:
+    def dying(lake: Lake, name: str, files: Any, batch: int, moves: Any) -> None:
         if batch == 1 and name == "events":
             raise KilledError
-        append(lake, name, files, batch)
+        append(lake, name, files, batch, moves)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Lake, "_append", dying)

@@ -1,0 +1,70 @@
+"""Logs of one table whose columns and primary key change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from binlog_kaitai.core.grammar import EventType
+from tests.columns.log_maker import LogMaker, events_of, statement
+from tests.columns.test_rows_hostile import row_event
+from tests.corpus_files import case
+from tests.grammar.row_bytes import field, table_map_bytes
+
+#: The number of the list of names, and of the primary key, in a table map.
+_COLUMN_NAME, _PRIMARY_KEY = 4, 8
+
+Row = tuple[int | None, ...]
+
+
+class TableLog:
+    """Changes of `s.t`, whose columns are TINYINTs, with their names and the primary key.
+
+    `without`: columns that images after an update lack.
+    """
+
+    def __init__(self, names: Sequence[str], key: Sequence[str], *, without: str = "") -> None:
+        self.layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+        self.log = LogMaker(self.layout)
+        self.log.add_all(groups[0])
+        self.alter("", names, key)
+        self._without = without
+
+    def alter(self, clauses: str, names: Sequence[str], key: Sequence[str]) -> None:
+        """ALTER TABLE s.t; `names` and `key`: its columns and primary key after it."""
+        if clauses:
+            self.log.add(statement(f"ALTER TABLE s.t {clauses}".encode(), self.layout))
+        self._names, self._key = names, key
+
+    def insert(self, *row: int | None) -> None:
+        self._write(EventType.write_rows_event, row)
+
+    def update(self, old: Row, new: Row) -> None:
+        self._write(EventType.update_rows_event, old, new)
+
+    def delete(self, *row: int | None) -> None:
+        self._write(EventType.delete_rows_event, row)
+
+    def _write(self, kind: EventType, *images: Row) -> None:
+        names = b"".join(bytes([len(name)]) + name.encode() for name in self._names)
+        optional = field(_COLUMN_NAME, names)
+        if self._key:
+            optional += field(_PRIMARY_KEY, bytes(map(self._names.index, self._key)))
+        count = len(self._names)
+        head = bytes.fromhex("070000000000 0100 0200") + bytes([count])
+        masks = [(1 << count) - 1] * len(images)
+        if kind == EventType.update_rows_event:  # the image after the change lacks some columns
+            masks[1] &= ~sum(1 << at for at, name in enumerate(self._names) if name in self._without)
+        self.log.add(statement(b"BEGIN", self.layout))
+        self.log.add(row_event(EventType.table_map_event, table_map_bytes([1] * count, optional=optional)))
+        data = b""
+        for mask, image in zip(masks, images, strict=True):
+            values = [value for at, value in enumerate(image) if mask >> at & 1]
+            nulls = sum(1 << at for at, value in enumerate(values) if value is None)
+            data += bytes([nulls, *(value for value in values if value is not None)])
+        self.log.add(row_event(kind, head + bytes(masks) + data))
+        self.log.add(statement(None, self.layout))
+
+    def write(self, folder: Path) -> Path:
+        """The log, as a file of a folder."""
+        return self.log.write(folder / "binlog.000001")
