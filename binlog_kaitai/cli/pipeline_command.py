@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -273,7 +274,7 @@ def _jobs(context: click.Context) -> list[Job]:
             raise UsageError("--into requires --servers")
         if not params["sources"]:
             raise click.MissingParameter(ctx=context, param_type="argument", param_hint="SOURCE")
-        return [_job(credentials, **params)]
+        return [_job(credentials, params)]
     from binlog_kaitai.cli.fleet_file import in_source, read_fleet
 
     if params["sources"]:
@@ -287,42 +288,12 @@ def _jobs(context: click.Context) -> list[Job]:
     for source, own in read_fleet(path, context, _OF_SOURCES):
         with in_source(path, source):
             own["target"] = target.url if is_shared else target.url_of(source)
-            jobs.append(_job(credentials, source, is_shared, **own))
+            jobs.append(_job(credentials, own, source))
     return jobs
 
 
-def _job(
-    credentials: Mapping[str, str],
-    source: str = "",
-    is_shared: bool = False,
-    *,
-    sources: tuple[str, ...],
-    target: str,
-    tables: tuple[str, ...],
-    views: tuple[str, ...],
-    table_format: str,
-    state: bool,
-    no_dates: bool,
-    start: str,
-    batch_size: str,
-    split_size: str,
-    zero_dates: str,
-    ddl: str | None,
-    mode: str,
-    allow_loss: bool,
-    spool: str | None,
-    snapshot: bool,
-    snapshot_readers: int,
-    dump: str | None,
-    included: tuple[str, ...],
-    excluded: tuple[str, ...],
-    masks: tuple[str, ...],
-    mask_key_file: str | None,
-    renames: tuple[str, ...],
-    dry_run: bool,
-    **_: Any,
-) -> Job:
-    """What to load from one source, from the options for it."""
+def _job(credentials: Mapping[str, str], options: dict[str, Any], source: str = "") -> Job:
+    """What to load from one source; `options`: for it, by the names of the command's parameters."""
     from binlog_kaitai.cli.pipeline_reports import spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
@@ -331,62 +302,62 @@ def _job(
     from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
     from binlog_kaitai.views.row_masks import Masks
 
-    if tables and views and "changes" not in views:
+    chosen = SimpleNamespace(**options)
+    if chosen.tables and chosen.views and "changes" not in chosen.views:
         raise UsageError("--tables filters the changes view; add --view changes")
-    if "-" in sources:
+    if "-" in chosen.sources:
         raise UsageError("stdin cannot be followed")
-    Filters.of(table=tables)
-    wanted = views or VIEWS
-    if state and ("changes" not in wanted or table_format != "delta"):
+    Filters.of(table=chosen.tables)
+    wanted = chosen.views or VIEWS
+    if chosen.state and ("changes" not in wanted or chosen.table_format != "delta"):
         raise UsageError("--state requires the changes view and --format delta; with Iceberg, use MERGE")
-    if snapshot and dump is not None:
+    if chosen.snapshot and chosen.dump is not None:
         raise UsageError("--snapshot and --snapshot-from cannot be used together")
-    if snapshot or dump is not None:
-        _check_snapshot("--snapshot" if snapshot else "--snapshot-from", wanted, start, ddl)
-    if dry_run and dump is not None:
+    if chosen.snapshot or chosen.dump is not None:
+        option = "--snapshot" if chosen.snapshot else "--snapshot-from"
+        if "changes" not in wanted:
+            raise UsageError(f"{option} requires the changes view")
+        if chosen.start != "earliest":
+            raise UsageError(f"{option} determines where the lake starts; omit --start")
+        if chosen.ddl is not None:
+            raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
+    if chosen.dry_run and chosen.dump is not None:
         raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
-    paths = tuple(one if is_url(one) else os.path.abspath(one) for one in sources)
-    rules = Rules.of(Masks.of(included, excluded, masks, mask_key_file), renames)
-    work = os.path.join(work_of(target), source) if is_shared else work_of(target)
-    paths, server = spooled(paths, spool_of(paths, spool, target, work, rules))
-    if snapshot and server is None:
+    paths = tuple(one if is_url(one) else os.path.abspath(one) for one in chosen.sources)
+    rules = Rules.of(
+        Masks.of(chosen.included, chosen.excluded, chosen.masks, chosen.mask_key_file), chosen.renames
+    )
+    work = os.path.join(work_of(chosen.target), source) if chosen.into == "one" else work_of(chosen.target)
+    paths, server = spooled(paths, spool_of(paths, chosen.spool, chosen.target, work, rules))
+    if chosen.snapshot and server is None:
         raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
     following = Following(
         paths,
-        max_bytes=at_least_one("--batch-size", batch_size),
-        starting=parse_starting("--start", start),
-        fails_on_data_loss=not allow_loss,
-        ddl=ddl,
-        split_size=at_least_one("--split-size", split_size),
-        mode=mode.upper(),
+        max_bytes=at_least_one("--batch-size", chosen.batch_size),
+        starting=parse_starting("--start", chosen.start),
+        fails_on_data_loss=not chosen.allow_loss,
+        ddl=chosen.ddl,
+        split_size=at_least_one("--split-size", chosen.split_size),
+        mode=chosen.mode.upper(),
         server=server,
     )
     return Job(
         following,
-        target,
+        chosen.target,
         work,
         wanted,
-        tables,
-        zero_dates,
-        table_format,
-        snapshot_readers if snapshot else 0,
+        chosen.tables,
+        chosen.zero_dates,
+        chosen.table_format,
+        chosen.snapshot_readers if chosen.snapshot else 0,
         rules,
-        dump,
-        state,
-        not no_dates,
+        chosen.dump,
+        chosen.state,
+        not chosen.no_dates,
         source,
-        is_shared,
+        chosen.into == "one",
         credentials,
     )
-
-
-def _check_snapshot(option: str, views: Sequence[str], start: str, ddl: str | None) -> None:
-    if "changes" not in views:
-        raise UsageError(f"{option} requires the changes view")
-    if start != "earliest":
-        raise UsageError(f"{option} determines where the lake starts; omit --start")
-    if ddl is not None:
-        raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
 
 
 @contextmanager

@@ -78,10 +78,10 @@ def sql(
     from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 
     if redo and undo:
-        raise UsageError("--redo and --undo cannot be combined")
+        raise UsageError("--redo and --undo cannot be used together")
     filters = part_of(chosen, FilterOptions)
     others = {name: value for name, value in chosen.items() if name not in filters}
-    wanted = SqlOptions.of(undo=undo, **others)
+    wanted = SqlOptions(undo=undo, **others)
     report = OmissionReport(lambda warning: warn(f"warning: {warning}"))
     stdout = text_output()
     script = partial(write_sql, sources, Filters.of(**filters), wanted, report, ddl=ddl, threads=jobs)

@@ -119,7 +119,7 @@ def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects
     Raises `BinlogError`: after the rows of all events before the damage.
     """
     with page.block.held():
-        yield from in_order(page, _table_objects if has_images else _table_changes, Objects.joined)
+        yield from in_order(page, partial(_table_objects, has_images=has_images), Objects.joined)
 
 
 def in_order(
@@ -128,16 +128,8 @@ def in_order(
     join: Callable[[list[_Made]], _Made],
 ) -> Iterator[_Made]:
     """Build results for the rows of each table and merge them in log order; raises like `page_objects`."""
-    numbers = page.images.table_of[page.chosen]
     failures: list[Failure] = []
-    parts: list[Iterator[_Made]] = []
-    for number in distinct_values(numbers).tolist():
-        events = page.chosen[numbers == number]
-        table = page.images.table(int(events[0]))
-        if isinstance(table, Table):
-            parts.append(of_table(page, table, events, failures))
-        else:
-            failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
+    parts = table_by_table(page, page.chosen, of_table, failures)
     if len(parts) == 1 and not failures:
         yield from parts[0]
     elif found := [one for part in parts for one in part]:
@@ -149,29 +141,42 @@ def in_order(
         raise min(failures, key=lambda failure: failure.event).error
 
 
+def table_by_table(
+    page: RowsPage,
+    chosen: Ints,
+    of_table: Callable[[RowsPage, Table, Ints, list[Failure]], Iterator[_T]],
+    failures: list[Failure],
+) -> list[Iterator[_T]]:
+    """Results for the chosen events of each table; those whose table is invalid are added to the failures."""
+    numbers, parts = page.images.table_of[chosen], []
+    for number in distinct_values(numbers).tolist():
+        events = chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if isinstance(table, Table):
+            parts.append(of_table(page, table, events, failures))
+        else:
+            failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
+    return parts
+
+
 def _concatenated(arrays: tuple[Array | pa.Array, ...]) -> Array | pa.Array:
     return np.concatenate(arrays) if isinstance(arrays[0], np.ndarray) else pa.concat_arrays(arrays)
 
 
-def _table_objects(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[Objects]:
+def _table_objects(
+    page: RowsPage, table: Table, events: Ints, failures: list[Failure], *, has_images: bool
+) -> Iterator[Objects]:
     """The rows of one table, up to the first invalid event."""
-
-    writers = [LineWriter(page, table, events, form) for form in _IMAGES]
+    writers = [LineWriter(page, table, events, form) for form in _IMAGES if has_images]
 
     def make(located: LocatedRows) -> Objects:
         is_there = (located.changes != INSERT).any(), (located.changes != DELETE).any()
         images = (
-            writer.lines(located) if has else None for writer, has in zip(writers, is_there, strict=True)
+            writer.lines(located) if has else None for writer, has in zip(writers, is_there, strict=False)
         )
         return _objects(located, *images)
 
     by_kernels, by_reader = partial(made_of_walked, page, table, make), partial(_by_reader, page, table)
-    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
-
-
-def _table_changes(page: RowsPage, table: Table, events: Ints, failures: list[Failure]) -> Iterator[Objects]:
-    """Like `_table_objects`, without images."""
-    by_kernels, by_reader = partial(made_of_walked, page, table, _objects), partial(_by_reader, page, table)
     return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
 
 

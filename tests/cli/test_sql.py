@@ -54,7 +54,7 @@ def test_a_log_from_stdin(run: Run) -> None:
 def test_redo_and_undo_contradict_each_other(run: Run) -> None:
     done = run("sql", "--redo", "--undo", MIXED)
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--redo and --undo cannot be combined" in done.stderr
+    assert "--redo and --undo cannot be used together" in done.stderr
     assert run("sql", "--redo", MIXED).stdout == run("sql", MIXED).stdout
 
 
@@ -130,7 +130,7 @@ def test_other_words_insert_rows(option: str, extended: tuple[str, ...], run: Ru
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--replace", "--insert-ignore"), "cannot be combined"),
+        (("--replace", "--insert-ignore"), "cannot be used together"),
         (("--replace", "--operation", "delete"), "--operation leaves none; add insert"),
         (("--undo", "--insert-ignore", "--operation", "insert"), "--operation leaves none; add delete"),
         (("--rewrite-db", "t"), "'t' is not a valid rename; use 'old->new'"),

@@ -70,7 +70,7 @@ def _dump(path: SourceLike) -> None:
 
 
 def _sql(path: SourceLike) -> None:
-    options = SqlOptions.of(undo=False, operation=(), where=None, column=(), allow_unnamed=True)
+    options = SqlOptions(undo=False, operation=(), where=None, column=(), allow_unnamed=True)
     for _ in write_sql(path, Filters.of(), options, OmissionReport(lambda warning: None)):
         pass
 

@@ -34,7 +34,7 @@ def sql(
 ) -> str:
     """The script of a log; warnings are put into `said`."""
     report = OmissionReport((said if said is not None else []).append)
-    wanted = SqlOptions.of(**{"allow_unnamed": True, **options})
+    wanted = SqlOptions(**{"allow_unnamed": True, **options})
     parts = write_sql(source, Filters.of(**(filters or {})), wanted, report, ddl=ddl)
     return b"".join(map(bytes, parts)).decode("utf-8", "surrogateescape")
 

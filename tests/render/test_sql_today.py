@@ -22,7 +22,7 @@ LOG = case("mysql-9.7", "types_full").logs[0]
 def sql(*, log: Path = LOG, table: str | None = "t.ukey", **options: Any) -> tuple[list[str], list[str]]:
     """The lines of a script, and its warnings."""
     said: list[str] = []
-    wanted = SqlOptions.of(**options)
+    wanted = SqlOptions(**options)
     parts = write_sql(log, Filters.of(table=table), wanted, OmissionReport(said.append))
     lines = b"".join(map(bytes, parts)).decode().splitlines()
     return lines, said

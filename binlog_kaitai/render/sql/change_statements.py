@@ -123,11 +123,11 @@ class ChangeStatements(Form):
     ) -> None:
         schema = table.schema
         self._table, self._server, self._undo, self._ends = table, server, options.undo, ends
-        self._insertion_words = options.insertion.encode()
+        self._insertion_words = options.insertion
         #: The names of the written columns, as in the statements.
         self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
         database, name = table.key
-        key = options.databases.get(database, database), name
+        key = options.rewrite_db.get(database, database), name
         self._names = [*key, *(column.name for column in self._now.values())]
         self._name = b".".join(map(_name, key))
         self._columns = [

@@ -114,7 +114,7 @@ class LoggedStatements:
         self._filters = filters
         self._report = report
         self._context: list[ParsedEvent] = []
-        self._renamed = {name: mention(name) for name in options.databases}
+        self._renamed = {name: mention(name) for name in options.rewrite_db}
         #: Effects of the last block's statements on tables; only determined for undo.
         self.alterations: list[LaterAlteration] = []
 
@@ -167,7 +167,7 @@ class LoggedStatements:
                     reason = f"the statement names the database {database}, which --rewrite-db renames"
                     return self._left_out(query, where, reason)
                 try:
-                    return statement_text(event, context, dialect, self._options.databases)
+                    return statement_text(event, context, dialect, self._options.rewrite_db)
                 except MisreadError as misread:
                     return self._left_out(query, where, str(misread))
             if query[:2].upper() == b"XA":

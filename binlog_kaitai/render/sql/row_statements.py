@@ -45,7 +45,7 @@ from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
 from binlog_kaitai.views.row_forms import LineWriter, RowLines
-from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader
+from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader, table_by_table
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14
@@ -106,39 +106,20 @@ class RowStatements:
         for begin, end in pairwise(limits):
             events, is_last = page.chosen[begin:end], end == len(page.chosen)
             high = page.limit if is_last else int(page.images.rows[page.chosen[end]])
-            if len(events) > 1:
-                yield from self._together(page, events, high)
-            else:
-                yield from self._alone(page, events, high)
+            yield from self._portion(page, events, high)
         if len(limits) < 2:
             yield ScriptLines.joined([]), page.limit
 
-    def _alone(self, page: RowsPage, events: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
-        """The lines of one event, which may be very large, in pieces."""
+    def _portion(self, page: RowsPage, chosen: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
+        """The lines of some events, built table by table, then put in order; of a single event in pieces."""
         failures: list[Failure] = []
-        table, row = page.images.table(int(events[0])), int(page.images.rows[events[0]])
-        if not isinstance(table, Table):
-            yield ScriptLines.joined([]), row
-            raise page.refuse(int(events[0]))
-        for lines in self._of_table(page, table, events, failures):
-            yield lines, row
-        for _, error in failures:
-            raise error
-        yield ScriptLines.joined([]), high
-
-    def _together(self, page: RowsPage, chosen: Ints, high: int) -> Iterator[tuple[ScriptLines, int]]:
-        """The lines of many events, built table by table, then put in order."""
-        numbers = page.images.table_of[chosen]
-        failures: list[Failure] = []
-        parts: list[ScriptLines] = []
-        for number in distinct_values(numbers).tolist():
-            events = chosen[numbers == number]
-            table = page.images.table(int(events[0]))
-            if isinstance(table, Table):
-                parts += self._of_table(page, table, events, failures)
-            else:
-                failures.append(Failure(int(events[0]), page.refuse(int(events[0]))))
-        lines = ScriptLines.joined(parts)
+        parts = table_by_table(page, chosen, self._of_table, failures)
+        if len(chosen) == 1:  # it may be very large
+            row = int(page.images.rows[chosen[0]])
+            yield from ((lines, row) for part in parts for lines in part)
+            lines = ScriptLines.joined([])
+        else:
+            lines = ScriptLines.joined(list(chain.from_iterable(parts)))
         if not failures:
             yield lines, high
             return
@@ -191,7 +172,9 @@ class RowStatements:
             for part, ends in self._parts(table, rows):
                 form = self._form(page, table, int(part.events[0]), ends)
                 lines = LineWriter(page, table, chosen, form).lines(part)
-                statements.append(_walked_statements(page, form, lines, has_heads=self._options.is_extended))
+                statements.append(
+                    _walked_statements(page, form, lines, has_heads=self._options.extended_insert)
+                )
         except CellError as error:
             # The row number is relative to a part, so each event is tried separately.
             events = distinct_values(rows.events).tolist()
@@ -233,7 +216,7 @@ class RowStatements:
 
     def _script_lines(self, page: RowsPage, part: _Statements) -> ScriptLines:
         lines, keys = part.lines, np.zeros(len(part.lines.events), dtype=np.int64)
-        if self._options.is_extended:
+        if self._options.extended_insert:
             for number, head in enumerate(part.heads):
                 if head:
                     key = head_key(self._beginnings.setdefault(head, len(self._beginnings)), head)

@@ -158,58 +158,44 @@ def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
     return columns
 
 
-@dataclass(frozen=True)
+@dataclass
 class SqlOptions:
-    """Options of a script.
+    """Options of a script, as the user gives them.
 
     `undo`: undo changes, last one first.
-    `wanted`: only row changes that match; if it has any criterion, logged statements are excluded.
+    `operation`, `where`, `column`: see `Wanted.of`; with any of them, logged statements are excluded.
     `allow_unnamed`: name columns c1, c2 … if their names are unknown.
-    `is_extended`: merge consecutive INSERTs into a table, up to about a megabyte.
-    `today`: current definitions, to which statements are adapted; None for the tables as they were.
-    `databases`: new names of databases.
-    `insertion`: the words before INTO that insert rows.
+    `extended_insert`: merge consecutive INSERTs into a table, up to about a megabyte.
+    `for_table`, `renamed`: see `CurrentDefinitions`; None for the tables as they were.
+    `rewrite_db`: new names of databases.
+    `replace`, `insert_ignore`: REPLACE or INSERT IGNORE instead of INSERT.
+    Raises `UsageError`: a value is invalid, or contradicts another one.
     """
 
     undo: bool = False
-    wanted: Wanted = field(default_factory=Wanted)
+    operation: Iterable[str] = ()
+    where: str | None = None
+    column: Iterable[str] = ()
     allow_unnamed: bool = False
-    is_extended: bool = False
-    today: CurrentDefinitions | None = None
-    databases: Mapping[str, str] = field(default_factory=dict)
-    insertion: str = "INSERT"
+    extended_insert: bool = False
+    for_table: str | None = None
+    renamed: Sequence[str] = ()
+    rewrite_db: Mapping[str, str] = field(default_factory=dict)
+    replace: bool = False
+    insert_ignore: bool = False
 
-    @classmethod
-    def of(
-        cls,
-        *,
-        undo: bool = False,
-        operation: Iterable[str] = (),
-        where: str | None = None,
-        column: Iterable[str] = (),
-        allow_unnamed: bool = False,
-        extended_insert: bool = False,
-        for_table: str | None = None,
-        renamed: Sequence[str] = (),
-        rewrite_db: Mapping[str, str] | None = None,
-        replace: bool = False,
-        insert_ignore: bool = False,
-    ) -> SqlOptions:
-        """Parse the options from user input.
-
-        Raises `UsageError`: a value is invalid.
-        """
-        if for_table is not None and not undo:
+    def __post_init__(self) -> None:
+        if self.for_table is not None and not self.undo:
             raise UsageError("--for-table requires --undo: replayed changes apply to the tables as they were")
-        if renamed and for_table is None:
+        if self.renamed and self.for_table is None:
             raise UsageError("--renamed requires --for-table")
-        wanted = Wanted.of(operation=operation, where=where, column=column)
-        if replace and insert_ignore:
-            raise UsageError("--replace and --insert-ignore cannot be combined")
-        inserted = Change.DELETE if undo else Change.INSERT
-        if (replace or insert_ignore) and wanted.operations and inserted not in wanted.operations:
-            option = "--replace" if replace else "--insert-ignore"
+        if self.replace and self.insert_ignore:
+            raise UsageError("--replace and --insert-ignore cannot be used together")
+        self.wanted = Wanted.of(operation=self.operation, where=self.where, column=self.column)
+        inserted, operations = Change.DELETE if self.undo else Change.INSERT, self.wanted.operations
+        if (self.replace or self.insert_ignore) and operations and inserted not in operations:
+            option = "--replace" if self.replace else "--insert-ignore"
             raise UsageError(f"{option} is about INSERTs, but --operation leaves none; add {inserted.value}")
-        today = None if for_table is None else CurrentDefinitions(for_table, renamed)
-        insertion = "REPLACE" if replace else "INSERT IGNORE" if insert_ignore else "INSERT"
-        return cls(undo, wanted, allow_unnamed, extended_insert, today, rewrite_db or {}, insertion)
+        self.today = None if self.for_table is None else CurrentDefinitions(self.for_table, self.renamed)
+        #: The words before INTO that insert rows.
+        self.insertion = b"REPLACE" if self.replace else b"INSERT IGNORE" if self.insert_ignore else b"INSERT"

@@ -450,7 +450,7 @@ def sql_script(
     IncompleteScriptWarning
         A selected change cannot be written as a statement; a comment in the script names it.
     """
-    wanted = SqlOptions.of(
+    wanted = SqlOptions(
         undo=undo,
         operation=[operation] if isinstance(operation, str) else operation,
         where=where,
