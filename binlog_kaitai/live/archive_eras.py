@@ -181,7 +181,4 @@ def log_to_start_with(address: Address, connect: Callable[[Address], ServerSessi
     with connect(address) as session:
         if gtids is None:
             return session.newest_position()[0]
-        try:
-            return session.log_after(gtids)
-        except ServerError as error:
-            raise error.at(file=address.name, position=None) from error.__cause__
+        return session.log_after(gtids)

@@ -168,12 +168,9 @@ class Fetch:
     def _continue_at(self, address: Address) -> None:
         """Begin an era of the archive with the logs of another server."""
         read = read_so_far(self._archive)
-        try:
-            with self._session(address) as session:
-                log = log_to_continue_with(session, read)
-                era = begin_era(self.folder, self._archive, session.server, read, log)
-        except ServerError as error:
-            raise error.at(file=address.name, position=None) from error.__cause__
+        with self._session(address) as session:
+            log = log_to_continue_with(session, read)
+            era = begin_era(self.folder, self._archive, session.server, read, log)
         self.report("failover", {"server": address.name, "log": log, "folder": str(era)})
         self._is_from_start = False
         written = self._archive.written

@@ -340,7 +340,7 @@ class LogSpool:
     def _readers(self) -> Iterator[None]:
         """While logs are removed, no reader is added."""
         folder = self.folder / _READERS
-        with writing_to(str(folder)), locked(folder / _LOCK, is_shared=False):
+        with writing_to(str(folder)), locked(folder / _LOCK):
             yield
 
     def _trim(self, archive: Archive) -> None:

@@ -94,12 +94,8 @@ def take_snapshot(
     """
 
     def take() -> Snapshot:
-        address = Address.parse(url)[0]
-        try:
-            files = ChunkFiles(folder, kind, rules, zero_dates)
-            return _Taking(address, tables, zero_dates, readers, files, report).run()
-        except ServerError as error:
-            raise error.at(file=address.name, position=None) from error.__cause__
+        files = ChunkFiles(folder, kind, rules, zero_dates)
+        return _Taking(Address.parse(url)[0], tables, zero_dates, readers, files, report).run()
 
     return completed(folder, rules, take, resumes=True)
 

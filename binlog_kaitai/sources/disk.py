@@ -5,8 +5,6 @@ A lock is released when its holder ends, however it ends.
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import fcntl
 import os
 from collections.abc import Iterable, Iterator
@@ -23,23 +21,6 @@ def sync(path: Path) -> None:
         os.fsync(number)
     finally:
         os.close(number)
-
-
-#: Values of Linux: paths are relative to the working directory; exchange both.
-_AT_FDCWD, _RENAME_EXCHANGE = -100, 2
-
-
-def exchange(first: Path, second: Path) -> None:
-    """Exchange two files or folders of a file system atomically: no process ever finds one of them missing.
-
-    Raises `OSError`: the system or the file system cannot do that, or one of them does not exist.
-    """
-    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-    if rename is None:
-        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS), str(first))
-    if rename(_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second), _RENAME_EXCHANGE):
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number), str(first), None, str(second))
 
 
 def replace_file(path: Path, text: str) -> None:
@@ -70,11 +51,11 @@ def try_lock(path: Path) -> int | None:
 
 
 @contextmanager
-def locked(path: Path, *, is_shared: bool) -> Iterator[None]:
-    """Wait for a lock on a file, and hold it; any number of holders may share it."""
+def locked(path: Path) -> Iterator[None]:
+    """Wait for a lock on a file, and hold it."""
     number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        fcntl.flock(number, fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX)
+        fcntl.flock(number, fcntl.LOCK_EX)
         yield
     finally:
         os.close(number)
