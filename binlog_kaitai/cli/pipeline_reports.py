@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from binlog_kaitai.cli.console import say, warn
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import WORK
 from binlog_kaitai.lake.preview import PlannedTable, Preview, preview

@@ -11,7 +11,8 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
-from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, merge_columns, type_in_lake

@@ -2,9 +2,3 @@
 
 Rule: a dump is read completely, or refused with the file, the line, and what to do.
 """
-
-from __future__ import annotations
-
-from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
-
-__all__ = ["snapshot_of_dump"]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.rows.arrow_types import arrow_type
@@ -94,7 +95,6 @@ class Converter:
         self._charset = charset
         is_converted = column.kind in STRINGS and BINARY not in (column.charset, charset)
         self._as_dumped = replace(column, charset=charset) if is_converted else column
-        self._convert = _CONVERTERS.get(column.kind, _text)
         self._at_once = self._conversion_at_once()
 
     def array(self, literals: Sequence[bytes]) -> pa.Array:
@@ -112,9 +112,9 @@ class Converter:
         """A conversion of many literals at once; None if each value needs its own."""
         column, kind = self._as_dumped, self.kind
         if column.kind == Kind.INTEGER and pa.types.is_integer(kind):
-            return _integers
+            return partial(_numbers, int)
         if column.kind in (Kind.FLOAT, Kind.DOUBLE):
-            return _floats
+            return partial(_numbers, float)
         if column.kind == Kind.DECIMAL:
             return _decimals
         if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
@@ -129,16 +129,43 @@ class Converter:
         if data is None:
             return None
         column = self._column if literal.startswith(_INTRODUCER) else self._as_dumped
-        value = value_of_text(self._convert(data, column, self._charset, literal), column)
+        value = value_of_text(self._as_queried(data, column, literal), column)
         return plain_value(value, column, self.kind, self._zero_dates)
 
+    def _as_queried(self, data: bytes, column: Column, literal: bytes) -> bytes | str | int:
+        """What a query of a snapshot returns for a value, from the bytes of its literal."""
+        match column.kind:
+            case Kind.BIT:
+                if data is literal:
+                    raise ValueError(f"{literal!r} is not a literal of BIT in a dump")
+                return data
+            case Kind.ENUM:
+                return _number_of(self._chosen(data, column, literal), column)
+            case Kind.SET:
+                text = self._chosen(data, column, literal)
+                return sum(1 << _number_of(member, column) - 1 for member in text.split(",")) if text else 0
+            case Kind.VECTOR:
+                return data.hex()
+            case Kind.JSON:
+                return data.decode("utf-8")
+            case kind if kind in STRINGS or kind is Kind.GEOMETRY:
+                # UUID, INET4 and INET6 have the type of BINARY, but are dumped as text.
+                return data.decode() if has_own_text(column) else data
+        return data.decode("ascii")
 
-def _integers(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
-    return pa.array([None if literal == _NULL else int(literal) for literal in literals], kind)
+    def _chosen(self, data: bytes, column: Column, literal: bytes) -> str:
+        """The text of an ENUM or SET."""
+        is_in_own = self._charset == BINARY or literal.startswith(_INTRODUCER)
+        text = decode(data, column.charset if is_in_own else self._charset)
+        if isinstance(text, bytes):
+            text = text.decode("latin-1") if column.charset == BINARY else text.decode()
+        return text
 
 
-def _floats(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
-    return pa.array([None if literal == _NULL else float(literal) for literal in literals], kind)
+def _numbers(
+    convert: Callable[[bytes], int | float], literals: Sequence[bytes], kind: pa.DataType
+) -> pa.Array:
+    return pa.array([None if literal == _NULL else convert(literal) for literal in literals], kind)
 
 
 def _decimals(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
@@ -173,38 +200,6 @@ def _strings(literals: Sequence[bytes], kind: pa.DataType) -> pa.Array:
     return _byte_strings(literals, kind)
 
 
-def _text(data: bytes, column: Column, charset: str, literal: bytes) -> str:
-    return data.decode("ascii")
-
-
-def _as_it_is(data: bytes, column: Column, charset: str, literal: bytes) -> bytes | str:
-    # UUID, INET4 and INET6 have the type of BINARY, but are dumped as text.
-    return data.decode() if has_own_text(column) else data
-
-
-def _bits(data: bytes, column: Column, charset: str, literal: bytes) -> bytes:
-    if data is literal:
-        raise ValueError(f"{literal!r} is not a literal of BIT in a dump")
-    return data
-
-
-def _enum(data: bytes, column: Column, charset: str, literal: bytes) -> int:
-    return _number_of(_chosen(data, column, charset, literal), column)
-
-
-def _set(data: bytes, column: Column, charset: str, literal: bytes) -> int:
-    text = _chosen(data, column, charset, literal)
-    return sum(1 << _number_of(member, column) - 1 for member in text.split(",")) if text else 0
-
-
-def _chosen(data: bytes, column: Column, charset: str, literal: bytes) -> str:
-    is_in_own = charset == BINARY or literal.startswith(_INTRODUCER)
-    text = decode(data, column.charset if is_in_own else charset)
-    if isinstance(text, bytes):
-        text = text.decode("latin-1") if column.charset == BINARY else text.decode()
-    return text
-
-
 def _number_of(text: str, column: Column) -> int:
     members = column.members or ()
     if text in members:
@@ -212,14 +207,3 @@ def _number_of(text: str, column: Column) -> int:
     if text:
         raise ValueError(f"{text!r} is not a member of {column.type_name}")
     return 0
-
-
-_CONVERTERS: dict[Kind, Callable[[bytes, Column, str, bytes], bytes | str | int]] = {
-    **dict.fromkeys(STRINGS, _as_it_is),
-    Kind.GEOMETRY: _as_it_is,
-    Kind.BIT: _bits,
-    Kind.ENUM: _enum,
-    Kind.SET: _set,
-    Kind.VECTOR: lambda data, column, charset, literal: data.hex(),
-    Kind.JSON: lambda data, column, charset, literal: data.decode("utf-8"),
-}

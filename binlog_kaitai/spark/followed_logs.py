@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from binlog_kaitai.following import Checkpoint, Follower, Step
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.feed import Start
+from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.spark.stream_options import READER, Following
 

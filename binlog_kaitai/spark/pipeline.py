@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.following import Step
+from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake import STATE, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
 from binlog_kaitai.lake.files import TableFiles
@@ -293,7 +293,7 @@ class Pipeline:
             "report": self.on_snapshot,
         }
         if job.dump is not None:
-            from binlog_kaitai.snapshot import snapshot_of_dump
+            from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
             from binlog_kaitai.spark.spooling import log_header
 
             def header_of(log: str) -> LogHeader | None:

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.following import Follower
 from binlog_kaitai.following.feed import Start
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.live import server_logs as source

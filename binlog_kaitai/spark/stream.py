@@ -15,7 +15,7 @@ from pyspark.sql.types import StructType
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Step
+from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import with_state

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 import binlog_kaitai as bk
-from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
 from tests.corpus_files import CORPUS
 
 ROTATED = sorted((CORPUS / "mysql-9.7" / "rotate").glob("binlog.0*"))

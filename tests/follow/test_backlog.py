@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.following import Checkpoint, Follower
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
 from tests.corpus_files import CORPUS
 from tests.extent import rounds, sample
 from tests.follow.logs import ROTATED, ends_of_transactions, grow, steps

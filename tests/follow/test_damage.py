@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state

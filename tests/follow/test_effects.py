@@ -15,8 +15,8 @@ from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import EffectKind
+from binlog_kaitai.following.follower import Follower
 from tests.columns.log_maker import LogMaker, events_of, log_of_statements
 from tests.corpus_files import CORPUS, case, cases
 

@@ -10,7 +10,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DataLossWarning, SourceError
-from binlog_kaitai.following import Checkpoint, Follower, Step
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.walk import Step
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, steps
 

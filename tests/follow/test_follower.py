@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.errors import SourceError, TruncatedError, UsageError
-from binlog_kaitai.following import Checkpoint, Follower
+from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import span_size
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints

@@ -8,7 +8,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.following import Follower
+from binlog_kaitai.following.follower import Follower
 from tests.follow.logs import ROTATED, steps
 from tests.object_store import serving_logs
 

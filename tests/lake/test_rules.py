@@ -13,8 +13,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DamagedError, UsageError
-from binlog_kaitai.following import Follower
 from binlog_kaitai.following.effects import Effect, EffectKind
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage

@@ -17,7 +17,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import TableSet
-from binlog_kaitai.snapshot import snapshot_of_dump
+from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from tests.lake import lakes
 from tests.servers.conftest import StartServer

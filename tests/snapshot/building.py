@@ -12,7 +12,7 @@ import pytest
 from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.lake.rules import NO_RULES, Rules
-from binlog_kaitai.snapshot import snapshot_of_dump
+from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
 HEADER = """\

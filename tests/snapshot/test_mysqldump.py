@@ -18,8 +18,8 @@ from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.snapshot import dump_script as scripts
 from binlog_kaitai.snapshot import dump_snapshot as loading
-from binlog_kaitai.snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind
+from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.views.row_masks import Masks
 from tests.snapshot.building import END, HEADER, POSITION, loaded, rows_of, script, table

@@ -16,7 +16,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning
-from binlog_kaitai.following import Follower
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.render.check_reports import report_lines
 from binlog_kaitai.sources.source import Source, length_of, log_name, resolve, state_of, with_later_logs
 from binlog_kaitai.views.splits import files_before, plan, read_split

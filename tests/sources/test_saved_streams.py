@@ -18,7 +18,7 @@ from binlog_kaitai.check.damage_scan import verify
 from binlog_kaitai.check.repair import repair
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import DamagedStartError
-from binlog_kaitai.following import Follower
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log import split_points
 from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.sources.source import resolve

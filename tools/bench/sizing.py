@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.following import Follower
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.lineage import Place

@@ -14,7 +14,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.filters import ZeroDates
 from binlog_kaitai.core.spans import read_log_header
 from binlog_kaitai.errors import BinlogError, FramingError
-from binlog_kaitai.following import Follower
+from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log import split_points
 from binlog_kaitai.views.splits import plan, read_split
 from tools.fuzz.outcome import Outcome
