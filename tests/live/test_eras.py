@@ -35,6 +35,12 @@ class Session(FakeSession):
         super().__init__(source)
         self.server = Server("9.7.4", source.uuid, 97, is_mariadb=False)
         self._executed, self._purged = executed, purged
+        self.name = ""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        """Errors name the server, as those of a session do."""
+        if isinstance(error, ServerError):
+            error.at(file=self.name, position=None)
 
     def variable(self, name: str) -> str | None:
         return {"global.gtid_executed": self._executed, "global.gtid_purged": self._purged}.get(name)
@@ -71,6 +77,7 @@ class Topology:
         found = self.servers[address.name]
         if found is None:
             raise ConnectionLostError("no answer", file=address.name)
+        found.name = address.name
         return found
 
 
