@@ -10,7 +10,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
+from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
 from binlog_kaitai.log.gtid_runs import add_gtids
 
 
@@ -88,8 +88,7 @@ class BacklogMeter:
             self._reached = checkpoint
             self._gtids.update(GtidSet.parse(checkpoint.gtids))
         position, format_position = self._reached.position, self._reached.format_position
-        with reading(path), open_log(path) as stream:
-            reader = read_from(stream, path, span_from(stream, path, position, format_position))
+        with reading(path), blocks_from(self._reached) as (reader, _):
             for block in reader:
                 add_gtids(self._gtids, block)
                 if block.is_special:
@@ -100,11 +99,9 @@ class BacklogMeter:
 
     def _time_at(self, checkpoint: Checkpoint, unread: list[str]) -> int:
         """The time of the first event after a checkpoint."""
-        place = checkpoint
         for path in unread:
-            with suppress(BinlogError), reading(path), open_log(path) as stream:
-                span = span_from(stream, path, place.position, place.format_position)
-                for block in read_from(stream, path, span):
+            place = checkpoint if path == checkpoint.file else Checkpoint(path)
+            with suppress(BinlogError), reading(path), blocks_from(place) as (reader, _):
+                for block in reader:
                     return int(block.header.numbers("timestamp")[0])
-            place = Checkpoint("")
         return self._newest

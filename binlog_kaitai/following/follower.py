@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.spans import LogHeader, Span
+from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.log_headers import header_of, open_log, read_from, size_of, span_from
+from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
 from binlog_kaitai.following.walk import FAR, Limit, Step, Walk
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
@@ -334,17 +334,15 @@ class Follower:
         gtids, log_header = GtidSet(), header_of(path, self._keys)
         if log_header is not None and log_header.previous is not None:
             gtids.update(log_header.previous)
-        with open_log(path, self._keys) as stream:
-            for block in read_from(stream, path, Span()):
+        with blocks_from(Checkpoint(path), self._keys) as (reader, _):
+            for block in reader:
                 add_gtids(gtids, block)
         return gtids.up_to_last()
 
     def _first_new(self, checkpoint: Checkpoint, reached: GtidSet) -> Checkpoint:
         """The checkpoint moved to the first transaction of its log that is not in a set."""
-        path, format_position = checkpoint.file, checkpoint.format_position
-        with open_log(path, self._keys) as stream:
-            span = span_from(stream, path, checkpoint.position, format_position)
-            reader = read_from(stream, path, span)
+        format_position = checkpoint.format_position
+        with blocks_from(checkpoint, self._keys) as (reader, _):
             for block in reader:
                 if block.is_special:
                     format_position = int(block.positions[0])

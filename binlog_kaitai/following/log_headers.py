@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import BinaryIO
 
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
@@ -11,6 +13,7 @@ from binlog_kaitai.core.framing import MAGIC, read_start, read_up_to
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
 from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.errors import reading
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
@@ -67,18 +70,32 @@ def closed_at(path: str) -> int | None:
     return None
 
 
-def span_from(stream: BinaryIO, path: str, position: int, format_position: int) -> Span:
-    """The rest of a log from an offset on, with the format in force there.
+@contextmanager
+def blocks_from(
+    checkpoint: Checkpoint, keys: Keys | None = None, block_size: int = BLOCK_SIZE
+) -> Iterator[tuple[BlockReader, Span]]:
+    """A block reader of a log from a checkpoint on, and the rest of the log as a span.
 
-    Raises `BinlogError`: the log's start, or its format description, cannot be read.
+    Checksums are verified by the reader of the rows.
+
+    Raises `OSError`; `BinlogError`: the log's start, or its format description, cannot be read.
     """
-    if position <= len(MAGIC):
-        return Span()
-    stream.seek(0)
-    version, _ = read_start(stream)
-    offsets = sorted({len(MAGIC), format_position})
-    formats = (_format_at(stream, version, offset, path) for offset in offsets)
-    return Span(position, binlog_version=version, formats=tuple(filter(None, formats)))
+    path, position = checkpoint.file, checkpoint.position
+    with open_log(path, keys) as stream:
+        if position <= len(MAGIC):
+            yield BlockReader.of_file(stream, path, block_size=block_size, leaves_checks=True), Span()
+            return
+        version, _ = read_start(stream)
+        offsets = sorted({len(MAGIC), checkpoint.format_position})
+        formats = (_format_at(stream, version, offset, path) for offset in offsets)
+        span = Span(position, binlog_version=version, formats=tuple(filter(None, formats)))
+        stream.seek(position)
+        yield (
+            BlockReader(
+                stream, span.context(), position, name=path, block_size=block_size, leaves_checks=True
+            ),
+            span,
+        )
 
 
 def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> bytes | None:
@@ -87,18 +104,3 @@ def _format_at(stream: BinaryIO, version: int, position: int, name: str) -> byte
     for block in BlockReader(stream, Context(version), position, name=name, block_size=BLOCK_SIZE_OF_HEADERS):
         return block.raw(0) if block.types[0] == EventType.format_description_event else None
     return None
-
-
-def read_from(stream: BinaryIO, path: str, span: Span, block_size: int = BLOCK_SIZE) -> BlockReader:
-    """A block reader of a log from the start of a span on.
-
-    Checksums are verified by the reader of the rows.
-
-    Raises `BinlogError`: the log's start cannot be read.
-    """
-    stream.seek(span.start)
-    if span.start == 0:
-        return BlockReader.of_file(stream, path, block_size=block_size, leaves_checks=True)
-    return BlockReader(
-        stream, span.context(), span.start, name=path, block_size=block_size, leaves_checks=True
-    )

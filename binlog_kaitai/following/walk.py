@@ -17,7 +17,7 @@ from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import Effect, Statements, TableStatement, take_statement
-from binlog_kaitai.following.log_headers import open_log, read_from, size_of, span_from
+from binlog_kaitai.following.log_headers import blocks_from, open_log, size_of
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
@@ -144,14 +144,13 @@ class Walk:
         try:
             total = min(self._hard, self._soft, size_of(path)) - begin
             self._base, self._step = begin, span_size(total, self._split_size, self._at_once)
-            with open_log(path, self._keys) as stream:
-                if self._passes_damage:
+            if self._passes_damage:
+                with open_log(path, self._keys) as stream:
                     self._read_around(Log(stream, path), is_last=is_last)
-                    return
-                span = span_from(stream, path, begin, self.checkpoint.format_position)
+                return
+            block_size = max(min(self._limit.size, _MOST), _LEAST)
+            with blocks_from(self.checkpoint, self._keys, block_size) as (reader, span):
                 self._state = self._begin_state = span
-                block_size = max(min(self._limit.size, _MOST), _LEAST)
-                reader = read_from(stream, path, span, block_size)
                 self._read(reader, is_last=is_last or self._hard != FAR)
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=path) from error
