@@ -11,7 +11,7 @@ import re
 import struct
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.definition_match import decimal_digits
@@ -44,6 +44,8 @@ _BEYOND_BMP = ("utf8mb4", "utf16", "utf16le", "utf32", "gb18030")
 
 _TIME = re.compile(r"(-?)(\d+):(\d\d):(\d\d)(?:\.(\d{1,6}))?")
 _FLOAT_SIZE = 4
+
+_Date = TypeVar("_Date", date, datetime)
 
 
 def schema_of(table: TableDefinition, *, is_mariadb: bool) -> Schema:
@@ -157,11 +159,11 @@ def value_of_text(text: Any, column: Column) -> Value:
         case Kind.BIT:
             return int.from_bytes(text, "big")
         case Kind.DATE:
-            return _date(text)
+            return _of_iso(date, text)
         case Kind.DATETIME:
-            return _moment(text)
+            return _of_iso(datetime, text)
         case Kind.TIMESTAMP:
-            moment = _moment(text)
+            moment = _of_iso(datetime, text)
             return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
         case Kind.TIME:
             return _time(text)
@@ -179,20 +181,11 @@ def value_of_text(text: Any, column: Column) -> Value:
     return int(text)
 
 
-def _date(text: str) -> date | ZeroDate:
+def _of_iso(kind: type[_Date], text: str) -> _Date | ZeroDate:
     try:
-        return date.fromisoformat(text)
+        return kind.fromisoformat(text)
     except ValueError:
         return ZeroDate(text)
-
-
-def _moment(text: str) -> datetime | ZeroDate:
-    clock, _, fraction = text.partition(".")
-    try:
-        moment = datetime.strptime(clock, "%Y-%m-%d %H:%M:%S")
-    except ValueError:
-        return ZeroDate(text)
-    return moment.replace(microsecond=int(fraction.ljust(6, "0")) if fraction else 0)
 
 
 def _time(text: str) -> timedelta:

@@ -161,31 +161,38 @@ class Refused(_Above):
         raise self._error
 
 
-class Preceded(_Above):
-    """A stream that is not seekable, preceded by bytes already read from it."""
+class Preceded(Layer):
+    """A stream part of which has been read, perhaps with other bytes before it.
 
-    def __init__(self, start: bytes, raw: BinaryIO) -> None:
+    `raw`: the stream, after `data`.
+    `data`: the bytes already read from it.
+    `begin`: offset of `data` in it, if it is seekable.
+    `added`: bytes before `data` that are not in it.
+    """
+
+    def __init__(self, raw: BinaryIO, data: bytes, begin: int = 0, added: bytes = b"") -> None:
         super().__init__(raw)
-        self._begin = start
+        self._added = added
+        self._distance = len(added) - begin  # between offsets in this stream and in `raw`
+        self._chunk = memoryview(added + data)
+        self._next = len(self._chunk)
 
-    def seekable(self) -> bool:
-        return False
+    def _load(self, position: int) -> tuple[int, memoryview]:
+        if position < len(self._added):
+            return 0, memoryview(self._added)
+        if position != self._next:
+            self._raw.seek(position - self._distance)
+            self._next = position
+        # What is not seekable, such as a pipe, may have no more for a while.
+        size = MOST_CHUNK if self.seekable() else min(self._wanted, MOST_CHUNK)
+        start, data = self._next, self._raw.read(size) or b""
+        self._next += len(data)
+        return start, memoryview(data)
 
-    def read(self, size: int | None = -1) -> bytes:
-        start = self._begin
-        if not start:
-            return self._raw.read(-1 if size is None else size)
-        if size is None or size < 0:
-            self._begin = b""
-            return start + self._raw.read()
-        self._begin = start[size:]
-        return start[:size]
-
-    def readinto(self, room: WriteableBuffer) -> int:
-        view = memoryview(room).cast("B")
-        data = self.read(len(view)) or b""
-        view[: len(data)] = data
-        return len(data)
+    def _find_size(self) -> int:
+        size = self._raw.seek(0, io.SEEK_END) + self._distance
+        self._raw.seek(self._next - self._distance)
+        return size
 
 
 def after_damage(stream: object, position: int) -> int | None:

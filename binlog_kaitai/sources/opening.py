@@ -113,4 +113,4 @@ def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:
     if raw.seekable():
         raw.seek(begin)
         return raw
-    return cast(BinaryIO, Preceded(start, raw))
+    return cast(BinaryIO, Preceded(raw, start))

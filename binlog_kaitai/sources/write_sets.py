@@ -20,7 +20,6 @@ Rules
 
 from __future__ import annotations
 
-import io
 from typing import BinaryIO, cast
 
 from binlog_kaitai.core.adapter import checksum_status
@@ -37,7 +36,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.known_formats import artificial_event, decodes, known_formats
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.sources.layer import MOST_CHUNK, Layer
+from binlog_kaitai.sources.layer import Preceded
 
 #: Number of bytes that are examined, and of events that must be decoded.
 _PEEK, _MOST_EVENTS = 1 << 20, 200
@@ -71,7 +70,7 @@ def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, by
     if start_and_size is None:
         return None, data
     log_start, end = start_and_size
-    return cast(BinaryIO, WriteSetStream(raw, begin + end, log_start, data[end:])), data
+    return cast(BinaryIO, Preceded(raw, data[end:], begin + end, log_start)), data
 
 
 def added_size(raw: BinaryIO, start: bytes) -> int:
@@ -157,34 +156,3 @@ def _is_write_set(frames: list[Frame], *, is_checksummed: bool, has_whole: bool)
         return False
     has_start = not GTID_TYPES.isdisjoint(types) or EventType.format_description_event in types
     return not shifts or not (is_checksummed or has_start)
-
-
-class WriteSetStream(Layer):
-    """A write set after the start of a log.
-
-    `raw`: the file, after `data`.
-    `begin`: offset of `data`, if the file is seekable.
-    `start`: the start of the log, before `data`.
-    """
-
-    def __init__(self, raw: BinaryIO, begin: int, start: bytes, data: bytes) -> None:
-        super().__init__(raw)
-        self._added = start
-        self._distance = len(start) - begin  # between offsets in the log and in the file
-        self._chunk = memoryview(start + data)
-        self._next = len(self._chunk)
-
-    def _load(self, position: int) -> tuple[int, memoryview]:
-        if position < len(self._added):
-            return 0, memoryview(self._added)
-        if position != self._next:
-            self._raw.seek(position - self._distance)
-            self._next = position
-        start, data = self._next, read_up_to(self._raw, MOST_CHUNK)
-        self._next += len(data)
-        return start, memoryview(data)
-
-    def _find_size(self) -> int:
-        size = self._raw.seek(0, io.SEEK_END) + self._distance
-        self._raw.seek(self._next - self._distance)
-        return size
