@@ -95,17 +95,17 @@ class Markers(NamedTuple):
         count = number_markers.run(block.types, _IS_MARKER, rows, latest)
         return cls(rows[:count], latest)
 
-    def spread(self, values: Array, before: int) -> Array:
-        """Spread one value per marker, and one for events before the first, to all events of the block."""
-        return np.append(values, before)[self.latest]
+    def spread(self, values: Array, before: int, events: Ints) -> Array:
+        """The value in force at each of some events; one per marker, and one before the first of them."""
+        return np.append(values, before)[self.latest[events]]
 
 
 class Gtids(NamedTuple):
     """The GTIDs in force in a block, as JSON text in the pool.
 
-    `first`, `second`: offsets and lengths, in the form of a `TextColumn`: of the GTID before the block, and
-    of those of its markers.
-    `which`: for each event, the index of its GTID in these.
+    `first`, `second`: offsets and lengths, in the form of a `TextColumn`: of the GTIDs of its markers, then
+    of the GTID before the block.
+    `which`: for each event, the index of its GTID in these; -1 for the last.
     """
 
     first: NDArray[np.int64]
@@ -114,7 +114,12 @@ class Gtids(NamedTuple):
 
     def column(self) -> TextColumn:
         """The GTID of each event."""
-        return TextColumn(TEXT, self.first.take(self.which), self.second.take(self.which), by_event=True)
+        return self.of(slice(None))._replace(by_event=True)
+
+    def of(self, events: Ints | slice) -> TextColumn:
+        """The GTIDs of some events."""
+        which = self.which[events]
+        return TextColumn(TEXT, self.first.take(which), self.second.take(which))
 
 
 class GtidColumns:
@@ -142,15 +147,15 @@ class GtidColumns:
         count = 1 + len(markers.rows)
         first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
         second = np.full(count, pool.null[1], dtype=np.int64)
-        offset, second[0] = pool.add(self.gtid)
-        first[0] = -offset - 1
-        which = markers.latest + 1
+        offset, second[-1] = pool.add(self.gtid)
+        first[-1] = -offset - 1
         for kind in block.kinds:
             if kind in GTID_TYPES:
-                own = which.take(block.rows_of(kind))
+                own = markers.latest.take(block.rows_of(kind))
                 first[own], second[own] = _texts(block, kind, pool, fail)
-        self.gtid = pool.read(-int(first[-1]) - 1, int(second[-1]))
-        return Gtids(first, second, which)
+        last = len(markers.rows) - 1
+        self.gtid = pool.read(-int(first[last]) - 1, int(second[last]))
+        return Gtids(first, second, markers.latest)
 
 
 def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> None:
@@ -243,7 +248,8 @@ def _texts(
 
 
 def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> pa.Array:
-    """GTIDs from the pool, selected by number, as an Arrow array; null for none."""
+    """GTIDs from the pool, selected by number (-1 for the last), as an Arrow array; null for none."""
+    choices = choices % len(first)
     is_null = first == -pool.null[0] - 1
     valid = ~is_null[choices] if is_null.any() else None
     # Exclude the quotes.

@@ -30,7 +30,7 @@ _SECOND = 1_000_000
 
 
 class CommitTimes:
-    """Computes the column of commit times for consecutive blocks of a file.
+    """Finds the commit times in consecutive blocks of a file.
 
     Since MySQL 8.0.1, a GTID event contains the commit time on the originating server. In other logs, the
     commit time is the header time of the GTID event, or, without GTID events, of the event itself.
@@ -39,13 +39,11 @@ class CommitTimes:
     def __init__(self) -> None:
         self._last = -1
 
-    def column(self, block: Block, markers: Markers | None = None) -> Ints:
-        """Microseconds since 1970-01-01 UTC for each event, int64."""
-        markers = Markers.of(block) if markers is None else markers
-        return each_time(block, markers, *self.of_markers(block, markers))
-
     def of_markers(self, block: Block, markers: Markers) -> tuple[Ints, int]:
-        """Time of each marker, and the time before the first; -1 where no GTID event gives one."""
+        """Time of each marker, and the time before the first; -1 where no GTID event gives one.
+
+        Times are microseconds since 1970-01-01 UTC, int64.
+        """
         times, before = np.full(len(markers.rows), -1, dtype=np.int64), self._last
         for kind in block.kinds:
             if kind in GTID_TYPES:
@@ -55,12 +53,12 @@ class CommitTimes:
         return times, before
 
 
-def each_time(block: Block, markers: Markers, times: Ints, before: int) -> Ints:
-    """Time of each event, from the markers or else from its own header."""
-    spread: Ints = markers.spread(times, before)
+def each_time(block: Block, events: Ints, markers: Markers, times: Ints, before: int) -> Ints:
+    """Time of each of some events, from the markers or else from its own header."""
+    spread: Ints = markers.spread(times, before, events)
     is_none = spread < 0
     if is_none.any():
-        spread[is_none] = _own(block, np.flatnonzero(is_none))
+        spread[is_none] = _own(block, events[is_none])
     return spread
 
 

@@ -30,7 +30,7 @@ from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
-from binlog_kaitai.rows.event_metadata import CommitTimes, Origins
+from binlog_kaitai.rows.event_metadata import CommitTimes, Origins, each_time
 from binlog_kaitai.rows.rolled_back_rows import LeftOut, PreparedTransactions
 from binlog_kaitai.rows.row_counts import RowNumbers
 from binlog_kaitai.rows.row_images import Images
@@ -163,7 +163,7 @@ class RowsPage:
 
     `chosen`: int64 array, numbers of the events in `images`, in log order.
     `gtids_in_force`: the GTIDs of the block, as JSON text in `pool`.
-    `commit_times`: int64 array, for each event of the block.
+    `markers`, `marker_times`: the events that begin a transaction, and the result of `CommitTimes`.
     `first_numbers`: int64 array, for each event in `images`, the number of its first row.
     `wanted`: bool array, which events of the block match the filters on header and GTID.
     `limit`: number of the first event of the block at or after a stop position or damage; else the number of
@@ -177,7 +177,8 @@ class RowsPage:
     chosen: NDArray[np.int64]
     pool: Pool
     gtids_in_force: Gtids
-    commit_times: NDArray[np.int64]
+    markers: Markers
+    marker_times: tuple[Ints, int]
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
     limit: int
@@ -193,6 +194,10 @@ class RowsPage:
     def gtids(self) -> TextColumn:
         """GTID of each event of the block."""
         return self.gtids_in_force.column()
+
+    def commit_times(self, events: Ints) -> Ints:
+        """Commit times of events of the block, in microseconds since 1970-01-01 UTC, int64."""
+        return each_time(self.block, events, self.markers, *self.marker_times)
 
     def event(self, index: int) -> ParsedEvent:
         """An event of `images` as the event reader returns it."""
@@ -306,7 +311,7 @@ class RowsPages(LogPages[RowsPage]):
         markers = Markers.of(block)
         gtids = state.gtids.find(block, pool, failures.setdefault, markers)
         column = gtids.column() if self._has_gtids else None
-        times = state.commits.column(block, markers)
+        times = state.commits.of_markers(block, markers)
         images = Images(block, state.tables)
         for row, error in state.tables.failures:
             failures.setdefault(row, error)
@@ -322,7 +327,18 @@ class RowsPages(LogPages[RowsPage]):
             chosen = self._left_out.without(images, chosen)
         origins = state.origins.columns(block, pool)
         page = RowsPage(
-            block, images, chosen, pool, gtids, times, first_numbers, wanted, limit, origins, self._era
+            block,
+            images,
+            chosen,
+            pool,
+            gtids,
+            markers,
+            times,
+            first_numbers,
+            wanted,
+            limit,
+            origins,
+            self._era,
         )
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)

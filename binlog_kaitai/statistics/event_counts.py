@@ -231,7 +231,8 @@ class EventCounts:
         markers = Markers.of(block)
         times, before = self._commits.of_markers(block, markers)
         if min(before, int(times.min(initial=0))) < 0:
-            return each_time(block, markers, times, before) // _MICRO, np.arange(len(block))
+            events = np.arange(len(block))
+            return each_time(block, events, markers, times, before) // _MICRO, events
         return np.append(before, times) // _MICRO, markers.latest + 1
 
     def _find_inner(self, block: Block) -> Bools | None:

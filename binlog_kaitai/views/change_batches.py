@@ -67,21 +67,24 @@ def meta_columns(
     def over_rows(values: Ints, kind: pa.DataType | None = None) -> pa.Array:
         if len(values) and (values == values[0]).all():
             return repeated(int(values[0]), len(of_rows), kind or pa.int64())
+        values = np.ascontiguousarray(values, dtype=np.int64)
+        if len(values) == len(of_rows):
+            return of_numbers(values, kind)
         out = np.empty(len(of_rows), dtype=np.int64)
-        spread.run(np.ascontiguousarray(values, dtype=np.int64), limits, out)
+        spread.run(values, limits, out)
         return of_numbers(out, kind)
 
     def gtids() -> pa.Array:
         codes, texts = _gtids(page, events)
-        return named(np.repeat(codes, np.diff(limits)), texts)
+        return named(codes if len(codes) == len(of_rows) else np.repeat(codes, np.diff(limits)), texts)
 
     def sequence() -> pa.Array:
-        eras = page.commit_times[events] if page.era == BY_COMMIT else np.full(len(events), page.era)
+        eras = page.commit_times(events) if page.era == BY_COMMIT else np.full(len(events), page.era)
         positions = page.block.positions[events]
         return sequences(eras, page.block.file, positions, limits, page.numbered(of_rows, numbers), is_given)
 
     columns: dict[str, Callable[[], pa.Array]] = {
-        "_commit_timestamp": lambda: over_rows(page.commit_times[events], TIME),
+        "_commit_timestamp": lambda: over_rows(page.commit_times(events), TIME),
         "_file": lambda: one_name(plain(page.block.file), len(of_rows)),
         "_position": lambda: over_rows(page.block.positions[events]),
         "_row": lambda: of_numbers(page.numbered(of_rows, numbers)),
@@ -119,7 +122,7 @@ def _gtids(page: RowsPage, events: Ints) -> tuple[NDArray[np.int32], pa.Array]:
     """The distinct GTIDs of some events, in log order, and the index of each event's GTID, or -1."""
     first, second, which = page.gtids_in_force
     which = which.take(events)
-    is_new = np.diff(which, prepend=-1) != 0
+    is_new = np.diff(which, prepend=-2) != 0
     distinct = which[is_new]
     is_gtid = first.take(distinct) != -page.pool.null[0] - 1
     codes = np.where(is_gtid, np.cumsum(is_gtid) - 1, -1).astype(np.int32)

@@ -143,7 +143,7 @@ def _row(
     page: RowsPage, row: int, number: int, body: QueryBody | BinlogError, change: DefinitionChange
 ) -> dict[str, object]:
     header, position = page.block.fixed_header(row), int(page.block.positions[row])
-    commit = int(page.commit_times[row])
+    commit = int(page.commit_times(np.array([row]))[0])
     era = commit if page.era == BY_COMMIT else page.era
     eras, positions, limits, numbers = (np.array(change) for change in ([era], [position], [0, 1], [number]))
     sequence = sequences(eras, page.block.file, positions, limits, numbers, np.ones(1, dtype=np.bool_))

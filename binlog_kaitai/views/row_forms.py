@@ -15,7 +15,6 @@ from binlog_kaitai.log.event_rows import Row, RowObject, row_object, to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
-from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows, find_runs, spread
 from binlog_kaitai.rows.log_pages import RowsPage
@@ -365,7 +364,7 @@ def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
     rows, block, pool = page.images.rows[events], page.block, page.pool
     header = block.header_of(rows)
-    gtids = TextColumn(TEXT, page.gtids.first[rows], page.gtids.second[rows])
+    gtids = page.gtids_in_force.of(rows)
     stamps, server_ids = (header.numbers(name).astype(np.int64) for name in ("timestamp", "server_id"))
     names, positions, origins = table.key, block.positions[rows], _origins(page, rows)
     of_mariadb, place = is_mariadb(block.layout), (block.data, block.file, *names)
