@@ -5,11 +5,10 @@ storage       the folder of a lake: a path or a URL
 types         column types and names that the readers of a lake support
 files         tasks write Parquet files straight into the folders of tables
 write         the files of part of a log
-tables        the interface of a table format
 delta         Delta tables, by deltalake
 iceberg       Iceberg tables, by PyIceberg
 place         the plan of the current batch: where the pipeline continues
-batches       commits batches, table by table
+batches       commits batches, table by table; the interface of a table format
 changes       the changes that make up a table, as Arrow
 state_tables  the contents of tables, kept up to date
 lineage       which changes make up a table, across TRUNCATE, DROP and RENAME

@@ -9,11 +9,10 @@ from itertools import pairwise
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import SOURCE
-from binlog_kaitai.lake.batches import Lake
+from binlog_kaitai.lake.batches import Format, Lake
 from binlog_kaitai.lake.lineage import Naming, Place, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.lake.tables import Format
 from binlog_kaitai.lake.types import conform, merge_columns, with_names
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 

@@ -11,27 +11,20 @@ data_source     the entry point for ``format("binlog")``
 reader_options  the options of a reader, from Spark's strings to checked values
 stream_options  the additional options of a stream
 schemas         conversion between Arrow schemas and Spark schemas
-registration    registers data sources with a session
-catalog         tables in Spark's catalog: CREATE TABLE ... USING binlog
 frames          DataFrames with selected columns and rows
 parquet         the changes of a table as Parquet, written in the tasks
-conditions      row conditions as strings
 infer           the columns of a table, found by reading little
 skipping        skips logs by their headers
-batch           partitions of a batch, and their reader
-split_rows      the rows of a split, as Arrow batches
+batch           partitions of a batch, and their rows as Arrow batches
 followed_logs   where a query or pipeline is in the logs it follows, and what comes next
 stream          the views as streams: offsets, limits, partitions
-limits          how Spark versions limit a batch
 spooling        the spool of a query that streams from a server
 pipeline        writes logs to a lake, each transaction once
 fleet           several pipelines side by side
 progress        what each batch of a pipeline loaded, and what remains
 state           the content of a table, from its changes
-images          completes partial row images
 history         what statements in the logs did to a table
-session         a Spark session for the command line
-interpreter     the Python of Spark's workers
+session         sessions, their data sources, and the Python of their workers
 ==============  ==================================================================
 
 Everything below the partition is :mod:`binlog_kaitai.views`. Spark's Python workers import this
@@ -46,13 +39,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from binlog_kaitai.spark.frames import read
     from binlog_kaitai.spark.parquet import write_parquet
-    from binlog_kaitai.spark.registration import register
+    from binlog_kaitai.spark.session import register
     from binlog_kaitai.spark.state import latest
 
 __all__ = ["latest", "read", "register", "write_parquet"]
 
 #: Modules of the functions, imported on demand: `register` can do without PySpark, and say how to get it.
-_HOME = {"latest": "state", "read": "frames", "register": "registration", "write_parquet": "parquet"}
+_HOME = {"latest": "state", "read": "frames", "register": "session", "write_parquet": "parquet"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import json
 import os
 import pickle
 import sys
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -15,14 +17,18 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.lake.types import conform
+from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.spark.interpreter import spare_modules
-from binlog_kaitai.spark.reader_options import WITH_DEFINITIONS, Offset, ReadOptions
+from binlog_kaitai.spark.reader_options import TABLE, WITH_DEFINITIONS, Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
-from binlog_kaitai.spark.split_rows import arrow_rows_of, rows_of
-from binlog_kaitai.views.splits import divide, list_files
+from binlog_kaitai.views.change_schemas import META_FIELDS
+from binlog_kaitai.views.skip_damage import read_around
+from binlog_kaitai.views.splits import divide, list_files, read_split
+
+_tasks_begun = 0
 
 
 class SplitPartition(InputPartition):
@@ -78,7 +84,7 @@ class BinlogReader(DataSourceReader):
     def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
         """The rows of one partition of a table as Arrow batches, with the columns of an Arrow schema."""
         options, definitions = self._task(partition)
-        return arrow_rows_of(partition.split, options, schema, **definitions)
+        return _arrow_rows_of(partition.split, options, schema, **definitions)
 
     def _task(self, partition: SplitPartition) -> tuple[ReadOptions, dict[str, Any]]:
         """The options, with the start position for the first log, and the stop position for the last one; and
@@ -151,3 +157,94 @@ def _index(files: list[Source], offset: Offset, option: str) -> int:
     if offset.file not in names:
         raise UsageError(f"option {option}: {offset.file} is not among the {len(names)} files")
     return names.index(offset.file)
+
+
+#: The columns of a damage row that locate the damage.
+_DAMAGE_FIELDS = {"file": "file", "_file": "file", "position": "from", "_position": "from"}
+
+
+def rows_of(
+    split: Source, options: ReadOptions, target: pa.Schema, **definitions: Any
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split with the target's columns; damage is skipped, except in mode FAILFAST.
+
+    `split`: or another part of a log, with its `state` if damage is skipped.
+    `definitions`: options of `read_span` that tell where tables are defined.
+    Raises `BinlogError`: the log is damaged, and the mode is FAILFAST; names file and position.
+    """
+    columns = None if options.table is None else columns_of_table(target, options.corrupt_column)
+    dropped: list[Gap] = []
+    for item in _read(split, options, columns, definitions):
+        if not isinstance(item, Gap):
+            yield conform(item, target)
+        elif options.mode == "PERMISSIVE":
+            yield _row_of(item, split, options, target)
+        else:
+            dropped.append(item)
+    report_dropped(dropped, split)
+
+
+def _arrow_rows_of(
+    split: Source, options: ReadOptions, columns: pa.Schema, **definitions: Any
+) -> Iterator[pa.RecordBatch]:
+    """The rows of one split of a table as Arrow has them, with the given columns; damage is dropped."""
+    dropped: list[Gap] = []
+    for item in _read(split, options, columns, definitions):
+        if isinstance(item, Gap):
+            dropped.append(item)
+        else:
+            yield item
+    report_dropped(dropped, split)
+
+
+def _read(
+    split: Source, options: ReadOptions, columns: pa.Schema | None, definitions: Mapping[str, Any]
+) -> Iterator[pa.RecordBatch | Gap]:
+    """The rows of one split, of a table with its columns, and the damage that is skipped."""
+    view = "changes" if options.view == TABLE else options.view
+    arguments = {**options.filters, **definitions, "zero_dates": options.zero_dates}
+    if columns is not None:
+        arguments |= {"table": options.table, "schema": columns}
+        arguments |= {"where": options.where, "masks": options.masks}
+    read = read_split if options.mode == "FAILFAST" else read_around
+    return read(split, view, **arguments)
+
+
+def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
+    """The full columns of a table's rows, including metadata columns that the target lacks."""
+    own = {field.name for field in META_FIELDS} | {corrupt_column}
+    return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
+
+
+def _row_of(damage: Gap, split: Source, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
+    stop = damage.stop_in(split.size)
+    reason = options.masks.reason_of(damage.error)
+    found = {"file": split.name, "from": damage.start, "to": stop, "reason": reason}
+    row = {name: found[key] for name, key in _DAMAGE_FIELDS.items() if name in target.names}
+    if options.corrupt_column in target.names:
+        row[options.corrupt_column] = json.dumps(found, ensure_ascii=False)
+    return pa.RecordBatch.from_pylist([row], schema=target)
+
+
+def report_dropped(dropped: Sequence[Gap], split: Source) -> None:
+    """Report dropped damage, if there is any, on the worker's stderr, where Spark shows what tasks print."""
+    if not dropped:
+        return
+    size = sum(one.stop_in(split.size) - one.start for one in dropped)
+    positions = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
+    print(
+        f"binlog-kaitai: {split.name}: dropped {len(dropped)} damaged ranges, {size} bytes, at {positions}",
+        file=sys.stderr,
+    )
+
+
+def spare_modules() -> None:
+    """Before a task reads: exclude the objects of modules from the garbage collection after each task.
+
+    Spark's workers collect garbage after each task, which takes 80 ms with all modules loaded. By the second
+    task all modules are loaded, and the garbage of the first one is gone.
+    """
+    global _tasks_begun
+    _tasks_begun += 1
+    if _tasks_begun == 2:  # `gc.get_freeze_count` would count the objects
+        gc.freeze()

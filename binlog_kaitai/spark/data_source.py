@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -12,17 +13,25 @@ from pyspark.sql.datasource import (
     DataSourceStreamWriter,
     DataSourceWriter,
 )
-from pyspark.sql.types import StructType
+from pyspark.sql.types import StructField, StructType
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources import is_server
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.catalog import is_new_table, options_of_new_table, options_of_read, with_options
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 from binlog_kaitai.spark.stream import BinlogStreamReader
 from binlog_kaitai.spark.stream_options import parse_stream, without_stream_options
+
+#: When Spark creates a table (``CREATE TABLE orders USING binlog OPTIONS (path ..., table ...)``), it
+#: requests the columns and passes the options among its own properties. When it reads the table, it passes
+#: the columns but no options. So the options are stored in the metadata of the first column.
+_METADATA = "binlog.options"
+#: Properties that Spark gives every table it creates; no option has one of these names.
+_OF_A_TABLE = {"provider", "owner"}
+#: Names in OPTIONS are passed both with this prefix and without, those in TBLPROPERTIES only without.
+_PREFIX = "option."
 
 
 class BinlogDataSource(DataSource):
@@ -37,10 +46,10 @@ class BinlogDataSource(DataSource):
 
         Raises `UsageError`: an option is unknown, or the columns of a table are not found.
         """
-        if not is_new_table(self.options):
+        if not _is_new_table(self.options):
             return _schema(self.options)
-        given = options_of_new_table(self.options)
-        return with_options(_schema(given), given)
+        given = _options_of_new_table(self.options)
+        return _with_options(_schema(given), given)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the columns in `schema`, which may be fewer than the view has; for a table it may have
@@ -48,7 +57,7 @@ class BinlogDataSource(DataSource):
 
         Raises `UsageError`: an option or column is unknown.
         """
-        options = ReadOptions.parse(options_of_read(self.options, schema))
+        options = ReadOptions.parse(_options_of_read(self.options, schema))
         if any(map(is_server, options.paths)):
             raise UsageError("a server can only be streamed: use readStream, or fetch its logs and read them")
         if options.view != TABLE:
@@ -60,7 +69,7 @@ class BinlogDataSource(DataSource):
 
         Raises `UsageError`: an option or column is unknown.
         """
-        options, following = parse_stream(options_of_read(self.options, schema))
+        options, following = parse_stream(_options_of_read(self.options, schema))
         if options.view != TABLE:
             check_columns(schema, view_schema(options))
         return BinlogStreamReader(options, following, schema)
@@ -96,3 +105,38 @@ def view_schema(options: ReadOptions) -> StructType:
 def _of_mode(schema: StructType, options: ReadOptions) -> StructType:
     is_permissive = options.mode == "PERMISSIVE"
     return with_corrupt_column(schema, options.corrupt_column) if is_permissive else schema
+
+
+def _is_new_table(given: Mapping[str, str]) -> bool:
+    """Whether Spark is creating a table, and the options are among its properties."""
+    return given.keys() >= _OF_A_TABLE
+
+
+def _options_of_new_table(properties: Mapping[str, str]) -> dict[str, str]:
+    """The options from OPTIONS and LOCATION of a CREATE TABLE, without the properties of the table."""
+    found = {
+        name.removeprefix(_PREFIX): text for name, text in properties.items() if name.startswith(_PREFIX)
+    }
+    return found | {"path": properties["path"]} if "path" in properties else found
+
+
+def _with_options(columns: StructType, options: Mapping[str, str]) -> StructType:
+    """The columns, with the options of their table in the metadata of the first."""
+    first, *others = columns.fields
+    metadata = {**first.metadata, _METADATA: json.dumps(dict(options))}
+    return StructType([StructField(first.name, first.dataType, first.nullable, metadata), *others])
+
+
+def _options_of_read(given: Mapping[str, str], columns: StructType) -> dict[str, str]:
+    """The options of a read: those given, and those of the table if it is read from the catalog.
+
+    Raises `UsageError`: a table of the catalog was created with a list of columns, so that its options are
+    unknown.
+    """
+    if "path" in given or "paths" in given:
+        return dict(given)
+    stored = [field.metadata[_METADATA] for field in columns.fields if _METADATA in field.metadata]
+    if not stored and not given:
+        reason = "Spark passes no options of a table that was created with a list of columns"
+        raise UsageError(f"no path given; if this is a catalog table: {reason}; create it without the list")
+    return {**(json.loads(stored[0]) if stored else {}), **given}

@@ -15,11 +15,10 @@ from pyspark.sql.types import StructType
 
 from binlog_kaitai.arrow import pc
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.spark.conditions import as_text
-from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.spark.registration import register
+from binlog_kaitai.spark.batch import columns_of_table
+from binlog_kaitai.spark.reader_options import ReadOptions, as_text
 from binlog_kaitai.spark.schemas import arrow_schema
-from binlog_kaitai.spark.split_rows import columns_of_table
+from binlog_kaitai.spark.session import register
 from binlog_kaitai.views.row_conditions import Where
 
 if TYPE_CHECKING:

@@ -23,11 +23,10 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url
-from binlog_kaitai.spark.batch import BinlogReader, SplitPartition
+from binlog_kaitai.spark.batch import BinlogReader, SplitPartition, spare_modules
 from binlog_kaitai.spark.frames import paths_of
-from binlog_kaitai.spark.interpreter import spare_modules
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.spark.registration import register_source
+from binlog_kaitai.spark.session import register_source
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -319,8 +319,7 @@ class StepWriter:
 
     def __call__(self, packed: bytes) -> Piece:
         from binlog_kaitai.lake.write import write_damage, write_lake
-        from binlog_kaitai.spark.interpreter import spare_modules
-        from binlog_kaitai.spark.split_rows import report_dropped
+        from binlog_kaitai.spark.batch import report_dropped, spare_modules
         from binlog_kaitai.views.splits import definitions_in
 
         spare_modules()

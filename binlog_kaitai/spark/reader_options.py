@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -11,10 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, is_pattern, moment_of, parse_size, whole_number
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.views.row_conditions import Where
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks, Method
 from binlog_kaitai.views.splits import SPLIT_SIZE
 
@@ -189,8 +193,6 @@ def _where(text: str | None, view: str) -> Where | None:
         return None
     if view != TABLE:
         raise UsageError("option where is only for the changes of one table")
-    from binlog_kaitai.spark.conditions import of_text
-
     return of_text(text)
 
 
@@ -299,3 +301,28 @@ def _ddl(value: str | None) -> str | None:
         return Path(_without_scheme(value)).read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
         raise UsageError(f"option ddl: {value}: {error.strerror}") from error
+
+
+def as_text(where: Where) -> str:
+    """A condition as text, as Spark's options require: serialized by Arrow, with the columns that it needs.
+
+    No such text can name code to run.
+    """
+    # Arrow's support for pickle; its public form, Substrait, does not support dictionaries.
+    _, (expression,) = where.expression.__reduce__()
+    parts = {"expression": expression, "needed": where.needed.serialize()}
+    return json.dumps({name: base64.b64encode(part).decode() for name, part in parts.items()})
+
+
+def of_text(text: str) -> Where:
+    """The condition serialized by :func:`as_text`.
+
+    Raises `UsageError`: the text is invalid.
+    """
+    try:
+        parts = {name: base64.b64decode(part) for name, part in json.loads(text).items()}
+        expression = pc.Expression._deserialize(pa.py_buffer(parts["expression"]))
+        return Where(expression, pa.ipc.read_schema(pa.py_buffer(parts["needed"])))
+    except (ValueError, TypeError, KeyError, AttributeError, binascii.Error, pa.ArrowException) as error:
+        reason = "conditions are given to binlog_kaitai.spark.read, or to DataFrame.where"
+        raise UsageError(f"option where: {reason}") from error

@@ -1,14 +1,17 @@
-"""The Spark session of the command line."""
+"""Spark sessions: that of the command line, their data sources, and the Python of their workers."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
-from pyspark.sql import SparkSession
-
-from binlog_kaitai.spark.interpreter import local_interpreter
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.datasource import DataSource
 
 #: Quiet, small, and reachable from this machine only; cluster users have their own settings.
 _LOCAL = {
@@ -30,6 +33,14 @@ _ALWAYS = {
     "spark.sql.session.timeZone": "UTC",
 }
 
+_NEEDED = 'PySpark 4.1 or newer is needed: pip install "binlog-kaitai[spark]"'
+
+#: The sources of each session that has some: to register one again prints a warning.
+_REGISTERED: WeakKeyDictionary[SparkSession, set[type[DataSource]]] = WeakKeyDictionary()
+
+#: Starts the interpreter of local workers.
+_LAUNCHER = Path(__file__).with_name("worker-python")
+
 
 def session(
     master: str | None = None,
@@ -45,6 +56,8 @@ def session(
     `shows_ui`: serve Spark's user interface, in local mode on the loopback interface only.
     `has_rows`: rows pass through Spark; otherwise only file names do, or a few rows for a few seconds.
     """
+    from pyspark.sql import SparkSession
+
     is_submitted = "PYSPARK_GATEWAY_PORT" in os.environ and master is None
     builder = SparkSession.builder.appName("binlog-kaitai")
     if not is_submitted:
@@ -87,3 +100,62 @@ def stop(spark: SparkSession) -> None:
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
         for stream in (jvm.java.lang.System.out, jvm.java.lang.System.err):
             stream.close()
+
+
+def register(spark: SparkSession) -> None:
+    """Register ``spark.read.format("binlog")`` with a session.
+
+    In local mode the data source's workers run this interpreter, unless ``PYSPARK_PYTHON`` names another. On
+    a cluster they run the configured one.
+
+    Raises
+    ------
+    ImportError
+        PySpark is missing, or older than 4.1.
+    """
+    try:
+        import pyspark
+    except ImportError as error:
+        raise ImportError(_NEEDED) from error
+    if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < (4, 1):
+        raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
+    from binlog_kaitai.spark.data_source import BinlogDataSource
+
+    register_source(spark, BinlogDataSource)
+
+
+def register_source(spark: SparkSession, source: type[DataSource]) -> None:
+    """Register one data source, unless it is, and make local workers run this interpreter."""
+    if source in (registered := _REGISTERED.setdefault(spark, set())):
+        return
+    context = getattr(spark, "_sc", None)
+    if context is None or "PYSPARK_PYTHON" in os.environ or not context.master.startswith("local"):
+        spark.dataSource.register(source)
+    else:
+        # Registering stores the interpreter; if none is named, Spark would use any python3 on the path.
+        noted = context.pythonExec
+        context.pythonExec, variables = local_interpreter()
+        context.environment.update(variables)
+        try:
+            spark.dataSource.register(source)
+        finally:
+            context.pythonExec = noted
+    registered.add(source)
+
+
+def local_interpreter() -> tuple[str, dict[str, str]]:
+    """The interpreter for local workers, and the environment variables that it needs.
+
+    It is this interpreter, started by a script if possible. Spark prepends archives of PySpark's sources to
+    ``PYTHONPATH``, so each process would compile them anew, which takes a second, and a process that plans a
+    stream must respond within ten. The script makes them import PySpark from this process's installation,
+    with bytecode.
+    """
+    import pyspark
+
+    package = Path(pyspark.__file__).parent
+    is_spark_home = os.environ.get("SPARK_HOME", str(package)) == str(package)
+    if os.name != "posix" or not package.is_dir() or not is_spark_home or not os.access(_LAUNCHER, os.X_OK):
+        return sys.executable, {}
+    variables = {"BINLOG_KAITAI_PYTHON": sys.executable, "BINLOG_KAITAI_PYSPARK": str(package.parent)}
+    return str(_LAUNCHER), variables

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as f
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake.state_tables import COPIES, IS_THERE
-from binlog_kaitai.spark.images import ABSENT, filled, is_after, quoted
-from binlog_kaitai.views.change_schemas import META_FIELDS, SEQUENCE
+from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 
 #: The columns of the changes view before those of the table.
 META = tuple(field.name for field in META_FIELDS)
@@ -21,6 +21,12 @@ NO_KEY = (
     "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; use the "
     "option absentColumns), or it is an invalid date (use the option zeroDates)"
 )
+
+#: The names of the columns that are missing from an image.
+ABSENT = ABSENT_FIELD.name
+
+#: The before image of an update. No column of a server has a name that ends with a space.
+_BEFORE = "_before "
 
 
 def latest(
@@ -61,7 +67,7 @@ def latest(
 
     own = [name for name in changes.columns if name not in (*META, ABSENT)]
     changes = current_changes(changes, is_all=as_of is None and order is None)
-    by_log = [*_place(changes, order), is_after().cast("int")]
+    by_log = [*_place(changes, order), _is_after().cast("int")]
     if as_of is not None:
         changes = _until(changes, as_of, by_log)
     return fold(changes, own, keys, by_log)
@@ -85,7 +91,7 @@ def fold(changes: DataFrame, own: Sequence[str], keys: Sequence[str], by_log: Se
     if unknown := [key for key in keys if key not in own]:
         raise UsageError(f"column {', '.join(unknown)} not found; available: {', '.join(own)}")
     if ABSENT in changes.columns:
-        changes = filled(changes, own, keys, by_log[:-1])
+        changes = _filled(changes, own, keys, by_log[:-1])
     return _by_keys(changes, own, keys, by_log) if keys else _by_content(changes, own)
 
 
@@ -96,27 +102,27 @@ def _by_keys(
     order = f.struct(*by_log)
     groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at} ") for at, name in enumerate(keys)))
     if ABSENT not in changes.columns:
-        image = f.struct(is_after().alias(IS_THERE), *map(quoted, own))
+        image = f.struct(_is_after().alias(IS_THERE), *map(_quoted, own))
         last = groups.agg(f.max_by(image, order).alias("last")).where(f.col(f"last.{IS_THERE}"))
         return last.select("last.*").drop(IS_THERE)
-    reported = (f.when(is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
-    values = (f.max_by(quoted(name), when).alias(name) for name, when in zip(own, reported, strict=True))
-    found = groups.agg(f.max_by(is_after(), order).alias(IS_THERE), *values).where(f.col(IS_THERE))
-    return found.select(*map(quoted, own))
+    reported = (f.when(_is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
+    values = (f.max_by(_quoted(name), when).alias(name) for name, when in zip(own, reported, strict=True))
+    found = groups.agg(f.max_by(_is_after(), order).alias(IS_THERE), *values).where(f.col(IS_THERE))
+    return found.select(*map(_quoted, own))
 
 
 def _key(changes: DataFrame, name: str) -> Column:
     """A column of the key; ends the query if it is null."""
     if ABSENT in changes.columns:
-        return quoted(name)
-    return f.coalesce(quoted(name), f.raise_error(f.lit(NO_KEY)))
+        return _quoted(name)
+    return f.coalesce(_quoted(name), f.raise_error(f.lit(NO_KEY)))
 
 
 def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
-    copies = f.sum(f.when(is_after(), 1).otherwise(-1)).alias(COPIES)
-    found = changes.groupBy(*map(quoted, own)).agg(copies).where(f.col(COPIES) > 0)
+    copies = f.sum(f.when(_is_after(), 1).otherwise(-1)).alias(COPIES)
+    found = changes.groupBy(*map(_quoted, own)).agg(copies).where(f.col(COPIES) > 0)
     each = f.explode(f.sequence(f.lit(1), f.col(COPIES)))
-    return found.select(*map(quoted, own), each).select(*map(quoted, own))
+    return found.select(*map(_quoted, own), each).select(*map(_quoted, own))
 
 
 def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) -> DataFrame:
@@ -130,3 +136,65 @@ def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) 
     kinds = last.select("last.*").schema
     values = (f.lit(found["last"][one.name]).cast(one.dataType).alias(one.name) for one in kinds)
     return changes.where(place <= f.struct(*values))
+
+
+def _is_after() -> Column:
+    """Whether a change adds a row, rather than removing it."""
+    return f.col("_change_type").isin(*AFTER)
+
+
+def _quoted(name: str) -> Column:
+    """A column by its plain name, whatever characters it has."""
+    return f.col("`" + name.replace("`", "``") + "`")
+
+
+def _filled(
+    changes: DataFrame, own: Sequence[str], keys: Sequence[str], place: Sequence[Column]
+) -> DataFrame:
+    """The changes, with columns missing from an after image copied from the before image.
+
+    Images lack columns as ``binlog_row_image`` MINIMAL and NOBLOB write them: those that did not change, or
+    that are not needed to find the row. A column missing from the after image is in the before image, or in
+    an earlier change of the row. A column missing from an INSERT has its default, which is not logged: it is
+    null.
+
+    `own`: the table's columns.
+    `place`: columns that identify a change: equal in both images of an update, and in no other change.
+    Returns the same columns; for after images, `ABSENT` lists the columns that only earlier changes contain.
+    Raises `UsageError`: the images do not identify their row.
+    """
+    nothing = f.array().cast("array<string>")
+    lacks = f.coalesce(ABSENT, nothing)
+    values = [_quoted(name).alias(f"c{at}") for at, name in enumerate(own)]
+    both = Window.partitionBy(*place).orderBy(_is_after())
+    other = f.lag(f.struct(lacks.alias("lacks"), *values)).over(both)
+    before = f.when(f.col("_change_type") == "update_postimage", other)
+    found = changes.withColumn(_BEFORE, before).withColumn(ABSENT, lacks)
+    is_update = f.col(_BEFORE).isNotNull()
+
+    def value(at: int, name: str) -> Column:
+        is_absent = is_update & f.array_contains(ABSENT, name)
+        return f.when(is_absent, f.col(f"{_BEFORE}.c{at}")).otherwise(_quoted(name)).alias(name)
+
+    left = f.when(is_update, f.array_intersect(ABSENT, f"{_BEFORE}.lacks"))
+    left = left.when(f.col("_change_type") != "insert", f.col(ABSENT)).otherwise(nothing).alias(ABSENT)
+    others = [_quoted(name) for name in changes.columns if name not in (*own, ABSENT)]
+    moved = [~f.col(f"{_BEFORE}.c{own.index(key)}").eqNullSafe(_quoted(key)) for key in keys]
+    found = found.select(*others, *(value(at, name) for at, name in enumerate(own)), left, _BEFORE)
+    _check(found, keys, moved)
+    return found.drop(_BEFORE)
+
+
+def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> None:
+    lacks = f.size(ABSENT) > 0
+    wrong = {"and no primary key is known": lacks}
+    if keys:
+        is_moved = f.col(_BEFORE).isNotNull() & reduce(Column.__or__, moved)
+        names = f.array(*map(f.lit, keys))
+        wrong = {
+            "not even those of the key": f.arrays_overlap(ABSENT, names),
+            "and an update changed the key of a row": lacks & is_moved,
+        }
+    for reason, condition in wrong.items():
+        if not found.where(condition).isEmpty():
+            raise UsageError(f"row images do not have all columns (binlog_row_image), {reason}")

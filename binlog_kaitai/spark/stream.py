@@ -7,7 +7,7 @@ task reads one of its steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
@@ -19,21 +19,48 @@ from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import with_state
+from binlog_kaitai.spark.batch import rows_of, spare_modules
 from binlog_kaitai.spark.followed_logs import FollowedLogs
-from binlog_kaitai.spark.interpreter import spare_modules
-from binlog_kaitai.spark.limits import (
-    ASKED_BY_SPARK,
-    ReadAllAvailable,
-    ReadLimit,
-    ReadMaxBytes,
-    ReadMaxFiles,
-    SupportsTriggerAvailableNow,
-)
 from binlog_kaitai.spark.reader_options import WITH_DEFINITIONS, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
-from binlog_kaitai.spark.split_rows import rows_of
 from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.splits import definitions_in
+
+# Limits of a batch. Spark 4.1 passes none: it requests an end without giving the start, the limits or the
+# trigger. There a stream applies its own limits.
+try:
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadLimit,
+        ReadMaxBytes,
+        ReadMaxFiles,
+        SupportsTriggerAvailableNow,
+    )
+
+    ASKED_BY_SPARK = True
+except ImportError:
+    ASKED_BY_SPARK = False
+
+    class ReadLimit:  # type: ignore[no-redef]
+        """How much a batch reads."""
+
+    class ReadAllAvailable(ReadLimit):  # type: ignore[no-redef]
+        """Everything available."""
+
+    @dataclass
+    class ReadMaxBytes(ReadLimit):  # type: ignore[no-redef]
+        """Maximum number of bytes."""
+
+        max_bytes: int
+
+    @dataclass
+    class ReadMaxFiles(ReadLimit):  # type: ignore[no-redef]
+        """Maximum number of logs."""
+
+        max_files: int
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]
+        """Ends where the logs ended when the query started."""
 
 
 class StepPartition(InputPartition):

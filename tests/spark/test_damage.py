@@ -10,8 +10,8 @@ import pytest
 from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
+from binlog_kaitai.spark.batch import rows_of
 from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.spark.split_rows import rows_of
 from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.views.splits import plan
 from tests.corpus_files import case

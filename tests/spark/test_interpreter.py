@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceRegistration
 
-from binlog_kaitai.spark import interpreter
-from binlog_kaitai.spark.registration import register_source
+from binlog_kaitai.spark import batch, session
+from binlog_kaitai.spark.session import register_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -63,7 +63,7 @@ def test_a_source_is_registered_once(spark: SparkSession, monkeypatch: pytest.Mo
 
 
 def test_entries_after_the_archives_of_spark_stay_in_the_path() -> None:
-    path, variables = interpreter.local_interpreter()
+    path, variables = session.local_interpreter()
     given = ["/spark/python/lib/pyspark.zip", "/spark/python/lib/py4j-0.10-src.zip", "/spark.jar", "/my own"]
     environment = {**os.environ, **variables, "PYTHONPATH": os.pathsep.join(given)}
     command = [path, "-c", "import os, sys; print(os.environ['PYTHONPATH'], sys.executable, sep='\\n')"]
@@ -76,19 +76,19 @@ def test_entries_after_the_archives_of_spark_stay_in_the_path() -> None:
 
 def test_another_spark_keeps_its_own_archives(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SPARK_HOME", "/opt/spark")
-    assert interpreter.local_interpreter() == (sys.executable, {})
+    assert session.local_interpreter() == (sys.executable, {})
 
 
 def test_modules_are_no_garbage_from_the_second_task_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(interpreter, "_tasks_begun", 0)
+    monkeypatch.setattr(batch, "_tasks_begun", 0)
     gc.unfreeze()
     try:
-        interpreter.spare_modules()
+        batch.spare_modules()
         assert not gc.get_freeze_count()
-        interpreter.spare_modules()
+        batch.spare_modules()
         count = gc.get_freeze_count()
         assert count > 1000
-        interpreter.spare_modules()
+        batch.spare_modules()
         assert gc.get_freeze_count() <= count
     finally:
         gc.unfreeze()

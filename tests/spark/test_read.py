@@ -12,7 +12,7 @@ from pyspark.errors import PySparkException
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark import read
-from binlog_kaitai.spark.conditions import as_text, of_text
+from binlog_kaitai.spark.reader_options import as_text, of_text
 from binlog_kaitai.views.row_conditions import Where
 from tests.corpus_files import CORPUS
 from tests.extent import sample

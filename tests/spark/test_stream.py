@@ -15,8 +15,7 @@ from pyspark.errors import PySparkException
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.data_source import BinlogDataSource
-from binlog_kaitai.spark.limits import ASKED_BY_SPARK
-from binlog_kaitai.spark.stream import BinlogStreamReader
+from binlog_kaitai.spark.stream import ASKED_BY_SPARK, BinlogStreamReader
 from binlog_kaitai.spark.stream_options import parse_stream
 from tests.corpus_files import CORPUS
 from tests.extent import sample

@@ -194,8 +194,8 @@ class _ReadyReader(DataSourceReader):
         from binlog_kaitai.lake.types import conform
         from binlog_kaitai.log.block_reader import BLOCK_SIZE
         from binlog_kaitai.rows.log_pages import RowsPages
+        from binlog_kaitai.spark.batch import columns_of_table
         from binlog_kaitai.spark.schemas import arrow_schema
-        from binlog_kaitai.spark.split_rows import columns_of_table
         from binlog_kaitai.views.changes_view import typed_batches
 
         target = arrow_schema(self._schema)
