@@ -168,9 +168,7 @@ def row_object(event: ParsedEvent, row: Row) -> RowObject:
         "before": _image_object(row.before, columns),
         "after": _image_object(row.after, columns),
     }
-    if row.diffs:
-        found["diffs"] = {name: _diff_object(diff) for name, diff in row.diffs.items()}
-    return found
+    return found | ({"diffs": diff_objects(row)} if row.diffs else {})
 
 
 def row_objects(event: ParsedEvent, schema: Schema | None = None) -> Iterator[RowObject]:
@@ -200,11 +198,16 @@ def _image_object(image: dict[str, Value] | None, columns: dict[str, Column]) ->
     return None if image is None else {name: json_form(value, columns[name]) for name, value in image.items()}
 
 
-def _diff_object(diff: JsonDiff) -> list[dict[str, str]]:
-    return [
-        {"operation": one.operation, "path": one.path} | ({} if one.value is None else {"value": one.value})
-        for one in diff.operations
-    ]
+def diff_objects(row: Row) -> dict[str, list[dict[str, str]]]:
+    """The partial updates of a row's JSON columns as objects."""
+    return {
+        name: [
+            {"operation": one.operation, "path": one.path}
+            | ({} if one.value is None else {"value": one.value})
+            for one in diff.operations
+        ]
+        for name, diff in row.diffs.items()
+    }
 
 
 def _change(body: RowsBody) -> Change:

@@ -14,12 +14,19 @@ from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.output_text import csv_line, iso_time, printable, shown_time, to_json, zone_name
 from binlog_kaitai.rows.event_metadata import ORIGINS
-from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.debezium_rows import DebeziumForm
-from binlog_kaitai.views.row_forms import Form, JsonForm, OfEvents, change_of, column_texts, put_image
-from binlog_kaitai.views.row_programs import Line, TableLines
+from binlog_kaitai.views.row_forms import (
+    Columns,
+    Form,
+    JsonForm,
+    OfEvents,
+    column_texts,
+    json_bytes,
+    put_image,
+)
+from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
 from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
 
 #: The columns of a table with their widths; the row follows them.
@@ -93,10 +100,11 @@ class _Csv(Form):
             )
         return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
-    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
+    def put(
+        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
+    ) -> None:
         """See `Form`."""
-        change, before, after = change_of(program)
-        line = Line(table_lines, self.text_count).event(0).number().event(1).text(change)
+        line.event(0).number().event(1).text(change)
         for columns, is_second in ((before, False), (after, before is not None)):
             line.text(b",")
             if columns is not None:
@@ -104,14 +112,8 @@ class _Csv(Form):
                 line.text(quote)
                 put_image(line, table_lines, columns, is_second=is_second)
                 line.text(quote)
-        return line.text(b",\n").finish()
-
-    def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """See `Form`."""
-        for row in objects_of(lines):
-            row["timestamp"] = iso_time(int(row["timestamp"]))
-            values = (row.get(key) for key in self.keys)
-            yield csv_line([_json(value) if isinstance(value, (dict, list)) else value for value in values])
+        diffs = _csv_fields([json_bytes(line.diffs).decode()]) if line.diffs else b""
+        line.text(b"," + diffs + b"\n")
 
 
 def _csv_fields(values: Sequence[str | None]) -> bytes:
@@ -178,13 +180,14 @@ class _Table(Form):
     def _cells(self, events: OfEvents, name: str, column: TextColumn, pool: Pool) -> TextColumn:
         return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
-    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
+    def put(
+        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
+    ) -> None:
         """See `Form`."""
-        change, before, after = change_of(program)
-        line = Line(table_lines, self.text_count).event(0).text(change)
+        line.event(0).text(change)
         if self.text_count > 1:
             line.event(1)
-        shown = list(dict.fromkeys((before or []) + (after or [])))
+        shown = list(dict.fromkeys([*(before or ()), *(after or ())]))
         between = b"  "
         for index in shown:
             line.text(between + printable(table_lines.table.schema.columns[index].name).encode() + b"=")
@@ -193,7 +196,7 @@ class _Table(Form):
                 kind = CHANGED if index in before else ADDED
             line.value(index, is_second=kind == ADDED, kind=kind, has_flag=index == shown[-1])
             between = b" "
-        return line.text(b"\n").finish()
+        line.text(b"\n")
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """See `Form`."""

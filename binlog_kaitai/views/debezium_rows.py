@@ -14,7 +14,6 @@ A log does not have the topic prefix (`name`), nor what is known only while a co
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from contextlib import suppress
 from os.path import basename
 from typing import Any
@@ -33,7 +32,6 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.event_metadata import STATEMENT, THREAD
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage
-from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text.base64_kernel import PAIRS
@@ -42,7 +40,7 @@ from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TI
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import Form, LineWriter, OfEvents, RowLines, change_of, put_image
+from binlog_kaitai.views.row_forms import Columns, Form, LineWriter, OfEvents, RowLines, put_image
 from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
 from binlog_kaitai.views.value_styles import Cell, ValueStyle, width_of
 
@@ -164,11 +162,10 @@ def base64_texts(data: Bytes, starts: Ints, lengths: Ints) -> pa.StringArray:
     """The base64 of ranges of bytes, padded, in one line each."""
     groups = (lengths + 2) // 3
     ends = np.cumsum(groups)
-    padded = np.zeros((int(ends[-1]) if len(ends) else 0, 3), dtype=np.uint32)
-    as_bytes = np.zeros(padded.size, dtype=np.uint8)
-    copy_ranges.run(data, starts, lengths, 3 * (ends - groups), as_bytes)
-    padded[:] = as_bytes.reshape(-1, 3)
-    bits = padded[:, 0] << 16 | padded[:, 1] << 8 | padded[:, 2]
+    padded = np.zeros(3 * int(groups.sum()), dtype=np.uint8)
+    copy_ranges.run(data, starts, lengths, 3 * (ends - groups), padded)
+    first, second, third = padded.reshape(-1, 3).T.astype(np.uint32)
+    bits = first << 16 | second << 8 | third
     letters = np.column_stack((PAIRS[bits >> 12], PAIRS[bits & 4095])).view(np.uint8).reshape(-1)
     rest = lengths % 3
     letters[4 * ends[rest > 0] - 1] = letters[4 * ends[rest == 1] - 2] = ord("=")
@@ -196,8 +193,6 @@ class DebeziumForm(Form):
 
     style = DebeziumStyle(kinds.JSON, b"null")
     text_count = 3
-    #: The columns of `RowsPage.origins` that are read.
-    origins = (THREAD, STATEMENT)
 
     def __init__(self, *, is_moved: bool = False) -> None:
         self._is_moved = is_moved
@@ -206,13 +201,12 @@ class DebeziumForm(Form):
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """See `row_forms.Form`."""
         connector = "mariadb" if events.is_mariadb else "mysql"
-        seconds = pool.numbers(events.timestamps)
+        millis, micros, nanos = (pool.numbers(events.timestamps * 1000**power) for power in (1, 2, 3))
         begin = LineProgram(pool).text(
             f', "source": {{"version": "binlog-kaitai", "connector": "{connector}", "name": "", "ts_ms": '
         )
-        begin.column(seconds).text(b'000, "snapshot": "false", "db": ' + json_text(events.schema))
-        for unit, zeros in (("us", "000000"), ("ns", "000000000")):
-            begin.text(f', "ts_{unit}": ').column(seconds).text(zeros)
+        begin.column(millis).text(b', "snapshot": "false", "db": ' + json_text(events.schema))
+        begin.text(', "ts_us": ').column(micros).text(', "ts_ns": ').column(nanos)
         begin.text(b', "table": ' + json_text(events.table) + b', "server_id": ')
         begin.column(pool.numbers(events.server_ids)).text(', "gtid": ').column(events.gtids)
         begin.text(b', "file": ' + json_text(basename(events.file)) + b', "pos": ')
@@ -222,74 +216,47 @@ class DebeziumForm(Form):
             middle.text(f', "{key}": ')
             middle = middle.column(events.origins[name]) if name in events.origins else middle.text("null")
         middle.text('}, "transaction": null, "op": "')
-        end = LineProgram(pool).text('", "ts_ms": ').column(seconds).text("000}")
+        end = LineProgram(pool).text('", "ts_ms": ').column(millis).text("}")
         return [begin, middle, end]
 
-    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
-        """See `row_forms.Form`."""
-        line, (_, before, after) = Line(table_lines, self.text_count), change_of(program)
-        self.put(line, table_lines, before, after)
-        return line.finish()
-
     def put(
-        self,
-        line: Line | RowLine,
-        table_lines: TableLines,
-        before: Sequence[int] | None,
-        after: Sequence[int] | None,
+        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
     ) -> None:
-        """Add the messages of a change, whose images have these columns."""
-        if before is None or after is None:
-            self._message(line, table_lines, before, after)
-        elif not self._is_moved:
-            self._message(line, table_lines, before, after, is_update=True)
-        else:
-            self._message(line, table_lines, before, None, other=after)
-            self._message(line, table_lines, None, after, is_update=True, other=before)
-
-    def _message(
-        self,
-        line: Line | RowLine,
-        table_lines: TableLines,
-        before: Sequence[int] | None,
-        after: Sequence[int] | None,
-        *,
-        is_update: bool = False,
-        other: Sequence[int] | None = None,
-    ) -> None:
-        """Add a message, and its tombstone; `other`: the image with the key before or after an update."""
+        """See `row_forms.Form`."""
         key = table_lines.table.schema.primary_key
-        has_key = bool(key) and all(
-            index in {*(before or ()), *(after or ()), *(other or ())} for index in key
-        )
+        has_key = bool(key) and {*(before or ()), *(after or ())}.issuperset(key)
+        is_update = before is not None and after is not None
         topic = b'{"topic": ' + json_text(".".join(table_lines.table.key)) + b', "key": '
 
-        def put_key(*, is_after: bool) -> None:
-            # A column missing from one image of an update is in the other.
-            first, second = (before, after) if other is None else (before or other, after or other)
-            line.text(b"{")
-            for index in key:
+        def put_key(*, is_new: bool) -> None:
+            between = b"{"
+            for index in key if has_key else ():
                 name = json_text(table_lines.table.schema.columns[index].name)
-                line.text((b"" if index == key[0] else b", ") + name + b": ")
-                is_second = index in (second or ()) if is_after else index not in (first or ())
-                line.value(index, is_second=is_second and first is not None)
-            line.text(b"}")
+                # A column missing from one image of an update is in the other.
+                is_second = is_update and index in (after or ()) and (is_new or index not in (before or ()))
+                line.text(between + name + b": ").value(index, is_second=is_second)
+                between = b", "
+            line.text(b"}" if has_key else b"null")
 
-        line.text(topic)
-        put_key(is_after=after is not None) if has_key else line.text(b"null")
-        if other is not None:
-            line.text(b', "headers": {"__debezium.%s": ' % (b"newkey" if after is None else b"oldkey"))
-            put_key(is_after=after is None)
-            line.text(b"}")
-        line.text(b', "value": {"before": ')
-        put_image(line, table_lines, before)
-        put_image(line.text(b', "after": '), table_lines, after, is_second=is_update)
-        operation = b"d" if after is None else b"c" if before is None else b"u"
-        line.event(0).number().event(1).text(operation).event(2).text(b"}\n")
-        if after is None and has_key:
+        operations = [b"u"] if is_update else [b"d"] if after is None else [b"c"]
+        for operation in [b"d", b"c"] if is_update and self._is_moved else operations:
+            is_delete = operation == b"d"
             line.text(topic)
-            put_key(is_after=False)
-            line.text(b', "value": null}\n')
+            put_key(is_new=not is_delete)
+            if is_update and self._is_moved:
+                line.text(b', "headers": {"__debezium.%s": ' % (b"newkey" if is_delete else b"oldkey"))
+                put_key(is_new=is_delete)
+                line.text(b"}")
+            put_image(
+                line.text(b', "value": {"before": '), table_lines, None if operation == b"c" else before
+            )
+            line.text(b', "after": ')
+            put_image(line, table_lines, None if is_delete else after, is_second=is_update)
+            line.event(0).number().event(1).text(operation).event(2).text(b"}\n")
+            if is_delete and has_key:
+                line.text(topic)
+                put_key(is_new=False)
+                line.text(b', "value": null}\n')
 
 
 class DebeziumWriter(LineWriter):
@@ -330,27 +297,7 @@ class DebeziumWriter(LineWriter):
         moves[first + 1] = moves[first]
         return moves
 
-    def read(self, index: int, rows: Sequence[Row]) -> RowLines:
-        """See `LineWriter`."""
-        table, lines = self._table, []
-        columns = table.schema.columns
-        data, limits = self._texts
-        number = 3 * int(np.searchsorted(self._events, index))
-        texts = [bytes(data[limits[number + part] : limits[number + part + 1]]) for part in range(3)]
-        first = int(self._page.first_numbers[index])
-        for row in rows:
-            before, after = row.before, row.after
-            keys = [columns[one].name for one in table.schema.primary_key]
-            is_moved = (
-                before is not None
-                and after is not None
-                and any(name in before and name in after and before[name] != after[name] for name in keys)
-            )
-            line = RowLine(row, columns, self._form.style, texts, first + row.index)
-            images = [
-                None if image is None else [column.index for column in columns if column.name in image]
-                for image in (before, after)
-            ]
-            self._forms[is_moved].put(line, self._table_lines, *images)
-            lines.append(line.statement)
-        return RowLines.of(index, [row.index for row in rows], lines)
+    def _form_of(self, row: Row) -> Form:
+        before, after = row.before or {}, row.after or {}
+        keys = (self._table.schema.columns[index].name for index in self._table.schema.primary_key)
+        return self._forms[any(key in before and key in after and before[key] != after[key] for key in keys)]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.event_rows import Row, RowObject, row_object, to_json
+from binlog_kaitai.log.event_rows import Row, to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
@@ -138,6 +138,15 @@ def column_texts(data: Bytes, pool: Pool, column: TextColumn, count: int) -> lis
     return [whole[begin:end] for begin, end in pairwise([0, *ends.tolist()])]
 
 
+#: The columns of an image; None for none.
+Columns = Sequence[int] | None
+
+
+def json_bytes(value: object) -> bytes:
+    """JSON, with escapes for bytes that are not UTF-8."""
+    return to_json(value).encode("utf-8", "backslashreplace")
+
+
 class Form:
     """A line format for changed rows.
 
@@ -154,10 +163,18 @@ class Form:
 
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """The pieces of the lines, see `row_programs.Line`."""
+        line = Line(table_lines, self.text_count)
+        self.put(line, table_lines, *change_of(program))
+        return line.finish()
+
+    def put(
+        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
+    ) -> None:
+        """Add a change, whose images have these columns, to a line."""
         raise NotImplementedError
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """Convert lines of JSON to this format, if events are left to the event reader."""
+        """Convert lines of JSON to this format, if it is for people: they have no texts of single values."""
         raise NotImplementedError
 
 
@@ -181,21 +198,19 @@ class JsonForm(Form):
         end.text(b', "schema": ' + json_text(events.schema) + b', "table": ' + json_text(events.table))
         return [begin, end.text(', "change": "')]
 
-    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
+    def put(
+        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
+    ) -> None:
         """See :class:`Form`."""
-        change, before, after = change_of(program)
-        line = Line(table_lines, self.text_count).event(0).number().event(1)
+        line.event(0).number().event(1)
         put_image(line.text(change + b'", "before": '), table_lines, before)
         put_image(line.text(b', "after": '), table_lines, after, is_second=before is not None)
-        return line.text(self.end(table_lines)).finish()
+        line.text(b', "diffs": ' + json_bytes(line.diffs) if line.diffs else b"")
+        line.text(self.end(table_lines))
 
     def end(self, table_lines: TableLines) -> bytes:
         """The text after the images."""
         return b"}\n"
-
-    def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """See :class:`Form`."""
-        return lines.splitlines(keepends=True)
 
 
 class ImageForm(Form):
@@ -206,14 +221,13 @@ class ImageForm(Form):
     def __init__(self, *, is_after: bool) -> None:
         self._is_after = is_after
 
-    def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
+    def put(
+        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
+    ) -> None:
         """See :class:`Form`."""
-        line = Line(table_lines, self.text_count)
-        _, before, after = change_of(program)
         columns = after if self._is_after else before
         if columns is not None:
             put_image(line, table_lines, columns, is_second=self._is_after and before is not None)
-        return line.finish()
 
 
 def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
@@ -223,7 +237,7 @@ def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int]
 
 
 def put_image(
-    line: Line | RowLine, table_lines: TableLines, columns: Sequence[int] | None, *, is_second: bool = False
+    line: Line | RowLine, table_lines: TableLines, columns: Columns, *, is_second: bool = False
 ) -> None:
     """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
@@ -303,19 +317,29 @@ class LineWriter:
 
     def read(self, index: int, rows: Sequence[Row]) -> RowLines:
         """The lines of some rows of an event from the event reader."""
-        page = self._page
-        event, first = page.event(index), int(page.first_numbers[index])
-        origins = origin_values(page, int(page.images.rows[index]))
-        texts = []
-        for row in rows:
-            fields: RowObject = {}
-            for key, value in row_object(event, row).items():
-                fields[key] = value
-                if key == "server_id":
-                    fields |= origins  # where the kernels' lines have them
-            texts.append(to_json({**fields, "row": first + row.index}) + "\n")
-        whole = "".join(texts).encode("utf-8", "backslashreplace")
-        return RowLines.of(index, [row.index for row in rows], list(self._form.from_json(whole)))
+        if not self._form.style.dialect:
+            lines = LineWriter(self._page, self._table, np.array([index]), _SHORT).read(index, rows)
+            texts = list(self._form.from_json(bytes(lines.data)))
+        else:
+            data, limits = self._texts
+            first = self._form.text_count * int(np.searchsorted(self._events, index))
+            ends = limits[first : first + self._form.text_count + 1].tolist()
+            of_event = [bytes(data[begin:end]) for begin, end in pairwise(ends)]
+            texts = [self._read(row, of_event, int(self._page.first_numbers[index])) for row in rows]
+        return RowLines.of(index, [row.index for row in rows], texts)
+
+    def _read(self, row: Row, texts: Sequence[bytes], first: int) -> bytes:
+        columns = self._table.schema.columns
+        line = RowLine(row, columns, self._form.style, texts, first + row.index)
+        images = [
+            None if image is None else [column.index for column in columns if column.name in image]
+            for image in (row.before, row.after)
+        ]
+        self._form_of(row).put(line, self._table_lines, row.change.value.encode(), *images)
+        return line.statement
+
+    def _form_of(self, row: Row) -> Form:
+        return self._form
 
     def _with_left(
         self, located: LocatedRows, rows: Ints, data: Bytes, ends: Ints, left: Ints, longest: int
@@ -379,14 +403,6 @@ def _origins(page: RowsPage, rows: Ints) -> dict[str, TextColumn]:
     return {
         name: column if column.constant is not None else column.select(rows)
         for name, column in page.origins.items()
-    }
-
-
-def origin_values(page: RowsPage, row: int) -> dict[str, object]:
-    """The values of `page.origins` for one event, as Python values."""
-    return {
-        name: json.loads(column_texts(page.block.data, page.pool, column, 1)[0])
-        for name, column in _origins(page, np.array([row])).items()
     }
 
 

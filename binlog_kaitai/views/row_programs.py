@@ -8,7 +8,7 @@ from threading import Lock
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes
-from binlog_kaitai.log.event_rows import Row
+from binlog_kaitai.log.event_rows import Row, diff_objects
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
@@ -25,6 +25,9 @@ class Line:
 
     `of_event`: number of texts per event.
     """
+
+    #: Partial updates of JSON columns, which only a :class:`RowLine` has.
+    diffs: dict[str, list[dict[str, str]]] | None = None
 
     def __init__(self, table_lines: TableLines, of_event: int) -> None:
         self._table_lines = table_lines
@@ -181,6 +184,7 @@ class RowLine:
         self.row, self.style = row, style
         self._columns, self._texts, self._number = columns, texts, number
         self._is_changed, self._assigned = False, 0
+        self.diffs = diff_objects(row) or None
         self.statement = b""
 
     def text(self, text: bytes) -> RowLine:

@@ -84,7 +84,7 @@ class ValueStyle:
 
     def text(self, value: Value, column: Column) -> bytes:
         """The text of a value from the event reader."""
-        return to_json(json_form(value, column)).encode("utf-8", "backslashreplace")
+        return self.of_json(to_json(json_form(value, column)).encode("utf-8", "backslashreplace"))
 
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
         """The text of values of a kind from the event reader.
@@ -93,14 +93,10 @@ class ValueStyle:
         """
         column, prefix = cells.column, cells.width.prefix
         if column.kind not in STRINGS or has_own_text(column):
-            texts = cells.by_reader(rows, lambda value: self.text(value, column))
-        else:
-            raws = cells.raw(rows)
-            known = {
-                raw: self.text(decode((raw or b"")[prefix:], column.charset), column) for raw in set(raws)
-            }
-            texts = [known[raw] for raw in raws]
-        return list(map(self.of_json, texts))
+            return cells.by_reader(rows, lambda value: self.text(value, column))
+        raws = cells.raw(rows)
+        known = {raw: self.text(decode((raw or b"")[prefix:], column.charset), column) for raw in set(raws)}
+        return [known[raw] for raw in raws]
 
     def long_text(self, cells: Cells, row: int) -> bytes | None:
         """The text of a string longer than `longest`, with a placeholder or shortened.

@@ -15,8 +15,6 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import Kind
@@ -169,30 +167,13 @@ LOGS = [
         ("mariadb-11.8", "types_minimal"),
     )
 ]
-each_log = pytest.mark.parametrize("log", LOGS, ids=lambda log: "/".join(log.parts[-3:-1]))
 
 
-@each_log
+@pytest.mark.parametrize("log", LOGS, ids=lambda log: "/".join(log.parts[-3:-1]))
 def test_messages_of_the_corpus(log: Path) -> None:
-    messages = [json.loads(line) for line in _written(log)[0].splitlines()]
+    lines = b"".join(map(bytes, write_rows(log, form=DebeziumForm())))
+    messages = [json.loads(line) for line in lines.splitlines()]
     assert [_found(message) for message in messages] == list(_expected(log))
-
-
-def _written(log: Path) -> tuple[bytes, str]:
-    lines, error = b"", ""
-    try:
-        for part in write_rows(log, form=DebeziumForm(), origins=DebeziumForm.origins):
-            lines += bytes(part)
-    except BinlogError as damage:
-        error = str(damage)
-    return lines, error
-
-
-@each_log
-def test_kernels_and_reader_write_the_same(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    by_kernels = _written(log)
-    monkeypatch.setattr(Images, "divided", lambda images, events: iter([(events, False)]))
-    assert _written(log) == by_kernels
 
 
 def test_messages_have_the_fields_of_the_documentation(run: Run) -> None:
