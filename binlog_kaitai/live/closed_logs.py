@@ -44,7 +44,7 @@ from binlog_kaitai.live.archive import Archive, ArchiveState, read_names
 from binlog_kaitai.live.archive_eras import age, all_eras, is_same_server, remove_before
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.sources import eras, remote
-from binlog_kaitai.sources.disk import replace_file, sync
+from binlog_kaitai.sources.disk import replace_file, replacing, sync
 from binlog_kaitai.sources.eras import STATE
 from binlog_kaitai.sources.packed import SUFFIXES, unpacked
 from binlog_kaitai.sources.source import LOG_NAME, log_name
@@ -63,6 +63,10 @@ _TRIES = 8
 
 #: Seconds between two reports at the end, and those that an upload has to stop.
 _SECONDS, _STOP_SECONDS = 0.5, 10.0
+
+
+class StoppedError(Exception):
+    """The work on a log was stopped before it was complete."""
 
 
 class ClosedLogs:
@@ -260,40 +264,26 @@ _COMPRESSED = ".zst"
 
 
 def compress(path: Path, stop: threading.Event) -> None:
-    """Replace a log by its compressed file, unless it is stopped."""
-    target = path.with_name(path.name + _COMPRESSED)
-    draft = path.with_name(f".{target.name}.new")
-    with writing_to(str(target)):
-        if not target.exists():
-            try:
-                if not _write(path, draft, stop):
-                    return
-                draft.replace(target)
-            finally:
-                draft.unlink(missing_ok=True)
-            sync(path.parent)
-        path.unlink()
-
-
-def _write(path: Path, draft: Path, stop: threading.Event) -> bool:
-    """Whether all of it was written and is on disk."""
+    """Replace a log by its compressed file; raises `StoppedError` if it is stopped before."""
     import zstandard  # only `--compress` needs it
 
+    target = path.with_name(path.name + _COMPRESSED)
     compressor = zstandard.ZstdCompressor(write_checksum=True)
     entries: list[tuple[int, int]] = []
-    with path.open("rb") as log, draft.open("wb") as file:
-        while data := log.read(_FRAME):
-            if stop.is_set():
-                return False
-            frame = compressor.compress(data)
-            file.write(frame)
-            entries.append((len(frame), len(data)))
-        file.write(seek_table(entries))
-        file.flush()
-        os.fsync(file.fileno())
-        with suppress(OSError):  # as the log: others may be meant to read the archive
-            os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
-    return True
+    with writing_to(str(target)):
+        if not target.exists():
+            with path.open("rb") as log, replacing(target) as file:
+                while data := log.read(_FRAME):
+                    if stop.is_set():
+                        raise StoppedError
+                    frame = compressor.compress(data)
+                    file.write(frame)
+                    entries.append((len(frame), len(data)))
+                file.write(seek_table(entries))
+                with suppress(OSError):  # as the log: others may be meant to read the archive
+                    os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+            sync(path.parent)
+        path.unlink()
 
 
 def seek_table(entries: list[tuple[int, int]]) -> bytes:
@@ -314,10 +304,6 @@ _COPIED = 4 << 20
 
 #: PyArrow's names of the stores in which an object appears as a whole.
 _OBJECT_STORES = ("s3", "gcs", "abfs")
-
-
-class StoppedError(Exception):
-    """An upload was stopped before it was complete."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 from binlog_kaitai.errors import UsageError, writing_to
 
@@ -25,13 +26,22 @@ def sync(path: Path) -> None:
 
 def replace_file(path: Path, text: str) -> None:
     """Replace a file atomically: afterwards, either the new or the old text is on disk."""
+    with writing_to(str(path)), replacing(path) as file:
+        file.write(text.encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file that replaces another one once it is on disk, unless an exception is raised."""
     draft = path.with_name(f".{path.name}.new")
-    with writing_to(str(path)):
-        with draft.open("w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(text)
+    try:
+        with draft.open("wb") as file:
+            yield file
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def try_lock(path: Path) -> int | None:

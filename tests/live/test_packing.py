@@ -71,7 +71,8 @@ def test_a_stopped_run_leaves_the_log(tmp_path: Path) -> None:
     log, stop = tmp_path / "binlog.000001", threading.Event()
     log.write_bytes(b"x")
     stop.set()
-    closed_logs.compress(log, stop)
+    with pytest.raises(closed_logs.StoppedError):
+        closed_logs.compress(log, stop)
     assert [path.name for path in tmp_path.iterdir()] == [log.name]
 
 
