@@ -116,11 +116,11 @@ def dump(
       binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
     """
     from binlog_kaitai.render.dump import dump
-    from binlog_kaitai.sources.source import resolve, with_later_logs
+    from binlog_kaitai.sources.source import Source, later_logs, resolve
 
     logs = resolve(sources)
-    if to_last_log:
-        logs = with_later_logs(logs)
+    if to_last_log and logs and logs[-1].path is not None:
+        logs += [Source.of_path(path, logs[-1].keys) for path in later_logs(logs[-1].path)]
     options.refuse_inputs(result_file, [*sources, *(log.path for log in logs)])
     chosen, target = _options(**settings), result_file or "stdout"
     with writing_to(target), open(result_file, "wb") if result_file else nullcontext(text_output()) as output:

@@ -12,7 +12,7 @@ from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.sources import is_server, servers_of
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import Source, with_later_logs
+from binlog_kaitai.sources.source import Source, later_logs
 
 #: Where to begin: a word, or a position as JSON has it.
 Start = str | Mapping[str, object]
@@ -50,9 +50,7 @@ class _FilesFollower(Follower):
 
     def logs(self) -> list[str]:
         paths = super().logs()
-        if paths != self._paths:
-            return paths
-        return [log.path for log in with_later_logs([*map(Source.of_path, paths)]) if log.path is not None]
+        return [*paths, *later_logs(paths[-1])] if paths == self._paths else paths
 
 
 class FeedFollower:

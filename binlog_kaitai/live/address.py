@@ -88,18 +88,16 @@ class Address:
             gets_public_key=_is_on(options, "get-server-public-key"),
             allows_clear_text=_is_on(options, "enable-cleartext-plugin"),
         )
-        servers = []
-        for host, port in hosts or [("", "")]:
-            # A socket in the option file belongs to this machine's server.
-            is_local = not host and not options.get("host")
-            server = replace(
+        return [
+            replace(
                 base,
                 host=host or options.get("host", "localhost"),
                 port=_port(port or options.get("port", "3306")),
-                socket=base.socket if is_local or "socket" in in_url else None,
+                # A socket in the option file belongs to this machine's server.
+                socket=base.socket if not (host or options.get("host")) or "socket" in in_url else None,
             )
-            servers.append(server)
-        return servers
+            for host, port in hosts or [("", "")]
+        ]
 
     @property
     def name(self) -> str:

@@ -212,14 +212,13 @@ class ClosedLogs:
                 pause = max(0.0, next_try - time.monotonic()) if to_store else None
                 item = self._waiting.get(timeout=pause)
             except queue.Empty:
-                try:
-                    self._put(to_store[0])
+                pause = self._put(to_store[0], failures + 1, is_closing=is_closing)
+                if pause is None:
                     to_store.popleft()
                     failures = 0
-                except OSError as error:
+                else:
                     failures += 1
-                    is_last_try = is_closing and failures >= _TRIES
-                    next_try = time.monotonic() + self._pause_after(error, to_store[0], failures, is_last_try)
+                    next_try = time.monotonic() + pause
                 continue
             if item is None:
                 is_closing = True
@@ -230,24 +229,24 @@ class ClosedLogs:
             if is_to_store:
                 to_store.append(log)
 
-    def _put(self, log: str) -> None:
+    def _put(self, log: str, attempt: int, *, is_closing: bool) -> float | None:
+        """Store a log; returns the seconds until the next attempt if the store cannot be reached."""
         assert self._store is not None
-        url = self._store.put(log)
+        try:
+            url = self._store.put(log)
+        except OSError as error:
+            self._failures += 1
+            reason = error.strerror or str(error)
+            if is_closing and attempt >= _TRIES:
+                unstored = self._to_store - self._stored
+                reason += f"; {unstored} logs, from {log} on, are not stored. Run the command again"
+                raise SourceError(reason, file=self._store.record.url) from error
+            pause = pause_after(attempt)
+            self._news.put(("store retry", {"log": log, "reason": reason, "seconds": round(pause, 1)}))
+            return pause
         self._stored += 1
         self._news.put(("stored", {"log": log, "url": url}))
-
-    def _pause_after(self, error: OSError, log: str, failures: int, is_last_try: bool) -> float:
-        """Seconds until the next attempt to store a log; raises `SourceError` if there is none."""
-        assert self._store is not None
-        self._failures += 1
-        reason = error.strerror or str(error)
-        if is_last_try:
-            unstored = self._to_store - self._stored
-            reason += f"; {unstored} logs, from {log} on, are not stored. Run the command again"
-            raise SourceError(reason, file=self._store.record.url) from error
-        pause = pause_after(failures)
-        self._news.put(("store retry", {"log": log, "reason": reason, "seconds": round(pause, 1)}))
-        return pause
+        return None
 
 
 # -- compression

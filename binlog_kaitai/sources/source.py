@@ -310,22 +310,18 @@ def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int 
         return plain_size(raw, size, unpacks=unpacks, beside=beside(path))
 
 
-def with_later_logs(sources: list[Source]) -> list[Source]:
-    """The logs, and the later logs of the last one's series."""
-    path = sources[-1].path if sources else None
-    if path is None or remote.is_url(path):
-        return sources
+def later_logs(path: str) -> list[str]:
+    """The logs of a log's series after it, in the same folder; none of a URL."""
+    if remote.is_url(path):
+        return []
     folder, series = series_of(path)
-    name = os.path.basename(path)
+    newest = natural_key(log_name(os.path.basename(path)))
     later = [
         other
         for other in os.listdir(folder or ".")
-        if re.fullmatch(re.escape(series) + r"\d+", log_name(other))
-        and natural_key(log_name(other)) > natural_key(log_name(name))
+        if re.fullmatch(re.escape(series) + r"\d+", log_name(other)) and natural_key(log_name(other)) > newest
     ]
-    later = _without_copies(sorted(later, key=natural_key))
-    later_logs = [Source.of_path(os.path.join(folder, other), sources[-1].keys) for other in later]
-    return [*sources, *later_logs]
+    return [os.path.join(folder, other) for other in _without_copies(sorted(later, key=natural_key))]
 
 
 def series_of(name: str) -> tuple[str, str]:
