@@ -231,15 +231,8 @@ class Follower:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
                 if log_header.previous is not None and not GtidSet.parse(skip).without(log_header.previous):
                     skip = ""
-                walk.enter(
-                    Checkpoint(
-                        paths[number],
-                        log_id=log_header.log_id,
-                        gtids=str(log_header.previous or ""),
-                        skip=skip,
-                        era=_era_after(walk.checkpoint, paths[number]),
-                    )
-                )
+                start = _at_start(paths[number], log_header)
+                walk.enter(replace(start, skip=skip, era=_era_after(walk.checkpoint, paths[number])))
         except BinlogError:
             if not walk.steps:
                 raise
@@ -286,9 +279,7 @@ class Follower:
     def _start_of(self, path: str) -> Checkpoint:
         """The checkpoint at the start of a log."""
         log_header = header_of(path, self._keys)
-        if log_header is None:
-            return Checkpoint(path)
-        return Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
+        return Checkpoint(path) if log_header is None else _at_start(path, log_header)
 
     def _at_oldest(
         self, checkpoint: Checkpoint, paths: Sequence[str], reason: str, lose: Lose | None = None
@@ -374,6 +365,10 @@ class Follower:
             reason = f"no available log contains {lost}"
         reason = f"does not continue where {checkpoint.file} ends: {reason}"
         self._lose(SourceError(reason, file=path))
+
+
+def _at_start(path: str, log_header: LogHeader) -> Checkpoint:
+    return Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
 
 
 def _with_gtids(step: Step, include: str) -> Step:
