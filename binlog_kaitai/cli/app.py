@@ -122,7 +122,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # Matrix multiplication is not used: do not start NumPy's threads for it, which delay the exit.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The objects of modules are permanent; repeatedly scanning them takes a tenth of the start.
-    gc.set_threshold(20_000)
+    gc.set_threshold(100_000)
     # Skip the interpreter's final search for cycles, which takes as long.
     atexit.register(gc.freeze)
     for stream in (sys.stdout, sys.stderr):

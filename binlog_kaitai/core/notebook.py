@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from html import escape
 
 #: Longer values are shortened, in characters.
 _MOST_SHOWN = 200
@@ -22,6 +21,8 @@ def _cell(value: object) -> str:
 
 
 def _text(value: object) -> str:
+    from html import escape  # not needed outside of notebooks
+
     text = str(value)
     shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
     # Names that are not valid UTF-8 have surrogates, which notebooks cannot send.

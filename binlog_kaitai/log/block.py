@@ -294,9 +294,12 @@ class Block:
         return self._gather(kind, rows, *self._body_ranges(rows))
 
     def _gather(self, kind: int, rows: Ints, starts: Ints, sizes: Ints) -> Gathered:
-        code = int(self.codes[rows[0]]) if len(rows) else kind
-        parameters = _parameters(self.layout, kind, code)
+        parameters = _parameters(self.layout, kind, self._code(kind, rows))
         return Gathered(BODIES.get(kind, UNKNOWN_BODY), self.data, starts, sizes, parameters)
+
+    def _code(self, kind: int, rows: Ints) -> int:
+        """The type code of the given events of a type."""
+        return int(self.codes[rows[0]]) if len(rows) else kind
 
     def all_body_ends(self, kind: int) -> Ints:
         """End offsets in `data` of the bodies of all events of a type, excluding checksums, int64."""
@@ -320,7 +323,7 @@ class Block:
 
     def offset(self, kind: int, path: str) -> int | None:
         """Offset of a body field within every event of a type; None if it varies."""
-        code = int(self.codes[np.argmax(self.types == kind)])
+        code = self._code(kind, self.rows_of(kind))
         offset = offset_of(self.layout, kind, code, path)
         return None if offset is None else self.header_length + offset
 

@@ -7,12 +7,11 @@ no log can contain one.
 from __future__ import annotations
 
 import json
+import os
 import re
-import secrets
 from binascii import hexlify
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterator
-from hashlib import blake2b
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 #: Size from which on a value is represented by a placeholder, in bytes.
 LONG = 24 << 20
 
-_MARK = secrets.token_bytes(16)
+_MARK = os.urandom(16)
 _UTF8 = "utf8mb4"
 _PLACEHOLDER = re.compile(re.escape(_MARK) + rb"([hq]|j\w*:[12])(\d+):(\d+);")
 
@@ -91,6 +90,8 @@ def _around(data: Bytes, start: int, end: int, charset: str, marks: int) -> tupl
 
 def shortened(data: Bytes, start: int, end: int, charset: str) -> bytes:
     """JSON with the beginning of a range and a digest of it, which differs if the values do."""
+    from hashlib import blake2b  # loads OpenSSL, which other values do not need
+
     opening, closing = _around(data, start, end, charset, 1)
     kind = BINARY if len(closing) > 1 else charset
     digest = blake2b(digest_size=16)
