@@ -58,7 +58,7 @@ class Detail {
     const { frames } = log;
     const index = event.index;
     const right = isChecksumRight(event);
-    const flags = event.entry.event?.header;
+    const serverId = event.entry.event?.header?.serverId;
     const fact = (label, value, mark = '') => element('span', {}, `${label} `, element('b', { class: mark }, value));
     return element('div', { class: 'facts' },
       isInside ? [element('button', { type: 'button', onclick: () => this.onInside(null) }, '← the payload'),
@@ -67,7 +67,7 @@ class Detail {
           fact('to', inThousands(frames.positions[index] + frames.sizes[index]))],
       fact('', sizeText(frames.sizes[index])),
       frames.times[index] ? fact('', `${clock(frames.times[index])} UTC`) : [],
-      flags?.serverId === undefined ? [] : fact('server', String(flags.serverId)),
+      serverId === undefined ? [] : fact('server', String(serverId)),
       right === null ? [] : fact('checksum', right ? 'ok' : 'wrong', right ? '' : 'bad'));
   }
 

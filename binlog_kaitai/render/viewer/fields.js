@@ -78,12 +78,7 @@ function overlays(node, prefix, buffer) {
   const { fields, instances } = documented(node);
   const hasBytes = Object.keys(fields).some((name) => node._debug[name] && node[name] instanceof Uint8Array);
   for (const property of hasBytes ? instances : []) {
-    let value;
-    try {
-      value = node[property];
-    } catch {
-      continue; // the field's bytes are shown instead
-    }
+    const value = attempt(() => node[property]); // where it is invalid, the field's bytes are shown instead
     const items = Array.isArray(value) ? value : [value];
     if (node._debug[`_m_${property}`]?.start === undefined || !items.length || !items.every(isStructure)) continue;
     const name = prefix + fields[property][0];
@@ -106,12 +101,7 @@ function derivedOf(event) {
     const { fields, instances } = documented(node);
     for (const property of instances) {
       const [name, meaning, original, enumPath] = fields[property];
-      let value;
-      try {
-        value = node[property];
-      } catch {
-        continue;
-      }
+      const value = attempt(() => node[property]);
       if (meaning && (value === true || ['number', 'bigint'].includes(typeof value))) {
         derived.push({ path: `${prefix}.${name}`, value, meaning, original, enumPath });
       }

@@ -14,7 +14,6 @@ function element(name, attributes, ...children) {
 const byId = (id) => document.getElementById(id);
 const inThousands = (value) => value.toLocaleString('en-US');
 const cut = (value, length = 200) => (value.length > length ? `${value.slice(0, length)}…` : value);
-const attempt = (compute) => { try { return compute(); } catch { return undefined; } };
 
 /** A name that may be broken after its underscores and dots. */
 const broken = (name) => name.split(/(?<=[_.])/).flatMap((part, index) => (index ? [document.createElement('wbr'), part] : [part]));

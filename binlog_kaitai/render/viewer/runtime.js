@@ -18,6 +18,9 @@ for (const [name, read, isLittle] of [
 
 KaitaiStream.zlib = pako;
 
+/** What a function returns; undefined if it raises an error, as the grammar's values do on invalid bytes. */
+const attempt = (compute) => { try { return compute(); } catch { return undefined; } };
+
 const CRC = Uint32Array.from({ length: 256 }, (_, value) => {
   for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
   return value;

@@ -32,12 +32,8 @@ function decoded(data, charset = 'utf8mb4') {
     return text.includes(NO_CHARACTER) ? null : text;
   }
   if (charset === 'utf32') return attempt(() => utf32(data)) ?? null;
-  if (!ENCODINGS[charset]) return null;
-  try {
-    return new TextDecoder(ENCODINGS[charset], { fatal: true, ignoreBOM: true }).decode(data);
-  } catch {
-    return null;
-  }
+  const encoding = ENCODINGS[charset];
+  return encoding ? attempt(() => new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(data)) ?? null : null;
 }
 
 function utf32(data) {
