@@ -94,8 +94,9 @@ def take_snapshot(
     """
 
     def take() -> Snapshot:
+        address = Address.parse(url)[0]
         files = ChunkFiles(folder, kind, rules, zero_dates)
-        return _Taking(Address.parse(url)[0], tables, zero_dates, readers, files, report).run()
+        return _Taking(address, tables, zero_dates, readers, files, report).run()
 
     return completed(folder, rules, take, resumes=True)
 
