@@ -28,7 +28,7 @@ from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output
-from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates
+from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_be_read
 from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside, change_of
 from binlog_kaitai.render.dump.printed_event import item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
@@ -302,11 +302,18 @@ class BlockPrinter:
         self._work += 4 * int(block.sizes.sum()) + _CALL * len(block)
         with block.held():
             self._begin(block, is_hidden, is_passed, inside)
-            if self._pays(block):
-                self._find_steps(block)
             begin, stop = 0, len(block)
+            if self._pays(block):
+                self._find_tables(block)
+                if is_hidden.all() and inside is None:
+                    self.end_payload()
+                    for event in np.flatnonzero(to_be_read(block, self.maps, self.context.pieces)).tolist():
+                        self._print_alone(event)
+                    begin = stop
+                else:
+                    self._find_steps(block)
             while begin < stop:
-                end = self._steps.walk(begin, stop) if self._has_steps and self._is_ready() else begin
+                end = self._steps.walk(begin, stop) if self._has_tables and self._is_ready() else begin
                 if end - begin < _SHORTEST:
                     end = begin + 1
                     self._print_alone(begin)
@@ -365,28 +372,32 @@ class BlockPrinter:
 
     def _begin(self, block: Block, is_hidden: Bools, is_passed: Bools, inside: InsidePayloads | None) -> None:
         self.block, self._is_hidden, self._is_passed, self._inside = block, is_hidden, is_passed, inside
-        self._has_steps, self._done = False, 0
+        self._has_tables, self._done = False, 0
+
+    def _find_tables(self, block: Block) -> None:
+        """Find the table maps of a block, and where they are valid."""
+        self._table_maps.begin()
+        self.maps = self._table_maps.read(block)
+        inside, self._scopes = self._inside, np.full(len(block), OUTSIDE)
+        if inside is not None:
+            self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
+        self._closed = closed_before(block, self._scopes)
+        self._has_tables = True
 
     def _find_steps(self, block: Block) -> None:
         """Describe the events of a block by their shapes."""
         self._programs.begin()
-        self._table_maps.begin()
         printer, inside = self.printer, self._inside
         shows_bytes = printer.options.hexdump
         rewrites = {"rewrites_all": printer.rewrites_all, "keeps_all": shows_bytes}
         as_printed = RenamedBytes(block, printer.rewritten, **rewrites)
         style = printer.hexdump_style if shows_bytes else None
         self.lines = lines = BlockColumns(block, as_printed, inside, style)
-        self.maps = self._table_maps.read(block)
-        self.rows = rows = RowsEvents(lines)
-        self._scopes = np.full(len(block), OUTSIDE)
-        if inside is not None:
-            self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
-        self._closed = closed_before(block, self._scopes)
+        self.rows = rows = RowsEvents(lines, ~(self._is_hidden | self._is_passed))
         rows.find(self._programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
         left_out = self._is_hidden, self._is_passed
         shapes = Shapes(lines, rows, self.maps, self._templates, left_out, self.context.pieces)
-        self._has_steps, self._steps = True, ShapeSteps(printer, lines, shapes, rows, left_out)
+        self._steps = ShapeSteps(printer, lines, shapes, rows, left_out)
         texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
         self._constants = [LineProgram(lines.pool).text(text) for text in texts]
         self._images = np.zeros((3, len(block)), dtype=np.int64)
@@ -500,7 +511,7 @@ class BlockPrinter:
     def _remember(self, end: int) -> None:
         """Bring the contexts up to date with the events of stretches up to `end`."""
         begin, self._done = self._done, end
-        if not self._has_steps or begin >= end:
+        if not self._has_tables or begin >= end:
             return
         maps = self.maps
         events = maps.events

@@ -10,7 +10,7 @@ import numpy as np
 from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
@@ -79,7 +79,7 @@ class ParsedTableMaps:
 
 
 class RowsEvents:
-    """The rows events of a block.
+    """The rows events of a block that are shown.
 
     `events` (int64 array): their indexes in the block.
     `starts`, `ends` (int64 arrays): start and end of their images in the block.
@@ -88,8 +88,8 @@ class RowsEvents:
     none, in which case the event reader prints it.
     """
 
-    def __init__(self, lines: BlockColumns) -> None:
-        self.lines = lines
+    def __init__(self, lines: BlockColumns, is_shown: Bools) -> None:
+        self.lines, self._is_shown = lines, is_shown
         parts = [self._part(kind) for kind in lines.block.kinds if kind in ROWS_TYPES]
         parts = [part for part in parts if part is not None]
         joined = [np.concatenate(values) for values in zip(*parts, strict=True)]
@@ -105,7 +105,7 @@ class RowsEvents:
         body = block.body(kind)
         if "images" not in body:
             return None
-        matches = np.broadcast_to(body.matches & (body.pos == body.size), len(block.rows_of(kind)))
+        matches = self._is_shown[block.rows_of(kind)] & body.matches & (body.pos == body.size)
         events = block.rows_of(kind)[matches]
         starts, lengths = (values[matches] for values in body.ranges("images"))
         ids = body.numbers(_ID)[matches].astype(np.int64)

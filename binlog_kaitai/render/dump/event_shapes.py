@@ -194,16 +194,17 @@ class Shapes:
         self.numbers[is_hidden] = 1
         for kind in block.kinds:
             events = block.rows_of(kind)
-            shape = self._of_kind(kind, events)
+            is_shown = ~is_left_out[events]
+            shape = self._of_kind(kind, events) if is_shown.any() else None
             if shape is None:
                 continue
-            matches = np.flatnonzero(shape.matches & ~is_left_out[events])
+            matches = np.flatnonzero(shape.matches & is_shown)
             if len(matches):
                 keys = (key[matches] for key in (self._flags[events], *shape.keys))
                 first, which = distinct(_joined(keys))
                 self.numbers[events[matches]] = self.count + which
                 self.count += len(first)
-        self.numbers[_to_be_read(block, maps, pieces)] = -1
+        self.numbers[to_be_read(block, maps, pieces)] = -1
         self.alone = self.numbers
         if lines.inside is not None:
             is_after = lines.inside.is_after & (self.numbers >= 0)
@@ -296,14 +297,14 @@ _SHAPES: dict[int, Callable[[Shapes, Ints, Gathered], ShapeKeys | None]] = {
 }
 
 
-def _to_be_read(block: Block, maps: BlockTableMaps, pieces: Pieces) -> Bools:
+def to_be_read(block: Block, maps: BlockTableMaps, pieces: Pieces) -> Bools:
     """The events that the event reader must see, printed or not: they are damaged, or may be pieces."""
-    to_be_read: Bools = block.checksums == BAD
+    is_read: Bools = block.checksums == BAD
     is_map = block.types == EventType.table_map_event
     is_map[maps.events] = False
     is_piece = block.types == EventType.partial_row_data_event
-    to_be_read |= is_map | is_piece | np.append(pieces.is_open, is_piece[:-1])
-    return to_be_read
+    is_read |= is_map | is_piece | np.append(pieces.is_open, is_piece[:-1])
+    return is_read
 
 
 def _reached(events: Ints, body: Gathered) -> Bools:
