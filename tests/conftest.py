@@ -5,6 +5,7 @@ Property tests have no time limit, and always the same examples on CI.
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path, PurePosixPath
 from zlib import crc32
@@ -89,6 +90,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
                 raise pytest.UsageError(f"{item.nodeid}: tests marked {kind} lie in {' or '.join(folders)}")
     items.sort(key=_turn)
+
+
+def pytest_collection_finish() -> None:
+    """The garbage collector overlooks what exists by now, and runs as rarely as in the command line tool."""
+    gc.freeze()
+    gc.set_threshold(20_000)
 
 
 def _some_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:

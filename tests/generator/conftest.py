@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from tools.generate.__main__ import main
 from tools.generate.grammar import Grammar
 
 ENTRY = """\
@@ -99,12 +101,30 @@ enums:
 @pytest.fixture
 def small_root(tmp_path: Path) -> Path:
     """A root with the small grammar in formats/."""
-    (tmp_path / "formats" / "parts").mkdir(parents=True)
-    (tmp_path / "formats" / "mysql_binlog.ksy").write_text(ENTRY)
-    (tmp_path / "formats" / "parts" / "name.ksy").write_text(NAME)
-    (tmp_path / "formats" / "event_header.ksy").write_text(HEADER)
-    (tmp_path / "formats" / "event_body.ksy").write_text(BODY)
-    return tmp_path
+    return write_grammar(tmp_path)
+
+
+def write_grammar(root: Path) -> Path:
+    (root / "formats" / "parts").mkdir(parents=True)
+    (root / "formats" / "mysql_binlog.ksy").write_text(ENTRY)
+    (root / "formats" / "parts" / "name.ksy").write_text(NAME)
+    (root / "formats" / "event_header.ksy").write_text(HEADER)
+    (root / "formats" / "event_body.ksy").write_text(BODY)
+    return root
+
+
+@pytest.fixture(scope="session")
+def generated_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A root with the small grammar and what is generated from it, which no test changes."""
+    root = write_grammar(tmp_path_factory.mktemp("generated"))
+    assert main(["--root", str(root)]) == 0
+    return root
+
+
+@pytest.fixture
+def written(generated_root: Path, tmp_path: Path) -> Path:
+    """A copy that a test may change."""
+    return Path(shutil.copytree(generated_root, tmp_path / "written"))
 
 
 @pytest.fixture

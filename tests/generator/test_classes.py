@@ -13,15 +13,13 @@ from typing import Any
 
 import pytest
 
-from tools.generate.__main__ import main
 from tools.generate.classes import deferred_imports, lossless_text, relative_imports
 
 
 @pytest.fixture
-def package(small_root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def package(generated_root: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Loads modules of the small grammar's package, and forgets them afterwards."""
-    assert main(["--root", str(small_root)]) == 0
-    monkeypatch.syspath_prepend(str(small_root / "generated"))
+    monkeypatch.syspath_prepend(str(generated_root / "generated"))
     before = {name: sys.modules.pop(name) for name in list(sys.modules) if name.startswith("binlog_grammar")}
     yield importlib.import_module
     for name in [name for name in sys.modules if name.startswith("binlog_grammar")]:

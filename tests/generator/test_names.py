@@ -78,7 +78,10 @@ def test_operations_on_unsigned_64_bits(
     text = text.replace("  size_or_zero:\n", f"  computed:\n    value: '{value}'\n  size_or_zero:\n")
     file.write_text(text)
     line = text[: text.index("  computed:")].count("\n") + 1
-    main(["--check", "--root", str(small_root)])
+    if operation is None:
+        unsigned.check(Grammar.load(file.parent), file.parent)
+        return
+    assert main(["--check", "--root", str(small_root)]) == 1
     said = capsys.readouterr().err
-    assert (f"{file}:{line}:" in said) is (operation is not None), said
-    assert operation is None or f"{operation}': Java has no unsigned" in said
+    assert f"{file}:{line}: " in said
+    assert f"{operation}': Java has no unsigned" in said

@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.generate.__main__ import ROOT, main
+from tools.generate.__main__ import ROOT
 
 
 @pytest.fixture
-def generated(small_root: Path) -> Path:
-    assert main(["--root", str(small_root)]) == 0
-    return small_root / "generated"
+def generated(generated_root: Path) -> Path:
+    return generated_root / "generated"
 
 
 def test_fields_have_types_and_docs(generated: Path) -> None:

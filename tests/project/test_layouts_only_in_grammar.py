@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -169,9 +170,13 @@ def _is_byte(node: ast.expr, names: set[str]) -> bool:
     return isinstance(node, ast.Subscript) and ast.unparse(node.value).split(".")[-1] in ("data", "raw")
 
 
-def everything() -> Iterator[tuple[str, str]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield from restated(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
+@cache
+def everything() -> list[tuple[str, str]]:
+    return [
+        place
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for place in restated(path.relative_to(PACKAGE).as_posix(), path.read_text(encoding="utf-8"))
+    ]
 
 
 def is_reason_for(reason: str, place: str) -> bool:
