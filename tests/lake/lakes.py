@@ -21,6 +21,10 @@ from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.change_schemas import META_FIELDS
+from tests.corpus_files import CORPUS
+
+DDL = [CORPUS / "mysql-9.7" / "ddl" / "binlog.000001"]
+WORKLOAD = sorted((CORPUS / "mysql-9.7" / "workload").glob("binlog.0*"))
 
 META = {SOURCE, *(field.name for field in META_FIELDS)}
 
@@ -91,6 +95,12 @@ def rows(found: pa.Table, *without: str) -> Counter[str]:
         )
         for row in found.to_pylist()
     )
+
+
+def contents(lake: Lake) -> dict[str, Counter[str]]:
+    """The rows of all tables of a lake but those of its state."""
+    names = [f"changes/{name}" for name in lake.storage.names("changes")]
+    return {name: rows(table(lake, name)) for name in ("events", "transactions", "statements", *names)}
 
 
 def fold(tables: TableChanges, key: tuple[str, str]) -> list[dict[str, Any]]:

@@ -14,22 +14,16 @@ from typing import Any
 import pytest
 
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.iceberg import CATALOG, IcebergTables, identifier
 from binlog_kaitai.lake.storage import table_name
 from tests.corpus_files import CORPUS
 from tests.extent import sample
-from tests.lake.lakes import KilledError, fill, opened, rows, table
+from tests.lake.lakes import DDL, KilledError, contents, fill, opened, rows
 from tests.lake.table_log import TableLog
-from tests.lake.test_lake import CASES, DDL
+from tests.lake.test_lake import CASES
 
 pytestmark = pytest.mark.iceberg
-
-
-def contents(lake: Lake) -> dict[str, Any]:
-    names = [f"changes/{name}" for name in lake.storage.names("changes")]
-    return {name: rows(table(lake, name)) for name in ("events", "transactions", "statements", *names)}
 
 
 def catalog(folder: Path) -> Any:

@@ -15,12 +15,10 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges, changes
 from binlog_kaitai.lake.upkeep import compact, vacuum
 from tests.corpus_files import CORPUS
-from tests.lake.lakes import KilledError, fill, opened, rows, table
-from tests.lake.test_lake import DDL
+from tests.lake.lakes import DDL, WORKLOAD, KilledError, fill, opened, rows, table
 
 KINDS = ["delta", pytest.param("iceberg", marks=pytest.mark.iceberg)]
 
-WORKLOAD = sorted((CORPUS / "mysql-9.7" / "workload").glob("binlog.0*"))
 TYPES = {
     server: sorted((CORPUS / server / "types_metadata").glob("*.0*"))
     for server in ("mysql-9.7", "mariadb-11.8")
@@ -47,8 +45,8 @@ def test_tables_have_the_rows_of_each_source(kind: str, tmp_path: Path) -> None:
     for count in (1, 2):
         for source, (paths, size) in sources.items():
             add(tmp_path / "one", source, list(paths[:count]), size, format=kind)
-    for source, (paths, size) in sources.items():
-        fill(tmp_path / source, paths, size, format=kind)
+    for source, (paths, _) in sources.items():
+        fill(tmp_path / source, paths, 1 << 20, format=kind)
         shared, own = opened(tmp_path / "one", kind, source), opened(tmp_path / source, kind)
         for name in VIEWS:
             assert rows_of(shared, name, source) == rows(table(own, name)), name
@@ -64,9 +62,9 @@ def test_state_is_that_of_each_source(tmp_path: Path) -> None:
     sources = {"first": (WORKLOAD, 50_000), "second": (WORKLOAD[:2], 20_000)}
     for count in (1, 3):
         for source, (paths, size) in sources.items():
-            add(tmp_path / "one", source, paths[:count], size, keeps_state=True)
-    for source, (paths, size) in sources.items():
-        fill(tmp_path / source, paths, size, keeps_state=True)
+            add(tmp_path / "one", source, paths[:count], size, views=["changes"], keeps_state=True)
+    for source, (paths, _) in sources.items():
+        fill(tmp_path / source, paths, 1 << 20, views=["changes"], keeps_state=True)
         own = opened(tmp_path / source)
         names = [f"state/{name}" for name in own.storage.names("state")]
         assert any(table(own, name).num_rows for name in names)
@@ -100,7 +98,7 @@ def test_columns_of_other_types_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_one_source_that_was_killed_repeats_its_batch(tmp_path: Path) -> None:
-    add(tmp_path / "one", "first", WORKLOAD, 50_000)
+    add(tmp_path / "one", "first", WORKLOAD[:2], 50_000)
     append = Lake._append
 
     def dying(lake: Lake, name: str, files: Any, batch: int, moves: Any) -> None:
@@ -111,11 +109,11 @@ def test_one_source_that_was_killed_repeats_its_batch(tmp_path: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Lake, "_append", dying)
         with pytest.raises(KilledError):
-            add(tmp_path / "one", "second", WORKLOAD, 20_000)
+            add(tmp_path / "one", "second", WORKLOAD[:2], 20_000)
     assert not opened(tmp_path / "one", source="second").is_complete
     assert opened(tmp_path / "one", source="first").is_complete
-    add(tmp_path / "one", "second", WORKLOAD, 20_000)
-    fill(tmp_path / "own", WORKLOAD, 20_000)
+    add(tmp_path / "one", "second", WORKLOAD[:2], 20_000)
+    fill(tmp_path / "own", WORKLOAD[:2], 1 << 20)
     own = opened(tmp_path / "own")
     names = [f"changes/{name}" for name in own.storage.names("changes")]
     for source in ("first", "second"):
@@ -161,7 +159,7 @@ def test_sources_agree_on_partitions(kind: str, has_dates: bool, reason: str, tm
 
 def test_upkeep_covers_the_tables_of_all_sources(tmp_path: Path) -> None:
     for source in ("first", "second"):
-        add(tmp_path, source, WORKLOAD, 20_000)
+        add(tmp_path, source, WORKLOAD[:2], 20_000)
     before = rows(table(opened(tmp_path, source="first"), "events"))
     done = {one.table: one for one in compact(str(tmp_path), target_size=1 << 20)}
     assert done["events"].files > done["events"].new_files > 0

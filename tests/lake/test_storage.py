@@ -15,26 +15,19 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import PLACE
 from binlog_kaitai.lake.changes import changes
 from binlog_kaitai.lake.storage import Storage, read_options
-from tests.corpus_files import CORPUS
-from tests.lake.lakes import fill, opened, rows, table
+from tests.follow.logs import ROTATED
+from tests.lake.lakes import DDL, contents, fill, opened, rows
 from tests.object_store import serving, serving_logs
 
 
-def test_a_lake_in_s3_is_that_of_a_disk(tmp_path: Path) -> None:
-    paths = sorted((CORPUS / "mysql-9.7" / "ddl").glob("*.0*"))
-    fill(tmp_path, paths, 9000)
-    here = opened(tmp_path)
+def test_a_lake_in_s3_is_that_of_a_disk(ddl_lake: Path) -> None:
     with serving():
         url = "s3://logs/lake"
-        assert len(fill(url, paths, 9000)) > 2
-        assert fill(url, paths, 9000) == []
-        there = opened(url)
-        names = [f"changes/{name}" for name in here.storage.names("changes")]
-        assert [f"changes/{name}" for name in there.storage.names("changes")] == names
-        for name in ("events", "transactions", "statements", *names):
-            assert rows(table(there, name)) == rows(table(here, name)), name
+        assert len(fill(url, DDL, 15_000)) > 1
+        assert fill(url, DDL, 15_000) == []
+        assert contents(opened(url)) == contents(opened(ddl_lake))
         found = changes(url, "t.c").read_all()
-        assert rows(found) == rows(changes(str(tmp_path), "t.c").read_all())
+        assert rows(found) == rows(changes(str(ddl_lake), "t.c").read_all())
         assert found.num_rows > 0
 
 
@@ -62,7 +55,6 @@ def objects(storage: Storage) -> dict[str, bytes]:
 
 def test_credentials_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All of a lake is written and read with them, and they are in none of it."""
-    paths = sorted((CORPUS / "mysql-9.7" / "ddl").glob("*.0*"))
     with serving() as (_, port):
         for name in SECRETS:
             monkeypatch.delenv(name, raising=False)
@@ -73,11 +65,11 @@ def test_credentials_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert options == settings
         monkeypatch.delenv("AWS_ENDPOINT_URL")
         monkeypatch.delenv("AWS_REGION")
-        assert len(fill(url, paths, 15_000, storage_options=options, keeps_state=True)) > 1
-        assert fill(url, paths, 15_000, storage_options=options) == []
-        fill(tmp_path / "lake", paths)
-        found = changes(url, "t.c", storage_options=options).read_all()
-        assert rows(found) == rows(changes(str(tmp_path / "lake"), "t.c").read_all())
+        assert len(fill(url, ROTATED, 3000, storage_options=options, keeps_state=True)) > 1
+        assert fill(url, ROTATED, 3000, storage_options=options) == []
+        fill(tmp_path / "lake", ROTATED)
+        found = changes(url, "t.a", storage_options=options).read_all()
+        assert rows(found) == rows(changes(str(tmp_path / "lake"), "t.a").read_all())
         assert found.num_rows > 0
         for command in ("compact", "vacuum"):
             done = CliRunner().invoke(app, ["lake", command, url, "--storage-options", str(file)])

@@ -19,8 +19,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.lake import FORMATS, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from tests.extent import rounds
-from tests.lake.lakes import fill, kill, opened, rows, table
-from tests.lake.test_lake import contents, statements_and_keys
+from tests.lake.lakes import contents, fill, kill, opened, rows, table
+from tests.lake.test_lake import statements_and_keys
 from tests.lakes.catalogs import configured, rest_catalog
 from tests.lakes.dying_pipeline import Phase, Run
 from tests.lakes.recipes import ROOT, WORKLOAD
