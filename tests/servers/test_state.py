@@ -83,3 +83,46 @@ def test_changes_and_state_are_the_tables_of_a_server(
         assert shown(left, table) == expected, table.name
         compared += len(table.rows)
     assert compared > 100
+
+
+def test_each_change_counts_by_the_primary_key_of_its_time(start_server: StartServer, tmp_path: Path) -> None:
+    """Keys that are replaced, extended, dropped, added and renamed, in one batch and in many."""
+    statements = (
+        "CREATE DATABASE w",
+        "CREATE TABLE w.t (a INT PRIMARY KEY, b INT NOT NULL, c VARCHAR(20))",
+        "INSERT INTO w.t VALUES (1, 7, 'x'), (2, 7, 'y'), (3, 8, 'z')",
+        "UPDATE w.t SET c = 'yy' WHERE a = 2",
+        "DELETE FROM w.t WHERE a = 1",
+        "ALTER TABLE w.t DROP PRIMARY KEY, ADD PRIMARY KEY (b)",
+        "INSERT INTO w.t VALUES (2, 9, 'v')",
+        "UPDATE w.t SET a = 5 WHERE b = 9",
+        "ALTER TABLE w.t DROP PRIMARY KEY, ADD PRIMARY KEY (a, b)",
+        "INSERT INTO w.t VALUES (5, 7, 'u'), (6, 7, 't')",
+        "ALTER TABLE w.t DROP PRIMARY KEY",
+        "INSERT INTO w.t VALUES (6, 7, 't'), (6, 7, 't')",
+        "DELETE FROM w.t WHERE c = 't' LIMIT 2",
+        "ALTER TABLE w.t RENAME COLUMN a TO d, ADD PRIMARY KEY (d, b)",
+        "DELETE FROM w.t WHERE d = 6",
+        "ALTER TABLE w.t MODIFY c VARCHAR(20) COLLATE utf8mb4_bin NOT NULL",
+        "ALTER TABLE w.t DROP PRIMARY KEY, ADD PRIMARY KEY (c)",
+        "INSERT INTO w.t VALUES (1, 1, 'U')",
+        "UPDATE w.t SET c = 'Z' WHERE c = 'z'",
+        "DELETE FROM w.t WHERE c = 'u'",
+        "ALTER TABLE w.t MODIFY c VARCHAR(20) COLLATE utf8mb4_0900_ai_ci NOT NULL",
+        "UPDATE w.t SET c = 'v ' WHERE c = 'V'",
+        "REPLACE INTO w.t VALUES (8, 8, 'z')",
+        "CREATE TABLE w.u (a INT, b INT PRIMARY KEY)",
+        "INSERT INTO w.u VALUES (1, 1), (1, 2), (1, 3)",
+        "RENAME TABLE w.t TO w.s, w.u TO w.t",
+        "DELETE FROM w.t WHERE b = 2",
+    )
+    server = start_server("mysql-9.7")
+    oracle = tables_after(server, statements)
+    for size in (100, 2_000, 1 << 20):
+        assert not run(tmp_path / str(size), [server.data / "binlog.index"], size, views=["changes"])
+        lake = opened(tmp_path / str(size))
+        for table in oracle:
+            state = lake.tables.open(f"state/{'.'.join(table.name)}")
+            assert state is not None
+            kept = [row for batch in state.batches() for row in batch.to_pylist()]
+            assert shown(kept, table) == Counter(map(tuple, table.rows)), (size, table.name)
