@@ -7,7 +7,9 @@ once more for statements such as TRUNCATE, and for changes that do not determine
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -22,10 +24,12 @@ from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.write import programs_of, why_untold
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
+from binlog_kaitai.views.change_schemas import own_columns
 from binlog_kaitai.views.splits import list_files
 
 #: The number of a log, as in `log_number`.
@@ -37,12 +41,13 @@ _RELATION = "DataSourceV2Relation"
 _INSTEAD = "the changes in a lake of binlog-kaitai pipeline follow such statements"
 
 
-def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
+def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) -> DataFrame:
     """The changes that determine the current contents of their table.
 
     A DataFrame that no longer has the logs as its source, such as one of Parquet files, is returned
     unchanged.
 
+    `keys`: the columns by which rows will be identified.
     `is_all`: use all changes, in the order of the logs' numbers, rather than those up to a point in time.
     Raises `UsageError`: the changes do not determine what the table contains; gives the reason.
     """
@@ -51,6 +56,11 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
         lineage, name = lineage_of(options), _key(options)
         if name in lineage.unclear:
             raise UsageError(f"{options.table}: {lineage.unclear[name]}")
+        if keys and (former := _replaced_key(lineage, name, keys)):
+            reason = (
+                f"its primary key was {', '.join(former)} once, so {', '.join(keys)} need not identify rows"
+            )
+            raise UsageError(f"{options.table}: {reason}; the state in a lake follows the keys")
         segments = lineage.segments(name)
         if segments == [Segment(name)] and not lineage.undone:
             continue
@@ -67,12 +77,22 @@ def current_changes(changes: DataFrame, *, is_all: bool) -> DataFrame:
     return changes
 
 
+def _replaced_key(lineage: Lineage, table: Key, keys: Sequence[str]) -> tuple[str, ...]:
+    """A former primary key with other columns than the given ones, if it was replaced; else ()."""
+    renamed = {one.place for one in lineage.moves(table)}
+    for former, later in pairwise(one for one in lineage.keyed(table) if one.columns):
+        is_replaced = {*former.columns} != {*later.columns} and later.place not in renamed
+        if is_replaced and not {*former.columns} <= {*keys}:
+            return former.columns
+    return ()
+
+
 def lineage_of(options: ReadOptions) -> Lineage:
     """The lineage of a table from its logs, like that of a lake."""
     logs = between(list_files(options.paths), options.starting, options.ending)
     chosen = Filters.of(table=options.table)
     pages = RowsPages(logs, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
-    by_log: dict[str, dict[tuple[str, Key], Entry]] = {}
+    by_log: dict[str, dict[tuple[object, ...], Entry]] = {}
     effects: dict[str, list[Entry]] = {}
     watch = _Watch()
     try:
@@ -83,14 +103,22 @@ def lineage_of(options: ReadOptions) -> Lineage:
                 watch = _Watch()
                 by_log[file], effects[file] = {}, []
             effects[file] += [Entry.of(one, 0, log) for one in watch.effects(page)]
+            _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
+            for event in page.chosen[first].tolist():
+                if isinstance(table := page.images.table(event), Table):
+                    columns = own_columns(table.schema).items()
+                    key = tuple(name for name, column in columns if column.is_primary_key)
+                    position = int(page.block.positions[page.images.rows[event]])
+                    keyed = Entry(position, EffectKind.KEYED, *table.key, log=log, key=key)
+                    by_log[file].setdefault((table.key, key), keyed)
             for table, program in programs_of(page):
-                by_log[file][EffectKind.KEYED, table.key] = Entry(0, EffectKind.KEYED, *table.key, log=log)
                 if (reason := why_untold(table, program)) is not None:
                     unclear = Entry(0, EffectKind.UNCLEAR, *table.key, reason=reason, log=log)
-                    by_log[file][EffectKind.UNCLEAR, table.key] = unclear
+                    by_log[file][table.key] = unclear
     except DamagedError:
         pass  # the reader of the rows raises the error
-    return Lineage(one for file, first in by_log.items() for one in (*first.values(), *effects[file]))
+    logs_entries = ((*by_log[file].values(), *effects[file]) for file in by_log)
+    return Lineage(one for entries in logs_entries for one in sorted(entries, key=attrgetter("position")))
 
 
 def _is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:

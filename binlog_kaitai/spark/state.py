@@ -66,7 +66,7 @@ def latest(
     from binlog_kaitai.spark.history import current_changes
 
     own = [name for name in changes.columns if name not in (*META, ABSENT)]
-    changes = current_changes(changes, is_all=as_of is None and order is None)
+    changes = current_changes(changes, keys, is_all=as_of is None and order is None)
     by_log = [*_place(changes, order), _is_after().cast("int")]
     if as_of is not None:
         changes = _until(changes, as_of, by_log)

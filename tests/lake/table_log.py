@@ -33,8 +33,12 @@ class TableLog:
     def alter(self, clauses: str, names: Sequence[str], key: Sequence[str]) -> None:
         """ALTER TABLE s.t; `names` and `key`: its columns and primary key after it."""
         if clauses:
-            self.log.add(statement(f"ALTER TABLE s.t {clauses}".encode(), self.layout))
+            self.run(f"ALTER TABLE s.t {clauses}")
         self._names, self._key = names, key
+
+    def run(self, text: str) -> None:
+        """A statement."""
+        self.log.add(statement(text.encode(), self.layout))
 
     def insert(self, *row: int | None) -> None:
         self._write(EventType.write_rows_event, row)

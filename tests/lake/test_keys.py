@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from binlog_kaitai.lake.changes import TableChanges
-from tests.columns.log_maker import statement
 from tests.lake.lakes import fill, opened, table
 from tests.lake.table_log import Row, TableLog
 from tests.lake.test_state import run
@@ -117,7 +116,7 @@ def test_tables_that_are_renamed_have_their_own_key(tmp_path: Path) -> None:
     log = TableLog("ab", "a")
     log.insert(1, 7)
     log.insert(2, 7)
-    log.log.add(statement(b"RENAME TABLE s.t TO s.old, s.new TO s.t", log.layout))
+    log.run("RENAME TABLE s.t TO s.old, s.new TO s.t")
     log.alter("", "ab", "b")
     log.insert(1, 8)
     log.insert(1, 9)

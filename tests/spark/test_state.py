@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql.functions import coalesce
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.state import META, latest
+from tests.lake.table_log import TableLog
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -67,3 +70,22 @@ def test_latest_says_what_is_wrong(spark: SparkSession) -> None:
         latest(frame, ["nr"])
     with pytest.raises(UsageError, match="no change has the GTID"):
         latest(frame, ["id"], as_of="0-1-99")
+
+
+def test_a_key_that_was_replaced(spark: SparkSession, tmp_path: Path) -> None:
+    log = TableLog("abc", "a")
+    log.insert(1, 7, 0)
+    log.insert(2, 7, 0)
+    log.alter("RENAME COLUMN a TO d", "dbc", "d")
+    log.delete(1, 7, 0)
+    renamed = spark.read.format("binlog").option("table", "s.t").load(str(log.write(tmp_path)))
+    assert latest(renamed.withColumn("d", coalesce("d", "a")).drop("a"), ["d"]).count() == 1
+    log.alter("DROP PRIMARY KEY, ADD PRIMARY KEY (b)", "dbc", "b")
+    log.insert(3, 8, 0)
+    changes = spark.read.format("binlog").option("table", "s.t").load(str(log.write(tmp_path)))
+    with pytest.raises(UsageError, match=r"s\.t: its primary key was d once, so b need not identify rows"):
+        latest(changes, ["b"])
+    log.run("TRUNCATE TABLE s.t")
+    log.insert(4, 9, 0)
+    changes = spark.read.format("binlog").option("table", "s.t").load(str(log.write(tmp_path)))
+    assert latest(changes, ["b"]).select("d", "b").collect() == [(4, 9)]
