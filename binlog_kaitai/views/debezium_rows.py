@@ -38,9 +38,9 @@ from binlog_kaitai.rows.text.base64_kernel import PAIRS
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TIMES, Kind
 from binlog_kaitai.values.representations import Value
-from binlog_kaitai.values.schema import Column
+from binlog_kaitai.values.schema import Column, NameSource
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import Columns, Form, LineWriter, OfEvents, RowLines, put_image
+from binlog_kaitai.views.row_forms import Columns, Form, LineWriter, OfEvents, RowLines, put_image, unnamed
 from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
 from binlog_kaitai.views.value_styles import Cell, ValueStyle, width_of
 
@@ -260,9 +260,14 @@ class DebeziumForm(Form):
 
 
 class DebeziumWriter(LineWriter):
-    """Writes the messages of rows of a table."""
+    """Writes the messages of rows of a table.
+
+    Raises `UsageError`: the names of its columns are unknown.
+    """
 
     def __init__(self, page: RowsPage, table: Table, events: Ints, form: DebeziumForm) -> None:
+        if table.schema.names_from is NameSource.NONE:
+            raise unnamed(page, table, int(events[0]))
         super().__init__(page, table, events, form)
         assert form.moved is not None
         self._forms = form, form.moved

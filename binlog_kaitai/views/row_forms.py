@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.event_rows import Row, to_json
 from binlog_kaitai.log.gather import take_ranges
@@ -410,3 +411,15 @@ def _some(located: LocatedRows, rows: Ints) -> LocatedRows:
     """The given rows, with both images of updates."""
     is_update = located.changes[rows] == BEFORE
     return located.select(np.sort(np.concatenate((rows, rows[is_update] + 1))))
+
+
+def unnamed(page: RowsPage, table: Table, event: int, otherwise: str = "") -> UsageError:
+    """The error for an event of a table without known column names; `otherwise`: what else can be done."""
+    name = table.schema.full_name
+    if table.mismatch:
+        reason = f"the definition of {name} does not match these rows: {table.mismatch}; "
+        reason += "pass its CREATE TABLE from when they were logged with --ddl FILE"
+    else:
+        reason = f"the log does not have the column names of {name}; pass its CREATE TABLE with --ddl FILE"
+    position = int(page.block.positions[page.images.rows[event]])
+    return UsageError(reason + otherwise, file=page.block.file, position=position)

@@ -25,6 +25,7 @@ from binlog_kaitai.views.debezium_rows import DebeziumForm, DebeziumStyle
 from binlog_kaitai.views.row_texts import write_rows
 from tests.cli.conftest import Run
 from tests.corpus_files import case
+from tests.render.test_sql import after_definitions
 
 _EPOCH = datetime(1970, 1, 1)
 _STYLE = DebeziumStyle(kinds.JSON, b"null")
@@ -222,3 +223,11 @@ def test_a_new_key_is_a_delete_a_tombstone_and_an_insert(run: Run) -> None:
         assert delete["key"] == tombstone["key"] == insert["headers"]["__debezium.oldkey"]
         assert insert["key"] == delete["headers"]["__debezium.newkey"] != delete["key"]
         assert delete["value"]["source"] == insert["value"]["source"]
+
+
+def test_unknown_names_are_an_error_that_asks_for_them(run: Run, tmp_path: Path) -> None:
+    log = after_definitions(case("mysql-9.7", "mixed").logs[0], tmp_path)
+    done = run("rows", "--format", "debezium", log)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "does not have the column names of t." in done.stderr
+    assert "pass its CREATE TABLE with --ddl FILE" in done.stderr

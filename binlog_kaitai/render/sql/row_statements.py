@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import Row, rows_of
 from binlog_kaitai.log.groups import distinct, distinct_values
@@ -44,7 +43,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
-from binlog_kaitai.views.row_forms import LineWriter, RowLines
+from binlog_kaitai.views.row_forms import LineWriter, RowLines, unnamed
 from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader, table_by_table
 
 #: Number of rows converted to text at once.
@@ -231,8 +230,7 @@ class RowStatements:
         with self._lock:
             if key not in table.memory:
                 if table.schema.names_from is NameSource.NONE and not self._options.allow_unnamed:
-                    position = int(page.block.positions[page.images.rows[event]])
-                    raise UsageError(_why_unnamed(table), file=page.block.file, position=position)
+                    raise unnamed(page, table, event, ", or use --allow-unnamed to name them c1, c2 …")
                 fitted = self._fitted(table)
                 table.memory[key] = ChangeStatements(
                     table, self.dialect, self._options, fitted=fitted, ends=ends
@@ -329,17 +327,6 @@ def _read(rows: Sequence[Row], group: ChangeGroup, form: ChangeStatements) -> _S
     data = np.frombuffer(b"".join(texts), dtype=np.uint8)
     lines = RowLines(group.events[:count], group.numbers[:count], data, ends)
     return _Statements(lines, [head], np.zeros(count, dtype=np.int64), refusals)
-
-
-def _why_unnamed(table: Table) -> str:
-    name = table.schema.full_name
-    if table.mismatch:
-        reason = f"the definition of {name} does not match these rows: {table.mismatch}; "
-        reason += "pass its CREATE TABLE from when they were logged with --ddl FILE"
-    else:
-        reason = f"the log does not have the column names of {name}; "
-        reason += "pass its CREATE TABLE with --ddl FILE"
-    return f"{reason}, or use --allow-unnamed to name them c1, c2 …"
 
 
 def _limits(page: RowsPage) -> list[int]:
