@@ -11,6 +11,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.render.sql.logged_statements import mention
 from tests.cli.conftest import Run
 from tests.corpus_files import case
+from tests.extent import sample
 
 MIXED = case("mysql-9.7", "mixed").logs[0]
 
@@ -66,7 +67,7 @@ def test_a_stop_position_inside_a_transaction_means_the_same_to_all(log: str, ru
     commits = bk.read_transactions(path).read_all().to_pylist()
     only_rows = [word for one in ("insert", "update", "delete") for word in ("--operation", one)]
     incomplete = 0
-    for stop in sorted({event.end_position for event in bk.open(path)})[:40]:
+    for stop in sample(sorted({event.end_position for event in bk.open(path)})[:40], 15):
         before = [row for row in rows if row["_position"] < stop]
         ended = [one for one in commits if one["end_position"] <= stop]
         whole = [

@@ -32,24 +32,18 @@ def test_no_file_names_a_registry_or_a_path_of_some_machine() -> None:
     assert found == []
 
 
-def test_generated_files_are_marked_as_such() -> None:
-    generated = [name for name in tracked() if name.startswith("generated/")]
-    assert generated
-    command = ["git", "check-attr", "--stdin", "linguist-generated"]
+@pytest.mark.parametrize(
+    ("files", "attribute", "value"),
+    [("generated/", "linguist-generated", "true"), (r"tests/corpus/.*\.\d{6}$", "text", "unset")],
+)
+def test_generated_files_are_marked_and_logs_never_converted(files: str, attribute: str, value: str) -> None:
+    names = [name for name in tracked() if re.match(files, name)]
+    assert names
+    command = ["git", "check-attr", "--stdin", attribute]
     lines = subprocess.run(
-        command, cwd=ROOT, input="\n".join(generated), capture_output=True, text=True, check=True
+        command, cwd=ROOT, input="\n".join(names), capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert [line for line in lines if not line.endswith(": true")] == []
-
-
-def test_logs_of_the_corpus_are_never_converted() -> None:
-    logs = [name for name in tracked() if re.search(r"^tests/corpus/.*\.\d{6}$", name)]
-    assert logs
-    command = ["git", "check-attr", "--stdin", "text"]
-    lines = subprocess.run(
-        command, cwd=ROOT, input="\n".join(logs), capture_output=True, text=True, check=True
-    ).stdout.splitlines()
-    assert [line for line in lines if not line.endswith(": unset")] == []
+    assert [line for line in lines if not line.endswith(f": {value}")] == []
 
 
 def test_the_corpus_stays_small() -> None:

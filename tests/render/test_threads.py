@@ -71,7 +71,7 @@ def check(path: str, folder: Path) -> None:
         assert dumped(path, folder, 3, **options) == expected_text, options
 
 
-@pytest.mark.parametrize("log", sample(logs(), 6, 40), ids=lambda log: log.id)
+@pytest.mark.parametrize("log", sample(logs(), 4, 40), ids=lambda log: log.id)
 def test_logs_of_the_corpus(log: Any, tmp_path: Path) -> None:
     check(str(log.path), tmp_path)
 

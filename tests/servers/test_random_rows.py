@@ -13,10 +13,11 @@ from binlog_kaitai.values.numbers import double_text, float_text
 from tests.rows.truth import OracleTable, Store, differences
 from tests.servers.conftest import StartServer
 from tests.servers.random_tables import statements
+from tests.servers.replay import run
 from tools import charsets
 from tools.corpus.recorder import reset_statement
 from tools.corpus.snapshot import snapshot
-from tools.servers import SERVERS, Server
+from tools.servers import SERVERS
 
 pytestmark = pytest.mark.server
 
@@ -27,7 +28,7 @@ def test_random_tables(name: str, seed: int, start_server: StartServer) -> None:
     server = start_server(name)
     server.execute("DROP DATABASE IF EXISTS r")
     server.execute(reset_statement(server))
-    _run(
+    run(
         server,
         ["SET SESSION binlog_format = 'ROW'", "CREATE DATABASE r", *statements(name, seed), "FLUSH LOGS"],
     )
@@ -37,15 +38,6 @@ def test_random_tables(name: str, seed: int, start_server: StartServer) -> None:
     assert not list(differences(oracle, store))
     assert not store.incomplete
     assert sum(len(table.rows) for table in oracle) > 20
-
-
-def _run(server: Server, lines: list[str]) -> None:
-    connection = server.connect()
-    cursor = connection.cursor()
-    cursor.execute("SET SESSION sql_mode = 'ALLOW_INVALID_DATES', time_zone = '+00:00'")
-    for line in lines:
-        cursor.execute(line)
-    connection.close()
 
 
 @pytest.mark.parametrize("name", SERVERS)

@@ -24,6 +24,7 @@ from tests.corpus_files import case
 from tests.extent import sample
 from tests.sources.packing import PACKERS, seekable_zstd
 from tests.sources.sealing import MYSQL_ID, MYSQL_KEY, as_mysql
+from tests.sources.seeking import assert_any_part_can_be_read
 from tests.sources.test_encrypted import Pipe
 
 LOG = case("mysql-9.7", "payloads").logs[0]
@@ -36,16 +37,7 @@ ways = pytest.mark.parametrize("pack", ALL.values(), ids=ALL)
 
 @ways
 def test_any_part_can_be_read(pack: Pack) -> None:
-    chance = random.Random(4)
-    source = Source.of_bytes(pack(PLAIN))
-    with source.open() as stream:
-        assert stream.read() == PLAIN
-        for _ in range(30):
-            at, size = chance.randrange(len(PLAIN)), chance.randrange(3000)
-            assert stream.seek(at) == at
-            assert stream.read(size) == PLAIN[at : at + size]
-        assert stream.seek(0, 2) == len(PLAIN)
-        assert stream.read() == b""
+    assert_any_part_can_be_read(Source.of_bytes(pack(PLAIN)), PLAIN)
 
 
 @ways

@@ -21,6 +21,7 @@ from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS
+from tests.extent import sample
 from tests.follow.logs import ROTATED
 from tests.lake.lakes import opened, rows, table
 
@@ -78,6 +79,7 @@ def assert_has(lake: Path, source: Path, name: str = "") -> None:
         assert rows(own) == rows(expected), folder
 
 
+@pytest.mark.thorough
 def test_each_source_has_its_own_folder(spark: SparkSession, tmp_path: Path) -> None:
     run = Run(spark, tmp_path, SOURCES)
     assert (run.ended, run.errors) == (None, {})
@@ -113,7 +115,7 @@ def test_failures_do_not_stop_the_others(spark: SparkSession, tmp_path: Path) ->
     assert not (tmp_path / "gone").exists()
 
 
-@pytest.mark.parametrize("into_one", [False, True])
+@pytest.mark.parametrize("into_one", sample([True, False], 1))
 def test_a_source_that_was_killed_repeats_its_batch(
     into_one: bool, spark: SparkSession, tmp_path: Path
 ) -> None:
