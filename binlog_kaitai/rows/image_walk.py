@@ -310,7 +310,7 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) ->
     wrong = np.flatnonzero(is_none[program_of[chosen]])
     good = chosen[: wrong[0]] if len(wrong) else chosen
     for portion in images.portions(good):
-        yield from _walk(WalkInput.of(portion, programs, program_of), width, max_rows)
+        yield from located(WalkInput.of(portion, programs, program_of), width, max_rows)
     if len(wrong):
         raise MismatchError(int(chosen[wrong[0]]))
 
@@ -362,7 +362,8 @@ def count_images(walked: WalkInput) -> Ints:
     return counts
 
 
-def _walk(walked: WalkInput, width: int, max_rows: int) -> Iterator[LocatedRows]:
+def located(walked: WalkInput, width: int, max_rows: int) -> Iterator[LocatedRows]:
+    """The rows of some events, as `walk` gives them."""
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     events = walked.ids
     work = int((walked.ends - walked.begins).sum())

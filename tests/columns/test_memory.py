@@ -84,7 +84,11 @@ def test_a_payload_too_large_for_memory_is_named(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.parametrize(
     ("holder", "name", "entry"),
-    [(EventsPage, "lines", "read_events"), (image_walk, "_walk", "rows"), (image_walk, "_walk", "export")],
+    [
+        (EventsPage, "lines", "read_events"),
+        (image_walk, "located", "rows"),
+        (image_walk, "located", "export"),
+    ],
 )
 def test_the_longest_event_is_named_where_memory_ends(
     holder: Any, name: str, entry: str, monkeypatch: pytest.MonkeyPatch

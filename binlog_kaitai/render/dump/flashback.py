@@ -33,7 +33,7 @@ from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, event_of, r
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
-from binlog_kaitai.rows.image_walk import FULL, MISMATCH, REASON, STATE_SIZE, WalkInput, joined, walk_images
+from binlog_kaitai.rows.image_walk import MismatchError, WalkInput, joined, located
 from binlog_kaitai.rows.row_images import ImageProgram
 
 if TYPE_CHECKING:
@@ -96,24 +96,17 @@ def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[i
     which, width = program.images[0], program.table_map.num_columns.value
     null_bytes = len_null_bits(max(program.counts))
     one = np.zeros(1, dtype=np.int64)
-    state = np.zeros(STATE_SIZE, dtype=np.int64)
-    begins: list[Ints] = []
-    room = min(_ROWS, end - start + 2)
-    starts = np.empty((width, room), dtype=np.int64)
-    outputs = [np.empty(room, dtype=kind) for kind in (np.int64, np.int64, np.uint8, np.int64)]
     steps = list(zip(program.columns, *program.steps[:, 1:3].T.tolist(), strict=True))
     before, after = steps[: program.counts[0]], steps[program.counts[0] :]
     images = joined([ImageProgram.of(which, -1, before, after)])
-    walked = WalkInput(data, one + start, one + end, one, one, *images)
-    while True:
-        count = walk_images.run(*walked, state, starts, *outputs, one[:0])
-        if state[REASON] == MISMATCH:
-            raise program.mismatch
-        offsets = starts[:, :count]
-        first = np.where(offsets < 0, _NOWHERE, offsets).min(axis=0, initial=_NOWHERE)
-        begins.append(first - null_bytes)
-        if state[REASON] != FULL:
-            return _filled(np.concatenate(begins), end, null_bytes)
+    begins: list[Ints] = [one[:0]]
+    try:
+        for rows in located(WalkInput(data, one + start, one + end, one, one, *images), width, _ROWS):
+            first = np.where(rows.starts < 0, _NOWHERE, rows.starts).min(axis=0, initial=_NOWHERE)
+            begins.append(first - null_bytes)
+    except MismatchError:
+        raise program.mismatch from None
+    return _filled(np.concatenate(begins), end, null_bytes)
 
 
 def _filled(begins: Ints, end: int, size: int) -> Ints:

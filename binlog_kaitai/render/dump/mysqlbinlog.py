@@ -190,8 +190,6 @@ class MysqlPrinter(Printer):
     `has_format`: a format description was printed, other than a replica's for its relay log.
     """
 
-    opens_payloads = True
-
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
         self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(options.shown_rows, is_mariadb=False)

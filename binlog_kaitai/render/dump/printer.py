@@ -129,8 +129,6 @@ class Printer:
     #: Whether `--rewrite-db` rewrites the bytes of all events, with checksums, or only those of table maps.
     rewrites_all = True
     hexdump_style = MYSQL_STYLE
-    #: Whether the client supports transaction payloads.
-    opens_payloads = False
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         self.options = options
