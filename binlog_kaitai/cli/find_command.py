@@ -53,7 +53,8 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
 
     logs = resolve(sources)
     filters, gtids = _target(target)
-    logs = _from_time(logs, filters.start_timestamp or 0) if gtids is None else _with_gtids(logs, gtids)
+    if all(log.path is not None for log in logs):  # others can be opened only once
+        logs = _from_time(logs, filters.start_timestamp or 0) if gtids is None else _with_gtids(logs, gtids)
     stdout = table_output() if output == "table" else text_output()
     write, count = transaction_writer(output, stdout), 0
     for lines in write_transactions(logs, filters, limit=1) if logs else ():
@@ -76,17 +77,10 @@ def _target(text: str) -> tuple[Filters, GtidSet | None]:
         return Filters(include_gtids=gtids), gtids
 
 
-def _is_stream(logs: list[Source]) -> bool:
-    """Whether the logs can be opened only once."""
-    return any(log.path is None for log in logs)
-
-
 def _from_time(logs: list[Source], timestamp: int) -> list[Source]:
     """The last log that was begun before the time, and those after it."""
     from binlog_kaitai.sources.source import header_of
 
-    if _is_stream(logs):
-        return logs
     begun = [header_of(log).begun for log in logs]
     if begun[0] > timestamp:
         warn(f"warning: the first log, {logs[0].name}, begins after this time")
@@ -97,8 +91,6 @@ def _with_gtids(logs: list[Source], gtids: GtidSet) -> list[Source]:
     """The logs that may have some of these GTIDs, judging by the sets at their beginnings."""
     from binlog_kaitai.sources.source import header_of
 
-    if _is_stream(logs):
-        return logs
     # After the last log, and before a log that does not state it, anything may have been executed.
     earlier = [header_of(log).previous for log in logs]
     if earlier[0] and gtids & earlier[0]:

@@ -29,7 +29,7 @@ def lake() -> None:
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be joined, without writing.")
 def compact(
-    lake: str, storage_options: str | None, target_size: str, before: datetime | None, dry_run: bool
+    lake: str, storage_options: dict[str, str], target_size: str, before: datetime | None, dry_run: bool
 ) -> None:
     """Join small files of a lake.
 
@@ -43,7 +43,6 @@ def compact(
       binlog-kaitai lake compact s3://bucket/lake --before 2026-11-20
       binlog-kaitai lake compact /mnt/lake --dry-run
     """
-    from binlog_kaitai.lake.storage import read_options
     from binlog_kaitai.lake.upkeep import compact as compact_lake
 
     verb, size = "would be joined" if dry_run else "joined", at_least_one("--target-size", target_size)
@@ -53,7 +52,7 @@ def compact(
         target_size=size,
         before=before and before.date(),
         dry_run=dry_run,
-        storage_options=None if storage_options is None else read_options(storage_options),
+        storage_options=storage_options,
     ):
         did = f"{one.files:,} files {verb} into {one.new_files:,}"
         say(f"{one.table}: {'a pipeline changed it in the meantime; run again' if one.is_busy else did}")
@@ -73,7 +72,7 @@ def compact(
     help="Keep files that readers of a table may have listed within these hours.",
 )
 @click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
-def vacuum(lake: str, storage_options: str | None, retention: int, dry_run: bool) -> None:
+def vacuum(lake: str, storage_options: dict[str, str], retention: int, dry_run: bool) -> None:
     """Remove files that no reader of a lake needs any more.
 
     These are files that compact has joined, and those that a killed pipeline has left. LAKE may be a folder
@@ -85,12 +84,10 @@ def vacuum(lake: str, storage_options: str | None, retention: int, dry_run: bool
       binlog-kaitai lake vacuum /mnt/lake --dry-run
       binlog-kaitai lake vacuum s3://bucket/lake
     """
-    from binlog_kaitai.lake.storage import read_options
     from binlog_kaitai.lake.upkeep import vacuum as vacuum_lake
 
     verb, files = "would be removed" if dry_run else "removed", 0
-    credentials = None if storage_options is None else read_options(storage_options)
-    for one in vacuum_lake(lake, hours=retention, dry_run=dry_run, storage_options=credentials):
+    for one in vacuum_lake(lake, hours=retention, dry_run=dry_run, storage_options=storage_options):
         say(f"{one.table}: {one.files:,} files {verb}")
         files += one.files
     say(f"{files:,} files {verb}" if files else "nothing to remove")

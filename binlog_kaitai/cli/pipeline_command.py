@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -39,7 +39,7 @@ _FAIR = "spark.scheduler.mode=FAIR"
 _PATIENCE = 10.0
 
 #: Parameters that name files to read.
-_INPUTS = ("servers", "dump", "mask_key_file", "storage_options")
+_INPUTS = ("servers", "dump", "mask_key_file")
 
 #: Parameters that a source of `--servers` can have.
 _OF_SOURCES = (
@@ -264,17 +264,16 @@ def pipeline(
 
 def _jobs(context: click.Context) -> list[Job]:
     """The jobs of the command line, one for each source of `--servers`."""
-    from binlog_kaitai.lake.storage import Storage, read_options
+    from binlog_kaitai.lake.storage import Storage
 
     params = context.params
-    credentials = {} if params["storage_options"] is None else read_options(params["storage_options"])
-    path, target = params["servers"], Storage(params["target"], credentials)
+    path, target = params["servers"], Storage(params["target"], params["storage_options"])
     if path is None:
         if context.get_parameter_source("into") is ParameterSource.COMMANDLINE:
             raise UsageError("--into requires --servers")
         if not params["sources"]:
             raise click.MissingParameter(ctx=context, param_type="argument", param_hint="SOURCE")
-        return [_job(credentials, params)]
+        return [_job(params)]
     from binlog_kaitai.cli.fleet_file import in_source, read_fleet
 
     if params["sources"]:
@@ -288,11 +287,11 @@ def _jobs(context: click.Context) -> list[Job]:
     for source, own in read_fleet(path, context, _OF_SOURCES):
         with in_source(path, source):
             own["target"] = target.url if is_shared else target.url_of(source)
-            jobs.append(_job(credentials, own, source))
+            jobs.append(_job(own, source))
     return jobs
 
 
-def _job(credentials: Mapping[str, str], options: dict[str, Any], source: str = "") -> Job:
+def _job(options: dict[str, Any], source: str = "") -> Job:
     """What to load from one source; `options`: for it, by the names of the command's parameters."""
     from binlog_kaitai.cli.pipeline_reports import spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
@@ -356,7 +355,7 @@ def _job(credentials: Mapping[str, str], options: dict[str, Any], source: str = 
         not chosen.no_dates,
         source,
         chosen.into == "one",
-        credentials,
+        chosen.storage_options,
     )
 
 

@@ -247,10 +247,20 @@ def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | N
     return file.read().decode("utf-8", "surrogateescape")
 
 
-#: The command gets the text of the file.
+def _credentials(context: click.Context, option: click.Parameter, path: str | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    from binlog_kaitai.lake.storage import read_options
+
+    _files_read(context).append(path)
+    return read_options(path)
+
+
+#: The command gets what the file contains.
 storage_options = click.option(
     "--storage-options",
     type=click.Path(exists=True, dir_okay=False),
+    callback=_credentials,
     metavar="FILE",
     help="Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
 )
