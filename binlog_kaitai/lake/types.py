@@ -163,7 +163,9 @@ def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
         return batch
     columns = [_column(batch, field) for field in target]
     if not columns:
-        return pa.RecordBatch.from_struct_array(pa.array([{}] * len(batch), pa.struct([])))
+        return pa.RecordBatch.from_struct_array(
+            pa.StructArray.from_buffers(pa.struct([]), len(batch), [None])
+        )
     return pa.RecordBatch.from_arrays(columns, schema=target)
 
 

@@ -211,9 +211,10 @@ def _read(
 
 
 def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
-    """The full columns of a table's rows, including metadata columns that the target lacks."""
+    """The columns of a table's rows as views have them, and `_timestamp`, for rows whose GTID is lost."""
     own = {field.name for field in META_FIELDS} | {corrupt_column}
-    return pa.schema([*META_FIELDS, *(field for field in target if field.name not in own)])
+    metadata = [field for field in META_FIELDS if field.name in ("_timestamp", *target.names)]
+    return pa.schema([*metadata, *(field for field in target if field.name not in own)])
 
 
 def _row_of(damage: Gap, split: Source, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:

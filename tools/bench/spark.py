@@ -1,12 +1,14 @@
 """Jobs of a local Spark on the typed changes of a log.
 
-python -m tools.bench.spark process|pipeline|table|count|ready LOG CORES
+python -m tools.bench.spark process|pipeline|table|count|narrow|ready LOG CORES
 
 In `pipeline`, the tasks write Parquet with Arrow; `process` is the same as a command, from start to end, with
-Java, Spark and all workers. `table` is a DataFrame written by Spark; `count` groups its rows. `ready` writes
+Java, Spark and all workers. `table` is a DataFrame written by Spark; `count` groups its rows, `narrow` those
+of one that has the grouped column only. `ready` writes
 as many rows as `table` from batches in memory: the remainder if reading logs cost nothing.
 
-Prints JSON: seconds, processor seconds of all processes, rows, tasks, and the peak memory of a Python worker.
+Prints JSON: seconds, processor seconds of all processes and of the Python workers among them, rows, and the
+peak memory of a worker.
 Except for `process`, the first of several equal runs is discarded, because the session compiles its code in
 it. Of `pipeline`, which takes seconds, the fastest of three is reported, because other activity of the
 machine is visible in so short a time.
@@ -22,6 +24,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -52,17 +55,27 @@ def processor_seconds(root: int) -> float:
     return sum(sum(seconds) for seconds in _seconds(root).values())
 
 
+def worker_seconds(root: int) -> float:
+    """Processor seconds of the Python workers below a process; sessions keep their workers."""
+    names = {process.name for process in workers_of(root)}
+    return sum(own for name, (own, _) in _seconds(root).items() if name in names)
+
+
 def peaks(root: int) -> Iterator[int]:
     """Peak memory of each Python worker below a process, in bytes."""
-    for process in family_of(root):
-        try:
+    for process in workers_of(root):
+        with suppress(OSError):
             status = dict(line.split(":", 1) for line in (process / "status").read_text().splitlines())
-        except OSError:
-            continue
-        # The status of a zombie has no memory figures.
-        is_worker = status.get("Name", "").strip().startswith("python") and process.name != str(root)
-        if is_worker and "VmHWM" in status:
-            yield int(status["VmHWM"].split()[0]) * 1024
+            if "VmHWM" in status:  # not a zombie
+                yield int(status["VmHWM"].split()[0]) * 1024
+
+
+def workers_of(root: int) -> Iterator[Path]:
+    """The /proc folders of the Python processes below a process."""
+    for process in family_of(root):
+        with suppress(OSError):
+            if process.name != str(root) and (process / "comm").read_text().startswith("python"):
+                yield process
 
 
 class Watched:
@@ -122,14 +135,15 @@ def measure(job: str, log: str, cores: int) -> dict[str, Any]:
         run(spark, log, f"{folder}/0")
         figures = []
         for number in range(1, 1 + _RUNS.get(job, 1)):
-            begun, used = time.perf_counter(), processor_seconds(root)
+            begun, used, by_workers = time.perf_counter(), processor_seconds(root), worker_seconds(root)
             found = run(spark, log, f"{folder}/{number}")
-            figures.append((time.perf_counter() - begun, processor_seconds(root) - used))
-        seconds, cpu = min(figures)
+            seconds, by_workers = time.perf_counter() - begun, worker_seconds(root) - by_workers
+            figures.append((seconds, processor_seconds(root) - used, by_workers))
+        seconds, cpu, workers = min(figures)
         rows = found if isinstance(found, int) else _rows_in(Path(found))
         peak = max(peaks(root), default=0)
         stop(spark)
-    return {"seconds": seconds, "cpu": cpu, "peak": peak, "rows": rows}
+    return {"seconds": seconds, "cpu": cpu, "workers": workers, "peak": peak, "rows": rows}
 
 
 def measure_process(log: str, cores: int) -> dict[str, Any]:
@@ -155,8 +169,8 @@ def _rows_in(folder: Path) -> int:
     return sum(pq.read_metadata(path).num_rows for path in folder.rglob("*.parquet"))
 
 
-def _table(spark: Any, log: str) -> Any:
-    reader = spark.read.format("binlog").schema(_columns(log)).option("table", first_table(log))
+def _table(spark: Any, log: str, columns: Any = None) -> Any:
+    reader = spark.read.format("binlog").schema(columns or _columns(log)).option("table", first_table(log))
     return reader.option("splitSize", str(_SPLIT)).load(log)
 
 
@@ -165,8 +179,8 @@ def _write_table(spark: Any, log: str, folder: str) -> str:
     return folder
 
 
-def _count(spark: Any, log: str, folder: str) -> int:
-    counted = _table(spark, log).groupBy("_change_type").count().collect()
+def _count(spark: Any, log: str, folder: str, columns: Any = None) -> int:
+    counted = _table(spark, log, columns).groupBy("_change_type").count().collect()
     return sum(row["count"] for row in counted)
 
 
@@ -208,7 +222,7 @@ class _ReadyReader(DataSourceReader):
 
 
 def _write_ready(spark: Any, log: str, folder: str) -> str:
-    from binlog_kaitai.spark import register_source
+    from binlog_kaitai.spark.session import register_source
 
     register_source(spark, Ready)
     spark.read.format("ready").schema(_columns(log)).option("log", log).load().write.parquet(folder)
@@ -227,6 +241,7 @@ _JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
     "pipeline": _run_pipeline,
     "table": _write_table,
     "count": _count,
+    "narrow": partial(_count, columns="_change_type string"),
     "ready": _write_ready,
 }
 
