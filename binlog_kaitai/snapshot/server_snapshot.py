@@ -294,13 +294,13 @@ class _Taking:
 
     def _batches(self, session: ServerSession, part: TableRange) -> Iterator[list[pa.Array]]:
         """The rows of a range, as Arrow arrays for the columns of its table."""
-        columns = part.schema.columns
+        columns = part.table.schema.columns
         kinds = [arrow_type(column, self._zero_dates) for column in columns]
         for query in part.queries:
             streamed = session.stream(query, len(columns), "a snapshot (SELECT)")
             for rows in _in_batches(streamed):
                 yield [
-                    self._array(part.schema, column, kind, values)
+                    self._array(part.table.schema, column, kind, values)
                     for column, kind, values in zip(columns, kinds, zip(*rows, strict=True), strict=True)
                 ]
 

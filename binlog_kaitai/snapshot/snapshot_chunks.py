@@ -104,10 +104,6 @@ class TableRange:
     keys: tuple[int, ...] = ()
 
     @property
-    def schema(self) -> Schema:
-        return self.table.schema
-
-    @property
     def lower(self) -> int | None:
         return self.bounds[self.number - 1] if self.number else None
 
@@ -121,7 +117,7 @@ class TableRange:
 
     @property
     def queries(self) -> Iterator[str]:
-        schema, withheld = self.schema, self.table.withheld
+        schema, withheld = self.table.schema, self.table.withheld
         columns = ", ".join(
             "NULL" if column.name in withheld else selected(column) for column in schema.columns
         )
@@ -250,12 +246,12 @@ class ChunkFiles(SnapshotFiles):
                 for batch in file.iter_batches(_COPIED_ROWS):
                     left = self._without(batch, part)
                     if left.num_rows:
-                        self.put(files, part.schema, self.stamped(part.schema, left))
+                        self.put(files, part.table.schema, self.stamped(part.table.schema, left))
 
     def add(self, part: TableRange, arrays: list[pa.Array]) -> None:
         """Write rows of a range, as arrays for the columns of its table."""
         files, _ = self._open[part.table.key, part.number]
-        self.put(files, part.schema, self.batch(part.schema, arrays))
+        self.put(files, part.table.schema, self.batch(part.table.schema, arrays))
 
     def end(self, part: TableRange) -> None:
         """Make a range durable."""
@@ -301,8 +297,8 @@ class ChunkFiles(SnapshotFiles):
         """The rows of a batch that did not change."""
         if not part.keys:
             return batch
-        (index,) = part.schema.primary_key
-        own = own_columns(part.schema).items()
+        (index,) = part.table.schema.primary_key
+        own = own_columns(part.table.schema).items()
         name = next(name for name, column in own if column.index == index)
         column = batch.column(untaken_name(name, TAKEN[self._kind]))
         return batch.filter(pc.invert(pc.is_in(column, pa.array(part.keys, column.type))))
@@ -376,7 +372,7 @@ class ChunkFiles(SnapshotFiles):
         keys = tuple(sorted(key for key in touched if part.contains(key)))
         column, base = part.table.integer_key, part.base
         assert base is not None
-        if keys and (column is None or column.name in self.rules.masks.treatments(part.schema)):
+        if keys and (column is None or column.name in self.rules.masks.treatments(part.table.schema)):
             return None
         if len(keys) > max(_FEW, sum(base.files.values()) // _MOST_CHANGED):
             return None
