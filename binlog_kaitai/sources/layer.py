@@ -50,11 +50,6 @@ class Layer(_Above):
         self._chunk = memoryview(b"")
         self._wanted = 0  # bytes that the caller still asks for
 
-    @property
-    def never_waits(self) -> bool:
-        """Whether reading never waits for a writer."""
-        return is_regular_file(self._raw)
-
     def tell(self) -> int:
         return self._position
 
@@ -206,9 +201,9 @@ def header_before(stream: object) -> bytes:
 
 
 def is_regular_file(stream: BinaryIO) -> bool:
-    """Whether a stream reads a regular file, directly or through layers."""
-    if isinstance(stream, Layer):
-        return stream.never_waits
+    """Whether a stream reads a regular file, directly or through layers: it never waits for a writer."""
+    while isinstance(stream, Layer):
+        stream = stream._raw
     try:
         return stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
     except (AttributeError, OSError, ValueError):
