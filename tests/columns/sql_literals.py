@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -11,7 +11,6 @@ import numpy as np
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.log.line_arrays import LineProgram, Pool
 from binlog_kaitai.render.sql.sql_values import SqlStyle
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, MismatchError, walk
@@ -19,30 +18,22 @@ from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.sql_text import SqlDialect
-from binlog_kaitai.views.row_forms import LineWriter, OfEvents
+from binlog_kaitai.views.row_forms import Form, LineWriter
 from binlog_kaitai.views.row_programs import Line, TableLines
 
 
-class LiteralForm:
+class LiteralForm(Form):
     """A line per row with the literal of one column, if the first image has it."""
-
-    text_count = 0
 
     def __init__(self, column: int, *, is_exact: bool, is_quoted: bool) -> None:
         self.style = SqlStyle.of(SqlDialect(), is_quoted=is_quoted)
         self._column, self._is_exact = column, is_exact
-
-    def of_events(self, found: OfEvents, pool: Pool) -> list[LineProgram]:
-        return []
 
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         line, (before, after) = Line(table_lines, 0), program.columns()
         if self._column in (before if program.which & 1 else after):
             line.value(self._column, is_exact=self._is_exact)
         return line.finish()
-
-    def from_json(self, lines: bytes) -> Iterable[bytes]:
-        raise AssertionError
 
 
 class WalkedColumn(NamedTuple):

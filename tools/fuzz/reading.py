@@ -210,7 +210,7 @@ def _sql(run: Run, name: str, *, undo: bool) -> None:
     # Statements that servers do not prepare, such as XA, are printed in their original character set.
     rows_only = undo or run.chance.random() < 0.5
     operation = [one.value for one in Change] if rows_only else []
-    options = SqlOptions.of(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
+    options = SqlOptions(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
     report = OmissionReport(lambda warning: None)
     found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
     text = b"".join(bytes(part) for part in found.value)
