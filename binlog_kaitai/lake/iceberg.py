@@ -321,7 +321,8 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
     mapping = metadata.name_mapping()
     known = {renames.get(one.name, one.name): stored_type(one.type) for one in metadata.schema().as_arrow()}
     new = pa.schema([one for one in columns if one.name not in known])
-    wide = [one for one in columns if known.get(one.name, one.type) != one.type]
+    numbers = [one for one in columns if pa.types.is_floating(one.type) or pa.types.is_decimal(one.type)]
+    wide = [one for one in numbers if known.get(one.name, one.type) != one.type]
     if not (renames or new or wide):
         return
     if renames:
