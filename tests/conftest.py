@@ -101,7 +101,7 @@ def pytest_collection_finish() -> None:
 def _some_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], list[pytest.Item]]:
     """Leave each test of many logs some of them, others for each test; returns those kept and left out.
 
-    About eight are kept, or a sixth of very many.
+    About eight are kept, or an eighth of very many.
     """
     by_test: dict[str, list[pytest.Item]] = {}
     for item in items:
@@ -110,7 +110,7 @@ def _some_of_the_logs(items: list[pytest.Item]) -> tuple[list[pytest.Item], list
     left_out: set[str] = set()
     for name, own in by_test.items():
         if len(own) > _FEW:
-            step = min(6, len(own) // _FEW + 1)
+            step = min(8, len(own) // _FEW + 1)
             first = crc32(name.encode()) % step
             left_out.update(item.nodeid for at, item in enumerate(own) if at % step != first)
     kept = [item for item in items if item.nodeid not in left_out]
