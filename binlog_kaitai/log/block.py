@@ -91,8 +91,8 @@ def count_closings(
     data: Bytes,
     starts: Ints,
     sizes: Ints,
+    codes: Bytes,
     checksums: Bytes,
-    types: Bytes,
     roles: Bytes,
     after: int,
     words: Bytes,
@@ -102,8 +102,8 @@ def count_closings(
 ) -> None:
     """Find BEGIN and COMMIT, and count the events that close tables.
 
-    `starts`, `sizes`, `checksums`, `types`: offset, length, checksum state and type of each event.
-    `roles`: for each type, whether its events close tables.
+    `starts`, `sizes`, `codes`, `checksums`: offset, length, type code and checksum state of each event.
+    `roles`: for each type code, whether its events close tables.
     `after`: length of a checksum.
     `words`, `limits`: the statements that close tables, and the offsets between them.
     `frames`, `closed`: output: whether an event is one of these statements; number of closings up to each
@@ -113,7 +113,7 @@ def count_closings(
     for event in range(starts.shape[0]):
         # With a signed index, Numba would generate code for negative indexes.
         here = np.uint64(event)
-        role = roles[types[here]]
+        role = roles[codes[here]]
         is_word = False
         if role == _BY_STATEMENT:
             end = starts[here] + sizes[here] - (after if checksums[here] != NONE else 0)
@@ -221,9 +221,7 @@ class Block:
     @cached_property
     def types(self) -> Bytes:
         """Type code of each event, uint8, translated where the log uses other type numbers."""
-        if not self.layout.has_permuted_types:
-            return self.codes
-        return np.array([self.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[self.codes]
+        return _types(self.layout)[self.codes] if self.layout.has_permuted_types else self.codes
 
     @cached_property
     def counts(self) -> dict[int, int]:
@@ -262,7 +260,7 @@ class Block:
 
     @cached_property
     def closings(self) -> Ints:
-        """How often tables were closed up to each event, int64."""
+        """How often tables were closed up to each event, int64, whatever types a caller has replaced."""
         return self._closed[0]
 
     @cached_property
@@ -279,8 +277,8 @@ class Block:
     @cached_property
     def _closed(self) -> tuple[Ints, Bools]:
         closed, are_words = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.bool_)
-        events = self.starts, self.sizes, self.checksums, self.types
-        count_closings.run(self.data, *events, _CLOSES, CHECKSUM_SIZE, WORDS, LIMITS, are_words, closed)
+        roles = _CLOSES[_types(self.layout)]
+        count_closings.run(self.data, *self.frames, roles, CHECKSUM_SIZE, WORDS, LIMITS, are_words, closed)
         return closed, are_words
 
     def body(self, kind: int) -> Gathered:
@@ -407,6 +405,12 @@ class Block:
             self.layout if self.checksums[row] != NONE or self.is_special else self.layout.without_checksums()
         )
         return ParsedEvent(self.file, frame, layout, table_map, checksum)
+
+
+@lru_cache
+def _types(layout: Format) -> Bytes:
+    """The type that each type code stands for."""
+    return np.array([layout.effective_type(code) for code in range(256)], dtype=np.uint8)
 
 
 @lru_cache

@@ -141,7 +141,7 @@ def test_begin_and_commit_close_tables(mode: str) -> None:
     types, roles = np.array([2, 2, 2, 2, 2, 1], dtype=np.uint8), np.arange(3, dtype=np.uint8)
     frames, closed = np.empty(6, dtype=np.bool_), np.empty(6, dtype=np.int64)
     words, limits = block.WORDS, block.LIMITS
-    events = starts, sizes, checksums, types
+    events = starts, sizes, types, checksums
     getattr(block.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
     assert frames.tolist() == [True, True, False, False, True, False]
     assert closed.tolist() == [1, 2, 2, 2, 3, 4]

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
@@ -191,16 +190,7 @@ class RowsEvents:
 
 def closed_before(block: Block, scopes: Ints) -> Ints:
     """For each event, the last one up to it that closed the tables of its scope (`context`); -2 for none."""
-    # By type codes: skipped events close tables, too.
-    kinds = np.array([block.layout.effective_type(code) for code in range(256)], dtype=np.uint8)[block.codes]
-    is_closing = np.isin(kinds, list(TABLES_CLOSE))
-    events = np.flatnonzero(kinds == EventType.query_event)
-    ends = block.body_ends(events)
-    for text in CLOSING_STATEMENTS:
-        is_match = block.sizes[events] > len(text) + block.header_length
-        offsets = np.where(is_match, ends - len(text), 0)[:, None] + np.arange(len(text))
-        is_match &= (block.data[offsets] == np.frombuffer(text, dtype=np.uint8)).all(axis=1)
-        is_closing[events[is_match]] = True
+    is_closing = np.diff(block.closings, prepend=0) > 0
     numbers = np.arange(len(block))
     closed = np.full(len(block), -2, dtype=np.int64)
     for is_inside in (False, True):
