@@ -315,7 +315,7 @@ class RowsPages(LogPages[RowsPage]):
         images = Images(block, state.tables)
         for row, error in state.tables.failures:
             failures.setdefault(row, error)
-        first_numbers = state.numbers.first(images)
+        firsts = state.numbers.first(images)
         wanted = selection.of(block, column, pool)
         limit = min([selection.limit, *failures])
         self._unmatched.look(block, limit, column, pool)
@@ -327,18 +327,7 @@ class RowsPages(LogPages[RowsPage]):
             chosen = self._left_out.without(images, chosen)
         origins = state.origins.columns(block, pool)
         page = RowsPage(
-            block,
-            images,
-            chosen,
-            pool,
-            gtids,
-            markers,
-            times,
-            first_numbers,
-            wanted,
-            limit,
-            origins,
-            self._era,
+            block, images, chosen, pool, gtids, markers, times, firsts, wanted, limit, origins, self._era
         )
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)
