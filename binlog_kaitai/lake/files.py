@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pyarrow.parquet import FileMetaData
 
 #: Hive's name of the partition for NULL, which all readers of its layout understand.
-_NO_DATE = "__HIVE_DEFAULT_PARTITION__"
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 _DAY = 86_400_000_000
 
@@ -140,7 +140,7 @@ class _Writer(PartWriter):
             path = Path(self._storage.url, self._table, self._name)
             sync(path)
             sync(path.parent)
-        day = None if self._day == _NO_DATE else self._day
+        day = None if self._day == NO_VALUE else self._day
         statistics = json.dumps(statistics_of(metadata, self._columns))
         self._files.append(
             DataFile(self._table, self._name, day, size, metadata.num_rows, self._columns, statistics)
@@ -149,7 +149,7 @@ class _Writer(PartWriter):
 
 def moved_in(storage: Storage, table: str, path: Path, day: str | None, source: str = "") -> DataFile:
     """Copy a local file into the folder of a table, with the name of its source if the lake has several."""
-    writer = _Writer(storage, table, _NO_DATE if day is None else day, [])
+    writer = _Writer(storage, table, NO_VALUE if day is None else day, [])
     if source:
         for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE):
             writer.write(with_source(batch, source))
@@ -170,7 +170,7 @@ def rewritten(
 ) -> DataFile:
     """Write a file again with other columns."""
     files: list[DataFile] = []
-    writer = _Writer(storage, file.table, _NO_DATE if file.date is None else file.date, files)
+    writer = _Writer(storage, file.table, NO_VALUE if file.date is None else file.date, files)
     with storage.opened(f"{file.table}/{file.path}") as (system, path):
         for batch in pq.ParquetFile(path, filesystem=system).iter_batches(_ROWS_AT_ONCE):
             writer.write(change(batch))
@@ -206,16 +206,12 @@ def _limits(kind: pa.DataType) -> Callable[[Any], int | str | None] | None:
     if pa.types.is_int64(kind):
         return int
     if pa.types.is_date(kind):
-        return _day_text
+        return date.isoformat
     if pa.types.is_timestamp(kind):
         return partial(_time_text, is_utc=kind.tz is not None)
     if pa.types.is_string(kind):
         return _short_text
     return None
-
-
-def _day_text(value: date) -> str:
-    return value.isoformat()
 
 
 def _time_text(value: datetime, *, is_utc: bool) -> str:
@@ -245,7 +241,7 @@ def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBa
 
 
 def _date(day: float) -> str:
-    return _NO_DATE if day != day else str(np.datetime64(int(day), "D"))
+    return NO_VALUE if day != day else str(np.datetime64(int(day), "D"))
 
 
 def rows_by_table(files: Iterable[DataFile]) -> dict[str, int]:

@@ -20,7 +20,7 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
 from binlog_kaitai.errors import SourceError, UsageError
-from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.spark.batch import BinlogReader, SplitPartition, spare_modules
@@ -33,11 +33,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _FORMAT = "binlog_parquet"
-
-#: Hive's name for NULL in the name of a folder.
-_NULL = "__HIVE_DEFAULT_PARTITION__"
-
-_TIME = "_commit_timestamp"
 
 #: The maximum number of digits of decimals that readers of Parquet support.
 _MAX_DIGITS = 38
@@ -179,7 +174,9 @@ class _ParquetReader(DataSourceReader):
 
         use(self._options.keys)
         folder = Path(self._staging) / uuid.uuid4().hex
-        names = [*dict.fromkeys((*self._chosen, *(name for name in (*self._by, _TIME) if name != DATE)))]
+        names = [
+            *dict.fromkeys((*self._chosen, *(name for name in (*self._by, TIMES["changes"]) if name != DATE)))
+        ]
         wanted = pa.schema([self._whole.field(name) for name in names])
         files = OpenFiles[str](lambda key: PartWriter(folder / key))
         try:
@@ -230,10 +227,10 @@ def _parts(batch: pa.RecordBatch, name: str) -> Iterator[tuple[str, pa.RecordBat
     import numpy as np
     import pyarrow as pa
 
-    from binlog_kaitai.lake.files import by_date
+    from binlog_kaitai.lake.files import NO_VALUE, by_date
 
     if name == DATE:
-        yield from by_date(batch, _TIME)
+        yield from by_date(batch, TIMES["changes"])
         return
     column = batch.column(name)
     codes = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
@@ -244,4 +241,4 @@ def _parts(batch: pa.RecordBatch, name: str) -> Iterator[tuple[str, pa.RecordBat
         part = (
             batch if len(texts) == 1 and codes.null_count == 0 else batch.filter(pa.array(numbers == number))
         )
-        yield _NULL if text is None else quote(text, safe=" ") or _NULL, part
+        yield NO_VALUE if text is None else quote(text, safe=" ") or NO_VALUE, part
