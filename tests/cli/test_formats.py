@@ -82,7 +82,7 @@ def hostile(tmp_path: Path) -> Path:
     log.add(groups[0][0])
     log.add(statement(f"CREATE VIEW `{NAME}` AS SELECT 1".encode(), layout))
     log.add(statement(b"BEGIN", layout))
-    table_map = table_map_bytes([3])
+    table_map = table_map_bytes([3], optional=b"\4\2\1c")  # the name of the column
     at = table_map.index(b"\x01t\0")
     table_map = table_map[:at] + bytes([len(name)]) + name + table_map[at + 2 :]
     log.add(row_event(EventType.table_map_event, table_map))
