@@ -344,14 +344,16 @@ def read_index(path: str) -> list[str]:
     Relative entries, and absolute ones whose file does not exist (in an index file copied with its logs), are
     searched beside the index file; so are compressed logs. A server on Windows writes backslashes.
     """
-    with reading(path), open(path, encoding="utf-8", errors="surrogateescape") as file:
-        entries = _entries(file.read())
-    folder = os.path.dirname(path)
-    logs = [_locate(entry, folder) for entry in entries]
-    missing = [entry for entry, log in zip(entries, logs, strict=True) if not os.path.isfile(log)]
-    if missing:
-        raise SourceError(f"lists {missing[0]!r}, which does not exist", file=path)
-    return logs
+    folder, entries = os.path.dirname(path), list[str]()
+    while True:
+        with reading(path), open(path, encoding="utf-8", errors="surrogateescape") as file:
+            known, entries = entries, _entries(file.read())
+        logs = [_locate(entry, folder) for entry in entries]
+        missing = [entry for entry, log in zip(entries, logs, strict=True) if not os.path.isfile(log)]
+        if not missing:
+            return logs
+        if entries == known:  # otherwise they may have been removed since: the index is the first to change
+            raise SourceError(f"lists {missing[0]!r}, which does not exist", file=path)
 
 
 def _entries(index: str) -> list[str]:

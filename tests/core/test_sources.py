@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import os
 from pathlib import Path
 
 import pytest
 
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.sources.source import resolve
+from binlog_kaitai.sources.source import read_index, resolve
 
 LOG = b"\xfebin"
 
@@ -78,6 +79,20 @@ def test_an_index_that_names_a_lost_file_is_an_error(tmp_path: Path) -> None:
     index.write_text("./binlog.000007\n")
     with pytest.raises(SourceError, match=r"binlog\.index.*binlog\.000007"):
         resolve(index)
+
+
+def test_logs_may_go_while_their_index_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    make(tmp_path, "binlog.000001", "binlog.000002")
+    index, is_file = tmp_path / "binlog.index", os.path.isfile
+    index.write_text("./binlog.000001\n./binlog.000002\n")
+
+    def removing(path: str) -> bool:
+        index.write_text("./binlog.000002\n")
+        (tmp_path / "binlog.000001").unlink(missing_ok=True)
+        return is_file(path)
+
+    monkeypatch.setattr(os.path, "isfile", removing)
+    assert [Path(path).name for path in read_index(str(index))] == ["binlog.000002"]
 
 
 def test_a_pattern_gives_its_matches_by_number(tmp_path: Path) -> None:
