@@ -172,8 +172,7 @@ class Storage:
         """What deltalake must know besides the environment."""
         if self._store is None:
             return None
-        _, _, query = self.url.partition("?") if "=" in self.url.rpartition("?")[2] else ("", "", "")
-        given = dict(parse_qsl(query))
+        given = dict(parse_qsl(remote.split_options(self.url)[2]))
         found = self._options | {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
         name = self._store.endpoint
         endpoint = found.get(name, "")

@@ -127,13 +127,13 @@ def find(url: str) -> list[str]:
 
 def join(url: str, name: str) -> str:
     """The URL of a file in a folder; options after the folder's URL stay at the end."""
-    path, mark, options = _split_options(url)
+    path, mark, options = split_options(url)
     return f"{path.rstrip('/')}/{name}{mark}{options}"
 
 
 def without_options(url: str) -> str:
     """A URL without credentials and options."""
-    scheme, mark, rest = _split_options(url)[0].partition("://")
+    scheme, mark, rest = split_options(url)[0].partition("://")
     host, slash, path = rest.partition("/")
     user, at, host = host.rpartition("@")
     container = user.partition(":")[0] + at if scheme_of(url) in _AZURE else ""
@@ -206,14 +206,14 @@ class _RemotePath(NamedTuple):
 
 
 def _place(url: str) -> _RemotePath:
-    rest, mark, options = _split_options(url.partition("://")[2])
+    rest, mark, options = split_options(url.partition("://")[2])
     host, _, _ = rest.partition("/")
     system, base = _system(scheme_of(url), host, mark + options)
     head = url[: url.index("://") + 3] + host
     return _RemotePath(system, base + rest[len(host) :], head, base, mark + options)
 
 
-def _split_options(url: str) -> tuple[str, str, str]:
+def split_options(url: str) -> tuple[str, str, str]:
     """A URL before its options, ``"?"``, and the options; without options, both are empty."""
     return url.partition("?") if "=" in url.rpartition("?")[2] else (url, "", "")
 
