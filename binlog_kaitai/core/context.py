@@ -82,11 +82,16 @@ class Context:
         self.is_encrypted = False
         self._key_ids: tuple[str, ...] = ("1",)
 
+    @classmethod
+    def of(cls, layout: Format) -> Context:
+        """The context before any event, with a known format."""
+        context = cls(layout.binlog_version)
+        context.layout = layout
+        return context
+
     def for_payload(self) -> Context:
         """The context of the events inside a transaction payload: no checksums, table maps of their own."""
-        inner = Context(self.layout.binlog_version)
-        inner.layout = self.layout.without_checksums()
-        return inner
+        return Context.of(self.layout.without_checksums())
 
     def table_map_of(self, raw: bytes, type_code: int) -> TableMapEvent | None:
         """The table map that a rows event refers to; None for other events, or if it is missing."""

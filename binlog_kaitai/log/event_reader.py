@@ -365,9 +365,7 @@ class EventReader(AbstractContextManager["EventReader"]):
 
 def _rows_inside(outer: ParsedEvent, layout: Format) -> Iterator[ParsedEvent]:
     """The rows events of a transaction payload, read again."""
-    context = Context(layout.binlog_version)
-    context.layout = layout
-    inside = EventReader([])._read_payload(outer, context, GtidTracker())
+    inside = EventReader([])._read_payload(outer, Context.of(layout), GtidTracker())
     return (event for event in inside if event.row_numbers is not None)
 
 

@@ -332,8 +332,7 @@ def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_
     caught: BinlogError = GrammarError("does not contain complete events", field="body.payload")
     count = 0
     try:
-        context = Context(block.layout.binlog_version)
-        context.layout = block.layout.without_checksums()
+        context = Context.of(block.layout.without_checksums())
         reader = BlockReader(
             open_payload(body),
             context,

@@ -109,7 +109,7 @@ class _Dump:
             else:
                 with source.open() as stream:
                     blocks = BlockReader.of_file(stream, source.name, **self._block_options)
-                    context = _context_like(blocks.context)
+                    context = Context.of(blocks.context.layout)
                     self._print_all(blocks, context)
                     self._end(blocks, context)
             if self._log is not None:
@@ -139,7 +139,7 @@ class _Dump:
         """Print the events of a log from an offset on, with any format description before it."""
         with source.open() as stream:
             blocks = BlockReader.of_file(stream, source.name, **self._block_options)
-            context, after, versions = (_context_like(blocks.context) for _ in range(3))
+            context, after, versions = (Context.of(blocks.context.layout) for _ in range(3))
             events = iter(blocks)
             head = self._read_head(events, context, start)
             if head.rest is None:
@@ -221,7 +221,8 @@ class _Dump:
         """The printer of the current log: the client is chosen by the first event of the first log."""
         if self._log is None:
             self._position = int(block.positions[0])
-            self._read(block, 0, _context_like(context))  # nothing is printed of a log that cannot be read
+            # Nothing is printed of a log that cannot be read.
+            self._read(block, 0, Context.of(context.layout))
             if self.printer is None:
                 self.printer = self._printer_of(block.event(0))
                 self.write(self.printer.start_all())
@@ -248,13 +249,6 @@ class _Dump:
         from binlog_kaitai.render.dump.mysqlbinlog import MysqlPrinter
 
         return MysqlPrinter(self.options, self.write, self.loads)
-
-
-def _context_like(context: Context) -> Context:
-    """A context before any event, of the same version and first format."""
-    other = Context(context.layout.binlog_version)
-    other.layout = context.layout
-    return other
 
 
 def _copied(block: Block) -> Block:

@@ -31,8 +31,8 @@ class TablesInside:
     def of(self, payload: int) -> Context:
         """The context of the events inside the payload at an offset of the log."""
         if payload != self.payload:
-            self._context, self.payload = self._outer.for_payload(), payload
-            self._context.layout = self._outer.layout  # they were given checksums
+            # The events were given checksums.
+            self._context, self.payload = Context.of(self._outer.layout), payload
         return self._context
 
 
