@@ -43,11 +43,15 @@ seq:
   - id: bits
     -orig-id: bit_len
     type: u1
+    valid:
+      max: 7
     if: is_bit
     doc: Number of bits beyond the whole bytes, 0 to 7.
   - id: bytes
     -orig-id: bytes_in_rec
     type: u1
+    valid:
+      max: 8
     if: is_bit
     doc: Number of whole bytes, 0 to 8.
   - id: precision

@@ -64,11 +64,15 @@ class ColumnMetadata(KaitaiStruct):
             pass
             _starts['bits'] = _tell()
             self.bits = self._io.read_u1()
+            if not self.bits <= 7:
+                raise kaitaistruct.ValidationGreaterThanError(7, self.bits, self._io, u"/seq/4")
 
         if self.is_bit:
             pass
             _starts['bytes'] = _tell()
             self.bytes = self._io.read_u1()
+            if not self.bytes <= 8:
+                raise kaitaistruct.ValidationGreaterThanError(8, self.bytes, self._io, u"/seq/5")
 
         if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
             pass

@@ -207,6 +207,35 @@ def test_an_empty_value_of_a_user_variable_is_damage(tmp_path: Path) -> None:
     assert [(one.position, one.field) for one in found] == [(event.position, "body.value.number")]
 
 
+@pytest.mark.parametrize(("name", "byte"), [("bits", 8), ("bytes", 9)])
+def test_a_bit_column_wider_than_its_bytes_is_damage_for_every_reader(
+    name: str, byte: int, tmp_path: Path
+) -> None:
+    source = case("mysql-9.7", "types_full").logs[0]
+    leaf, event = next(
+        (leaf, event)
+        for event in bk.open(source)
+        if event.type == "TABLE_MAP_EVENT" and event.body.table_name == "misc"
+        for leaf in dissect(event).leaves
+        if leaf.path.endswith(f"metadata.columns[1].{name}")
+    )
+    layout, groups = events_of(source)
+    log = LogMaker(layout)
+    for raw in (raw for group in groups for raw in group):
+        is_chosen = raw == event.raw
+        log.add(raw[: leaf.offset] + bytes([byte]) + raw[leaf.offset + 1 :] if is_chosen else raw)
+    path = log.write(tmp_path / "binlog.000001")
+    errors = [str(one) for one in scan(Source.of_path(str(path)), is_thorough=True).damages[:1]]
+    for read in (bk.open, bk.read_changes):
+        with pytest.raises(GrammarError) as caught:
+            list(read(path))
+        errors.append(str(caught.value))
+    errors.append(printed(path, tmp_path)[1])
+    assert name in errors[0]
+    assert len(errors) == 4
+    assert len(set(errors)) == 1
+
+
 def test_a_payload_between_pieces_is_the_same_damage_for_both_readers(tmp_path: Path) -> None:
     """The payload cannot be decompressed, either."""
     first, *_ = (one.raw for one in bk.open(in_pieces(3)) if one.type == "PARTIAL_ROW_DATA_EVENT")

@@ -388,11 +388,21 @@ if (this.isBit) {
 from(this, 'bits');
 this.bits = this._io.readU1();
 to(this, 'bits');
+if (!(this.bits <= 7)) {
+var _err = new KaitaiStream.ValidationGreaterThanError(7, this.bits, this._io, "/seq/4");
+this._debug.bits.validationError = _err;
+throw _err;
+}
 }
 if (this.isBit) {
 from(this, 'bytes');
 this.bytes = this._io.readU1();
 to(this, 'bytes');
+if (!(this.bytes <= 8)) {
+var _err = new KaitaiStream.ValidationGreaterThanError(8, this.bytes, this._io, "/seq/5");
+this._debug.bytes.validationError = _err;
+throw _err;
+}
 }
 if (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.NEWDECIMAL) {
 from(this, 'precision');
