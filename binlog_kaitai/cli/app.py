@@ -56,7 +56,7 @@ _COMMANDS = {
 
 #: The modules of several commands.
 _MODULES = dict.fromkeys(("events", "rows", "transactions"), "listing_commands")
-_MODULES |= dict.fromkeys(("repair", "slice", "verify"), "check_commands")
+_MODULES |= dict.fromkeys(("repair", "slice", "verify"), "check_commands") | {"find": "gtids_command"}
 
 
 class _Commands(click.Group):

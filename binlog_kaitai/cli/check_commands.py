@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.sources
 @options.formats("text", "json")
 @options.jobs
-@click.option("--thorough", is_flag=True, help="Check every body and row, even if its checksum is correct.")
+@options.flag("--thorough", "Check every body and row, even if its checksum is correct.")
 def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bool) -> None:
     """Check logs for damage.
 
@@ -71,12 +71,10 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
 @click.command()
 @click.argument("source", metavar="SOURCE")
 @options.keys
-@click.option("--to", "target", type=options.LocalPath(), metavar="FILE", required=True, help="The new log.")
-@click.option("--keep-partial", is_flag=True, help="Also keep intact events of incomplete transactions.")
-@click.option(
-    "--format-from", metavar="LOG", help="Use the format description of this log, from the same server."
-)
-@click.option("--overwrite", is_flag=True, help="Overwrite an existing file.")
+@options.option("--to target", "The new log.", "FILE", type=options.LocalPath(), required=True)
+@options.flag("--keep-partial", "Also keep intact events of incomplete transactions.")
+@options.option("--format-from", "Use the format description of this log, from the same server.", "LOG")
+@options.flag("--overwrite", "Overwrite an existing file.")
 @options.formats("text", "json")
 def repair(
     source: str, target: str, keep_partial: bool, format_from: str | None, overwrite: bool, output: str
@@ -125,15 +123,14 @@ def repair(
 
 @click.command()
 @options.sources
-@click.option(
-    "--to",
-    "target",
+@options.option(
+    "--to target",
+    "The new log; for several logs, a directory.",
+    "FILE|DIR",
     type=options.LocalPath(),
-    metavar="FILE|DIR",
     required=True,
-    help="The new log; for several logs, a directory.",
 )
-@click.option("--overwrite", is_flag=True, help="Overwrite existing files.")
+@options.flag("--overwrite", "Overwrite existing files.")
 @options.filters
 def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unpack[FilterOptions]) -> None:
     """Copy selected transactions into a new log.

@@ -40,6 +40,11 @@ def handling(handler: Callable[[int, FrameType | None], object], *numbers: signa
             signal.signal(number, earlier)
 
 
+def interrupt(*_: object) -> None:
+    """Handle a signal like Ctrl-C."""
+    raise KeyboardInterrupt
+
+
 def text_output() -> BinaryIO:
     """Where to write text of a log: stdout, with control characters escaped if it is a terminal."""
     stream = sys.stdout.buffer

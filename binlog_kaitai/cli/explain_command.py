@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, BinaryIO
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import has_colors, print_json, say
-from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.cli.console import has_colors, print_json
+from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.render.explanation import Explained
@@ -22,19 +22,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.sources
-@click.option("--at", "position", type=options.number, metavar="POS", help="Only the event at this position.")
+@options.option("--at position", "Only the event at this position.", "POS", type=options.number)
 @options.formats("text", "json")
 @options.zone
-@click.option("--wide", is_flag=True, help="Do not wrap lines to the terminal width.")
-@click.option("--full", "in_full", is_flag=True, help="Show fields longer than 4 KiB in full.")
-@click.option(
-    "--html",
-    type=options.LocalPath(path_type=Path),
-    metavar="FILE",
-    help="Write a page, the viewer, with the log in it.",
+@options.flag("--wide", "Do not wrap lines to the terminal width.")
+@options.flag("--full in_full", "Show fields longer than 4 KiB in full.")
+@options.option(
+    "--html", "Write a page, the viewer, with the log in it.", "FILE", type=options.LocalPath(path_type=Path)
 )
-@click.option("--start-position", "start", type=options.number, metavar="N", help="With --html: start here.")
-@click.option("--stop-position", "stop", type=options.number, metavar="N", help="With --html: stop here.")
+@options.option("--start-position start", "With --html: start here.", "N", type=options.number)
+@options.option("--stop-position stop", "With --html: stop here.", "N", type=options.number)
 @options.ddl
 def explain(
     sources: tuple[str, ...],
@@ -123,10 +120,8 @@ def _write_page(
         with log.open() as stream:
             log = Source.of_bytes(stream.read(), log.name)
     name = Path(log.name).name
-    text = page(Excerpt.of(log, name, start=start, stop=stop, position=position, ddl=ddl))
-    with writing_to(str(path)):
-        path.write_bytes(text)
-    say(f"{path}: {len(text):,} bytes", err=True)
+    excerpt = Excerpt.of(log, name, start=start, stop=stop, position=position, ddl=ddl)
+    options.write_page(path, page(excerpt))
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:

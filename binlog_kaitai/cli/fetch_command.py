@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import handling, say
+from binlog_kaitai.cli.console import handling, interrupt, say
 from binlog_kaitai.core.filters import MAX_SERVER_ID
 from binlog_kaitai.errors import ConnectionLostError, UsageError
 from binlog_kaitai.render.output_text import to_json
@@ -21,41 +21,36 @@ EXIT_UNREACHABLE = 4
 @click.command()
 @click.argument("url", metavar="URL")
 @options.target("Directory of the archive.", instead="archive to a local disk, and add --store URL")
-@click.option("--follow", is_flag=True, help="Keep reading as the server writes, until interrupted.")
-@click.option(
-    "--from",
-    "start",
+@options.flag("--follow", "Keep reading as the server writes, until interrupted.")
+@options.option(
+    "--from start",
+    "Where a new archive starts: earliest, latest, a log name, or GTIDs to skip.",
+    "POSITION",
     default="earliest",
-    show_default=True,
-    metavar="POSITION",
-    help="Where a new archive starts: earliest, latest, a log name, or GTIDs to skip.",
 )
-@click.option("--semi-sync", is_flag=True, help="Semi-synchronous: commits wait until they are archived.")
-@click.option(
-    "--server-id", type=options.number, metavar="N", help="Server ID to register with; default: random."
-)
-@click.option(
+@options.flag("--semi-sync", "Semi-synchronous: commits wait until they are archived.")
+@options.option("--server-id", "Server ID to register with; default: random.", "N", type=options.number)
+@options.option(
     "--heartbeat",
+    "Heartbeat interval; fetch reconnects after twice that.",
+    "SECONDS",
     type=click.FloatRange(0.1, 3600),
     default=10,
-    show_default=True,
-    metavar="SECONDS",
-    help="Heartbeat interval; fetch reconnects after twice that.",
 )
-@click.option("--defaults-file", type=click.Path(), metavar="FILE", help="Read only this option file.")
-@click.option(
+@options.option("--defaults-file", "Read only this option file.", "FILE", type=click.Path())
+@options.option(
     "--metrics-file",
+    "Keep this file up to date for Prometheus.",
+    "FILE",
     type=options.LocalPath(path_type=Path),
-    metavar="FILE",
-    help="Keep this file up to date for Prometheus.",
 )
-@click.option("--compress", type=click.Choice(("zstd",)), help="Compress logs that the server has closed.")
-@click.option("--store", metavar="URL", help="Copy closed logs to this folder of an object store.")
-@click.option(
+@options.option("--compress", "Compress logs that the server has closed.", type=click.Choice(("zstd",)))
+@options.option("--store", "Copy closed logs to this folder of an object store.", "URL")
+@options.option(
     "--keep-local",
+    "Of the logs in the store, keep only the newest N in the directory.",
+    "N",
     type=click.IntRange(0),
-    metavar="N",
-    help="Of the logs in the store, keep only the newest N in the directory.",
 )
 @options.formats("text", "json")
 def fetch(
@@ -101,7 +96,7 @@ def fetch(
         raise UsageError("--semi-sync requires --follow")
     options.refuse_inputs(metrics_file, [str(target), defaults_file])
     try:
-        with handling(_interrupt, signal.SIGTERM):
+        with handling(interrupt, signal.SIGTERM):
             fetch(
                 url,
                 target,
@@ -124,10 +119,6 @@ def fetch(
     except KeyboardInterrupt:
         if not follow:
             raise
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def _say_json(what: str, facts: dict[str, object]) -> None:

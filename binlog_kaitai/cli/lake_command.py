@@ -21,13 +21,9 @@ def lake() -> None:
 @lake.command()
 @_LAKE
 @options.storage_options
-@click.option(
-    "--target-size", default="256m", show_default=True, metavar="SIZE", help="Target size of the new files."
-)
-@click.option(
-    "--before", type=click.DateTime(("%Y-%m-%d",)), metavar="DATE", help="Only partitions of earlier dates."
-)
-@click.option("--dry-run", is_flag=True, help="Print what would be joined, without writing.")
+@options.option("--target-size", "Target size of the new files.", "SIZE", default="256m")
+@options.option("--before", "Only partitions of earlier dates.", "DATE", type=click.DateTime(("%Y-%m-%d",)))
+@options.flag("--dry-run", "Print what would be joined, without writing.")
 def compact(
     lake: str, storage_options: dict[str, str], target_size: str, before: datetime | None, dry_run: bool
 ) -> None:
@@ -63,15 +59,14 @@ def compact(
 @lake.command()
 @_LAKE
 @options.storage_options
-@click.option(
+@options.option(
     "--retention",
+    "Keep files that readers of a table may have listed within these hours.",
+    "HOURS",
     type=click.IntRange(168),
     default=168,
-    show_default=True,
-    metavar="HOURS",
-    help="Keep files that readers of a table may have listed within these hours.",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be removed, without removing it.")
+@options.flag("--dry-run", "Print what would be removed, without removing it.")
 def vacuum(lake: str, storage_options: dict[str, str], retention: int, dry_run: bool) -> None:
     """Remove files that no reader of a lake needs any more.
 

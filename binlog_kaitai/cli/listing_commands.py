@@ -26,10 +26,8 @@ _SHOWN = ("gtid", "thread", "statement")
 
 def _follows(command: options.Command) -> options.Command:
     """Add the options for `--follow`; the command gets them as `follow` and `from_now`."""
-    from_now = click.option("--from-now", is_flag=True, help="With --follow: skip existing events.")
-    return click.option("--follow", is_flag=True, help="Keep reading as the server writes, until Ctrl-C.")(
-        from_now(command)
-    )
+    command = options.flag("--from-now", "With --follow: skip existing events.")(command)
+    return options.flag("--follow", "Keep reading as the server writes, until Ctrl-C.")(command)
 
 
 def _write_followed(
@@ -65,12 +63,6 @@ def _write_followed(
                 chosen["start_position"] = None
             write(source, Filters.of(**chosen))
             sys.stdout.buffer.flush()
-
-
-def _check_follow(follow: bool, from_now: bool) -> None:
-    """Reject an option that has no meaning without `--follow`."""
-    if from_now and not follow:
-        raise UsageError("--from-now requires --follow")
 
 
 @click.command()
@@ -110,7 +102,8 @@ def events(
     from binlog_kaitai.render.listings import event_writer
     from binlog_kaitai.views.event_lines import write_json
 
-    _check_follow(follow, from_now)
+    if from_now and not follow:
+        raise UsageError("--from-now requires --follow")
     stdout = table_output() if output == "table" else text_output()
     write = event_writer(output, stdout)
     if follow:
@@ -128,15 +121,10 @@ def events(
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv", "debezium")
-@options.several(
-    "--show",
-    _SHOWN,
-    metavar="NAMES",
-    help="Extra columns, comma-separated: gtid, thread, statement.",
-)
-@click.option("--vertical", "-G", is_flag=True, help="Print a line for each column, like \\G in mysql.")
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print only the first N rows.")
-@click.option("--tail", "last", type=click.IntRange(min=1), metavar="N", help="Print only the last N rows.")
+@options.several("--show", _SHOWN, "NAMES", f"Extra columns, comma-separated: {', '.join(_SHOWN)}.")
+@options.flag("--vertical -G", "Print a line for each column, like \\G in mysql.")
+@options.option("--limit", "Print only the first N rows.", "N", type=click.IntRange(min=1))
+@options.option("--tail last", "Print only the last N rows.", "N", type=click.IntRange(min=1))
 @options.changes
 @options.ddl
 @options.jobs
@@ -218,7 +206,8 @@ def rows(
         raise UsageError("--limit and --tail cannot be used together")
     if follow and (limit or last):
         raise UsageError(f"--{'limit' if limit else 'tail'} cannot be used with --follow")
-    _check_follow(follow, from_now)
+    if from_now and not follow:
+        raise UsageError("--from-now requires --follow")
     if follow:
         from binlog_kaitai.core.spans import Span
         from binlog_kaitai.ddl.definitions import restore
@@ -288,26 +277,28 @@ def _shape_of(
 
 @click.command()
 @options.sources
-@click.option(
+@options.option(
     "--sort",
+    "Sort in descending order; default: log order.",
     type=click.Choice(("size", "duration", "rows", "events")),
-    help="Sort in descending order; default: log order.",
 )
-@click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Print only the first N transactions.")
+@options.option("--limit", "Print only the first N transactions.", "N", type=click.IntRange(min=1))
 @options.operations("Only transactions with row changes of this kind. *")
-@click.option(
+@options.option(
     "--min-size",
+    "Only transactions of at least this size, such as 64m.",
+    "SIZE",
     type=options.size,
     default="0",
-    metavar="SIZE",
-    help="Only transactions of at least this size, such as 64m.",
+    show_default=False,
 )
-@click.option(
+@options.option(
     "--min-rows",
+    "Only transactions with at least N changed rows.",
+    "N",
     type=options.number,
     default="0",
-    metavar="N",
-    help="Only transactions with at least N changed rows.",
+    show_default=False,
 )
 @options.filters
 @options.formats("table", "json", "csv")

@@ -16,7 +16,7 @@ import click
 from click.core import ParameterSource
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import handling, say
+from binlog_kaitai.cli.console import handling, interrupt, say
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import FORMATS, PLACE, SOURCES, VIEWS
 
@@ -51,137 +51,103 @@ _OF_SOURCES = (
 
 @click.command()
 @click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=click.Path(allow_dash=True))
-@click.option("--to", "target", required=True, metavar="LAKE", help="Directory or URL of the lake.")
+@options.option("--to target", "Directory or URL of the lake.", "LAKE", required=True)
 @options.storage_options
-@click.option(
+@options.option(
     "--servers",
-    metavar="FILE",
+    "Load several sources, named in this TOML file.",
+    "FILE",
     type=click.Path(exists=True, dir_okay=False),
-    help="Load several sources, named in this TOML file.",
 )
-@click.option(
+@options.option(
     "--into",
+    "With --servers: a lake for each source, in folders of LAKE; or one, with a column _source.",
     type=click.Choice(("folders", "one")),
     default="folders",
-    show_default=True,
-    help="With --servers: a lake for each source, in folders of LAKE; or one, with a column _source.",
 )
-@click.option("--continuous", is_flag=True, help="Keep running until interrupted.")
-@click.option(
-    "--interval",
-    default="10 seconds",
-    show_default=True,
-    metavar="TIME",
-    help="With --continuous: how often to check for new events.",
+@options.flag("--continuous", "Keep running until interrupted.")
+@options.option(
+    "--interval", "With --continuous: how often to check for new events.", "TIME", default="10 seconds"
 )
-@click.option("--tables", "-t", multiple=True, metavar="SCHEMA.TABLE", help="Only changes of these tables. *")
+@options.option("--tables -t", "Only changes of these tables. *", "SCHEMA.TABLE", multiple=True)
 @options.views
-@click.option(
-    "--format",
-    "table_format",
-    type=click.Choice(FORMATS),
-    default="delta",
-    show_default=True,
-    help="Table format.",
-)
-@click.option("--state", is_flag=True, help="Also keep the current contents of each table.")
-@click.option("--no-dates", is_flag=True, help="Do not partition the tables by date.")
-@click.option(
+@options.option("--format table_format", "Table format.", type=click.Choice(FORMATS), default="delta")
+@options.flag("--state", "Also keep the current contents of each table.")
+@options.flag("--no-dates", "Do not partition the tables by date.")
+@options.option(
     "--start",
+    'Where a new lake starts: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
+    "POSITION",
     default="earliest",
-    show_default=True,
-    metavar="POSITION",
-    help='Where a new lake starts: earliest, latest, or JSON like {"file": "binlog.000007", "position": 4}.',
 )
-@click.option(
-    "--batch-size", default="1g", show_default=True, metavar="SIZE", help="Maximum bytes per batch."
-)
-@click.option(
-    "--split-size", default="64m", show_default=True, metavar="SIZE", help="Approximate bytes per task."
-)
+@options.option("--batch-size", "Maximum bytes per batch.", "SIZE", default="1g")
+@options.option("--split-size", "Approximate bytes per task.", "SIZE", default="64m")
 @options.zero_dates
 @options.ddl
-@click.option(
+@options.option(
     "--mode",
+    "On damage: fail, write rows to the table damage, or only count it.",
     type=click.Choice(("failfast", "permissive", "dropmalformed"), case_sensitive=False),
     default="failfast",
-    show_default=True,
-    help="On damage: fail, write rows to the table damage, or only count it.",
 )
-@click.option("--allow-loss", is_flag=True, help="Continue if unread logs have been purged.")
-@click.option(
+@options.flag("--allow-loss", "Continue if unread logs have been purged.")
+@options.option(
     "--spool",
+    "For a server: where to keep its logs until they are loaded; default: in the lake.",
+    "DIR",
     type=options.LocalPath(),
-    metavar="DIR",
-    help="For a server: where to keep its logs until they are loaded; default: in the lake.",
 )
-@click.option(
+@options.flag(
     "--snapshot",
-    is_flag=True,
-    help="For a server: begin a new lake with the contents of its tables, then load its logs from there on.",
+    "For a server: begin a new lake with the contents of its tables, then load its logs from there on.",
 )
-@click.option(
+@options.option(
     "--snapshot-readers",
+    "Connections that read the tables for --snapshot.",
+    "N",
     type=click.IntRange(1, 64),
     default=2,
-    show_default=True,
-    metavar="N",
-    help="Connections that read the tables for --snapshot.",
 )
-@click.option(
-    "--snapshot-from",
-    "dump",
-    type=click.Path(exists=True),
-    metavar="DUMP",
-    help="Begin a new lake with a dump of mysqldump, mariadb-dump or mydumper, then load the logs from its "
+@options.option(
+    "--snapshot-from dump",
+    "Begin a new lake with a dump of mysqldump, mariadb-dump or mydumper, then load the logs from its "
     "position on.",
+    "DUMP",
+    type=click.Path(exists=True),
 )
-@click.option(
-    "--include-columns",
-    "included",
+@options.option(
+    "--include-columns included", "Load only these columns of a table. *", "COLUMNS", multiple=True
+)
+@options.option("--exclude-columns excluded", "Do not load these columns. *", "COLUMNS", multiple=True)
+@options.option(
+    "--mask masks",
+    "Mask columns: hash (with a key), sha256, truncate:N or null. *",
+    "COLUMNS=METHOD",
     multiple=True,
-    metavar="COLUMNS",
-    help="Load only these columns of a table. *",
 )
-@click.option(
-    "--exclude-columns", "excluded", multiple=True, metavar="COLUMNS", help="Do not load these columns. *"
-)
-@click.option(
-    "--mask",
-    "masks",
-    multiple=True,
-    metavar="COLUMNS=METHOD",
-    help="Mask columns: hash (with a key), sha256, truncate:N or null. *",
-)
-@click.option(
+@options.option(
     "--mask-key-file",
+    "Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
+    "FILE",
     type=options.LocalPath(),
-    metavar="FILE",
-    help="Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
 )
-@click.option(
-    "--rename",
-    "renames",
+@options.option(
+    "--rename renames",
+    "Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",
+    "OLD=NEW",
     multiple=True,
-    metavar="OLD=NEW",
-    help="Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",
 )
-@click.option("--dry-run", is_flag=True, help="Print what would be loaded, without writing. Needs no Spark.")
-@click.option(
-    "--progress-file",
-    type=options.LocalPath(),
-    metavar="FILE",
-    help="Append a line of JSON for each batch.",
-)
-@click.option(
+@options.flag("--dry-run", "Print what would be loaded, without writing. Needs no Spark.")
+@options.option("--progress-file", "Append a line of JSON for each batch.", "FILE", type=options.LocalPath())
+@options.option(
     "--metrics-file",
+    "Keep metrics in this file, in Prometheus' text format.",
+    "FILE",
     type=options.LocalPath(),
-    metavar="FILE",
-    help="Keep metrics in this file, in Prometheus' text format.",
 )
-@click.option("--ui", is_flag=True, help="Serve Spark's user interface.")
-@click.option("--master", metavar="URL", help="Spark master, such as local[4]; set by spark-submit itself.")
-@click.option("--conf", "settings", multiple=True, metavar="NAME=VALUE", help="A Spark setting. *")
+@options.flag("--ui", "Serve Spark's user interface.")
+@options.option("--master", "Spark master, such as local[4]; set by spark-submit itself.", "URL")
+@options.option("--conf settings", "A Spark setting. *", "NAME=VALUE", multiple=True)
 def pipeline(
     sources: tuple[str, ...],
     target: str,
@@ -368,16 +334,12 @@ def _session(master: str | None, settings: Sequence[str], shows_ui: bool) -> Ite
     if shows_ui:
         say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
     try:
-        with handling(_interrupt, signal.SIGINT, signal.SIGTERM):
+        with handling(interrupt, signal.SIGINT, signal.SIGTERM):
             yield spark
     except KeyboardInterrupt:
         spark.sparkContext.cancelAllJobs()
     finally:
         stop(spark)
-
-
-def _interrupt(*_: object) -> None:
-    raise KeyboardInterrupt
 
 
 def parse_interval(text: str) -> float:

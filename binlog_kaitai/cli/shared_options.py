@@ -24,7 +24,7 @@ from binlog_kaitai.core.filters import (
     parse_size,
     whole_number,
 )
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources import disk as outputs
 from binlog_kaitai.sources.remote import is_url
@@ -38,6 +38,17 @@ _STDOUT = 1
 
 Command = TypeVar("Command", bound=Callable[..., object])
 _Lines = TypeVar("_Lines")
+
+
+def option(
+    names: str, help: str, metavar: str | None = None, **settings: Any
+) -> Callable[[Command], Command]:
+    """An option; its names, and that of the parameter, are separated by blanks. Defaults are shown."""
+    settings = {"show_default": "default" in settings, **settings}
+    return click.option(*names.split(), help=help, metavar=metavar, **settings)
+
+
+flag = partial(option, is_flag=True)
 
 # A path, so that shells complete it; the reader checks whether it exists.
 source_paths = click.argument(
@@ -80,31 +91,15 @@ def _use_key(context: click.Context, option: click.Parameter, value: object) -> 
     context.call_on_close(lambda: use(None))
 
 
-_key_option = partial(click.option, callback=_use_key, expose_value=False)
+_key_option = partial(option, callback=_use_key, expose_value=False)
+_key_files = partial(_key_option, metavar="FILE", type=click.Path(), multiple=True)
 
 _KEYS = [
-    _key_option(
-        "--keyring",
-        type=click.Path(),
-        multiple=True,
-        metavar="FILE",
-        help="Keys of encrypted logs: a MySQL server's keyring. *",
-    ),
-    _key_option("--key", metavar="ID=HEX", multiple=True, help="A key of encrypted logs. *"),
-    _key_option(
-        "--key-file",
-        type=click.Path(),
-        multiple=True,
-        metavar="FILE",
-        help="Keys of encrypted logs: a file of MariaDB's file_key_management. *",
-    ),
-    _key_option("--key-file-secret", metavar="TEXT", help="Secret that decrypts the key file, or FILE:PATH."),
-    _key_option(
-        "--key-file-pbkdf2",
-        type=int,
-        metavar="N",
-        help="Number of PBKDF2 rounds, if the key file uses PBKDF2.",
-    ),
+    _key_files("--keyring", "Keys of encrypted logs: a MySQL server's keyring. *"),
+    _key_option("--key", "A key of encrypted logs. *", "ID=HEX", multiple=True),
+    _key_files("--key-file", "Keys of encrypted logs: a file of MariaDB's file_key_management. *"),
+    _key_option("--key-file-secret", "Secret that decrypts the key file, or FILE:PATH.", "TEXT"),
+    _key_option("--key-file-pbkdf2", "Number of PBKDF2 rounds, if the key file uses PBKDF2.", "N", type=int),
 ]
 
 
@@ -176,14 +171,21 @@ class LocalPath(click.Path):
 
 def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Command]:
     """The option `--to` of commands that write into a directory."""
-    return click.option(
-        "--to",
-        "target",
-        type=LocalPath(path_type=Path, instead=instead),
-        required=True,
-        metavar="DIR",
-        help=help_text,
-    )
+    path = LocalPath(path_type=Path, instead=instead)
+    return option("--to target", help_text, "DIR", type=path, required=True)
+
+
+def operations(help_text: str) -> Callable[[Command], Command]:
+    """The option `--operation`."""
+    choice = click.Choice(("insert", "update", "delete"))
+    return option("--operation", help_text, type=choice, multiple=True)
+
+
+_CHANGES = [
+    operations("Only row changes of this kind. *"),
+    option("--where", 'Only row changes that match, such as "id=42".', "CONDITION"),
+    option("--column", "Only updates that change this column. *", "NAME", multiple=True),
+]
 
 
 def changes(command: Command) -> Command:
@@ -191,20 +193,7 @@ def changes(command: Command) -> Command:
     return _with_all(_CHANGES, command)
 
 
-def operations(help_text: str) -> Callable[[Command], Command]:
-    """The option `--operation`."""
-    choice = click.Choice(("insert", "update", "delete"))
-    return click.option("--operation", type=choice, multiple=True, help=help_text)
-
-
-_CHANGES = [
-    operations("Only row changes of this kind. *"),
-    click.option("--where", metavar="CONDITION", help='Only row changes that match, such as "id=42".'),
-    click.option("--column", metavar="NAME", multiple=True, help="Only updates that change this column. *"),
-]
-
-
-def several(option: str, names: tuple[str, ...], *, metavar: str, help: str) -> Callable[[Command], Command]:
+def several(name: str, names: tuple[str, ...], metavar: str, help: str) -> Callable[[Command], Command]:
     """Add an option that takes a comma-separated list of names and passes it as a tuple."""
 
     def read(context: click.Context, parameter: click.Parameter, text: str) -> tuple[str, ...]:
@@ -217,9 +206,8 @@ def several(option: str, names: tuple[str, ...], *, metavar: str, help: str) -> 
         before, comma, last = beginning.rpartition(",")
         return [before + comma + name for name in names if name.startswith(last) and name not in before]
 
-    return click.option(
-        option, default="", callback=read, shell_complete=complete, metavar=metavar, help=help
-    )
+    settings = {"callback": read, "shell_complete": complete}
+    return option(name, help, metavar, default="", show_default=False, **settings)
 
 
 def formats(*names: str, default: str | None = "") -> Callable[[Command], Command]:
@@ -228,8 +216,12 @@ def formats(*names: str, default: str | None = "") -> Callable[[Command], Comman
     If `default` is None, the command gets None unless the option is given.
     """
     chosen = names[0] if default == "" else default
-    return click.option(
-        "--format", "output", type=click.Choice(names), default=chosen, help=f"Default: {names[0]}."
+    return option(
+        "--format output",
+        f"Default: {names[0]}.",
+        type=click.Choice(names),
+        default=chosen,
+        show_default=False,
     )
 
 
@@ -257,41 +249,31 @@ def _credentials(context: click.Context, option: click.Parameter, path: str | No
 
 
 #: The command gets what the file contains.
-storage_options = click.option(
+storage_options = option(
     "--storage-options",
+    "Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
+    "FILE",
     type=click.Path(exists=True, dir_okay=False),
     callback=_credentials,
-    metavar="FILE",
-    help="Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
 )
 
-ddl = click.option(
+ddl = option(
     "--ddl",
+    "File of CREATE TABLE statements, as mysqldump writes.",
+    "FILE",
     type=click.File("rb"),
     callback=_text_of,
-    metavar="FILE",
-    help="File of CREATE TABLE statements, as mysqldump writes.",
 )
-for_table = click.option(
+for_table = option(
     "--for-table",
+    "With --undo: the current CREATE TABLE; adapt statements to it.",
+    "FILE",
     type=click.File("rb"),
     callback=_text_of,
-    metavar="FILE",
-    help="With --undo: the current CREATE TABLE; adapt statements to it.",
 )
-views = click.option(
-    "--view",
-    "views",
-    type=click.Choice(VIEWS),
-    multiple=True,
-    help="Only this view. *",
-)
-zero_dates = click.option(
-    "--zero-dates",
-    type=click.Choice(ZERO_DATES),
-    default="null",
-    show_default=True,
-    help="How to write dates such as 0000-00-00.",
+views = option("--view views", "Only this view. *", type=click.Choice(VIEWS), multiple=True)
+zero_dates = option(
+    "--zero-dates", "How to write dates such as 0000-00-00.", type=click.Choice(ZERO_DATES), default="null"
 )
 
 
@@ -306,14 +288,12 @@ def _renames(context: click.Context, option: click.Parameter, pairs: tuple[str, 
 
 
 #: The command gets the new names of databases by the old ones.
-rewrite_db = click.option(
-    "--rewrite-db", metavar="OLD->NEW", multiple=True, callback=_renames, help="Rename a database. *"
-)
-jobs = click.option(
+rewrite_db = option("--rewrite-db", "Rename a database. *", "OLD->NEW", multiple=True, callback=_renames)
+jobs = option(
     "--jobs",
+    "Number of threads; default: 1, or for changed rows one per processor, at most 4.",
+    "N",
     type=click.IntRange(min=1),
-    metavar="N",
-    help="Number of threads; default: 1, or for changed rows one per processor, at most 4.",
 )
 
 
@@ -375,14 +355,15 @@ def _use_zone(context: click.Context, option: click.Parameter, is_utc: bool | No
     context.call_on_close(lambda: use(before))
 
 
-zone = click.option(
+zone = option(
     "--utc/--local",
+    "Zone of times, in filters and in output; default: local, or UTC if BINLOG_KAITAI_UTC=1.",
     default=None,
     envvar="BINLOG_KAITAI_UTC",
     callback=_use_zone,
     expose_value=False,
     is_eager=True,
-    help="Zone of times, in filters and in output; default: local, or UTC if BINLOG_KAITAI_UTC=1.",
+    show_default=False,
 )
 
 
@@ -402,28 +383,22 @@ def refuse_position(source: Source, position: int | None) -> None:
 
 
 _FILTERS = [
-    click.option("--start-position", type=number, metavar="N", help="Start here in the first file."),
-    click.option("--stop-position", type=number, metavar="N", help="Stop here in the last file."),
-    click.option(
-        "--start-datetime",
-        metavar="TIME",
-        help="Skip events before this time: 2026-11-20 03:00, -2h, yesterday.",
-    ),
-    click.option("--stop-datetime", metavar="TIME", help="Stop at the first event at or after this time."),
-    click.option("--include-gtids", metavar="SET", help="Only transactions in this GTID set."),
-    click.option("--exclude-gtids", metavar="SET", help="Skip transactions in this GTID set."),
-    click.option("--database", "-d", metavar="NAME", multiple=True, help="Only events of this schema. *"),
-    click.option("--table", "-t", metavar="TABLE", multiple=True, help="Only events of this schema.table. *"),
-    click.option(
+    option("--start-position", "Start here in the first file.", "N", type=number),
+    option("--stop-position", "Stop here in the last file.", "N", type=number),
+    option("--start-datetime", "Skip events before this time: 2026-11-20 03:00, -2h, yesterday.", "TIME"),
+    option("--stop-datetime", "Stop at the first event at or after this time.", "TIME"),
+    option("--include-gtids", "Only transactions in this GTID set.", "SET"),
+    option("--exclude-gtids", "Skip transactions in this GTID set.", "SET"),
+    option("--database -d", "Only events of this schema. *", "NAME", multiple=True),
+    option("--table -t", "Only events of this schema.table. *", "TABLE", multiple=True),
+    option(
         "--event-type",
-        metavar="TYPE",
+        "Only events of this type: query, QUERY_EVENT; or insert, update, delete for row events. *",
+        "TYPE",
         multiple=True,
         shell_complete=_complete_type,
-        help="Only events of this type: query, QUERY_EVENT; or insert, update, delete for row events. *",
     ),
-    click.option(
-        "--server-id", type=number, metavar="N", multiple=True, help="Only events from this server. *"
-    ),
+    option("--server-id", "Only events from this server. *", "N", type=number, multiple=True),
 ]
 
 
@@ -463,19 +438,13 @@ def say_ends(ends: list[End]) -> None:
     from binlog_kaitai.log.log_end import EndKind
 
     for end in ends:
+        after = f"; the {end.bytes_after} bytes after it are an incomplete event" if end.bytes_after else ""
         if end.kind is EndKind.IN_USE:
-            say(f"{end.file}: {end_text(end)}", err=True)
+            say(f"{end.file}: in use, read up to position {end.position}{after}", err=True)
 
 
-def end_text(end: End) -> str:
-    """How a file ended, in words."""
-    from binlog_kaitai.log.log_end import EndKind
-
-    after = f"; the {end.bytes_after} bytes after it are an incomplete event" if end.bytes_after else ""
-    match end.kind:
-        case EndKind.CLEAN:
-            return "closed"
-        case EndKind.IN_USE:
-            return f"in use, read up to position {end.position}{after}"
-        case EndKind.TRUNCATED:
-            return f"truncated at position {end.position}{after}"
+def write_page(path: Path, page: bytes) -> None:
+    """Write an HTML page, and report its size on stderr."""
+    with writing_to(str(path)):
+        path.write_bytes(page)
+    say(f"{path}: {len(page):,} bytes", err=True)

@@ -17,24 +17,24 @@ EXIT_INCOMPLETE = 3
 
 @click.command()
 @options.sources
-@click.option("--redo", is_flag=True, help="Replay the changes in log order (default).")
-@click.option("--undo", is_flag=True, help="Revert the changes, last one first.")
+@options.flag("--redo", "Replay the changes in log order (default).")
+@options.flag("--undo", "Revert the changes, last one first.")
 @options.changes
 @options.filters
 @options.ddl
 @options.jobs
 @options.for_table
-@click.option(
+@options.option(
     "--renamed",
-    metavar="OLD=NEW",
+    "With --for-table: a column's name in the log and its current name. *",
+    "OLD=NEW",
     multiple=True,
-    help="With --for-table: a column's name in the log and its current name. *",
 )
 @options.rewrite_db
-@click.option("--replace", is_flag=True, help="Write REPLACE instead of INSERT: overwrite existing rows.")
-@click.option("--insert-ignore", is_flag=True, help="Write INSERT IGNORE: keep existing rows.")
-@click.option("--extended-insert", is_flag=True, help="Combine consecutive INSERTs into the same table.")
-@click.option("--allow-unnamed", is_flag=True, help="Write c1, c2 … for unknown column names.")
+@options.flag("--replace", "Write REPLACE instead of INSERT: overwrite existing rows.")
+@options.flag("--insert-ignore", "Write INSERT IGNORE: keep existing rows.")
+@options.flag("--extended-insert", "Combine consecutive INSERTs into the same table.")
+@options.flag("--allow-unnamed", "Write c1, c2 … for unknown column names.")
 def sql(
     sources: tuple[str, ...],
     redo: bool,

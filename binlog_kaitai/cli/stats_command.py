@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import print_json, progress_over_all, say, text_output
-from binlog_kaitai.errors import UsageError, writing_to
+from binlog_kaitai.cli.console import print_json, progress_over_all, text_output
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.statistics.stats_model import PART_NAMES
 
 if TYPE_CHECKING:
@@ -28,30 +28,22 @@ _CHART_STEPS = 72
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv", default=None)
-@click.option(
-    "--part",
-    "parts",
+@options.option(
+    "--part parts",
+    f"Only this part: {', '.join(PART_NAMES)}. *",
+    "PART",
     type=click.Choice(PART_NAMES),
     multiple=True,
-    metavar="PART",
-    help=f"Only this part: {', '.join(PART_NAMES)}. *",
 )
 @options.several(
     "--by",
     ("table", *_STEPS),
-    metavar="STEP|table,STEP",
-    help="Step of the timeline: second, minute, hour, day. table,hour: rows of each table by hour.",
+    "STEP|table,STEP",
+    "Step of the timeline: second, minute, hour, day. table,hour: rows of each table by hour.",
 )
-@click.option(
-    "--top",
-    type=click.IntRange(0, 10_000),
-    default=10,
-    show_default=True,
-    metavar="N",
-    help="Number of entries in rankings.",
-)
+@options.option("--top", "Number of entries in rankings.", "N", type=click.IntRange(0, 10_000), default=10)
 @options.jobs
-@click.option("--html", type=options.LocalPath(path_type=Path), metavar="FILE", help="Write an HTML report.")
+@options.option("--html", "Write an HTML report.", "FILE", type=options.LocalPath(path_type=Path))
 def stats(
     sources: tuple[str, ...],
     output: str | None,
@@ -105,23 +97,16 @@ def stats(
             **filters,
         )
     if html is not None:
-        _write_page(stats, html)
+        from binlog_kaitai import __version__
+        from binlog_kaitai.render.stats_page import page
+
+        options.write_page(html, page(stats, __version__))
     else:
         _write(stats, output or "table", parts, steps[0] if steps else 0)
         sys.stdout.flush()
     options.say_ends(stats.ends)
     if stats.error is not None:
         raise stats.error
-
-
-def _write_page(stats: Stats, path: Path) -> None:
-    from binlog_kaitai import __version__
-    from binlog_kaitai.render.stats_page import page
-
-    text = page(stats, __version__)
-    with writing_to(str(path)):
-        path.write_bytes(text)
-    say(f"{path}: {len(text):,} bytes", err=True)
 
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
