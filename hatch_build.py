@@ -69,9 +69,9 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
 
     def _put_library(self, build_data: dict[str, Any]) -> None:
         from binlog_kaitai.kernels.library import LIBRARY
-        from binlog_kaitai.kernels.signatures import SIGNATURES
         from tools.kernels.build import BuildError, build
         from tools.kernels.linking import GLIBC, needed_glibc
+        from tools.kernels.signatures import SIGNATURES
         from tools.kernels.targets import own_level
 
         machine = os.environ.get(MACHINE, "")

@@ -8,8 +8,9 @@ ones, in the order of the statement.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from binlog_kaitai.ddl.column_charsets import CharsetChange, read_charset
 from binlog_kaitai.ddl.elements import (
@@ -90,8 +91,10 @@ class Alteration:
         ]
         for number, column, place in self._placed:
             column = self._charsets.defined(column)
-            if number is None and (before := self._dropped(column.name)) is not None:
-                column = _in_key_like(column, before)
+            former = self._table.find(column.name) if number is None else None
+            # A new column takes the place of a dropped one of its name in the primary key.
+            if former is not None and former in self._replaced and self._replaced[former] is None:
+                column = _in_key_like(column, self._table.columns[former])
             if place is _AT_END:
                 kept.append(column)
             else:
@@ -113,28 +116,20 @@ class Alteration:
         has_period = self._table.has_implicit_period if self._versioning is None else self._versioning
         return with_period(table) if has_period else table
 
-    def _dropped(self, name: str) -> ColumnDefinition | None:
-        """The dropped column of a name; a new one of the name takes its place in the primary key."""
-        number = self._table.find(name)
-        is_dropped = number in self._replaced and self._replaced[number] is None
-        return self._table.columns[number] if number is not None and is_dropped else None
-
     # Clauses ------------------------------------------------------------------------------------------
 
     def _read(self, cursor: TokenCursor) -> None:
-        word = cursor.keyword()
-        reader = {
+        readers: dict[str, Callable[[TokenCursor], None]] = {
             "ADD": self._add,
             "DROP": self._drop,
             "CHANGE": self._change,
-            "MODIFY": self._modify,
+            "MODIFY": partial(self._change, is_renamed=False),
             "RENAME": self._rename,
             "ALTER": self._alter,
             "CONVERT": self._convert,
-        }.get(word)
-        if reader is not None:
-            cursor.next()
-            reader(cursor)
+        }
+        if word := cursor.skip_one(*readers):
+            readers[word](cursor)
         else:
             self._options(cursor)
 
@@ -142,7 +137,7 @@ class Alteration:
         """Skip table options, with or without commas between them, and clauses that change no column."""
         while cursor:
             if charset := read_charset(cursor):
-                self._charsets.add_option(charset)
+                self._charsets.options.append(charset)
                 continue
             word = cursor.keyword()
             # Partition names, or the columns of ORDER BY, follow with commas of their own.
@@ -223,24 +218,18 @@ class Alteration:
             self._drop_key()
         elif cursor.skip("SYSTEM", "VERSIONING"):
             self._versioning = False
-        elif cursor.skip("CONSTRAINT"):
+        elif cursor.skip_one("CONSTRAINT", "INDEX", "KEY"):
             cursor.skip("IF", "EXISTS")
-            self._drop_index(cursor.name())
-        elif word in ("INDEX", "KEY"):
-            cursor.next()
-            cursor.skip("IF", "EXISTS")
-            self._drop_index(cursor.name())
+            name = cursor.name()
+            self._rename_index(name, "")
+            if name.upper() == "PRIMARY":
+                self._drop_key()
         elif word in ("FOREIGN", "CHECK", "PARTITION", "PERIOD"):
             self._is_in_list |= word == "PARTITION"
             if word == "PERIOD" and cursor.keyword(1) not in ("FOR", "IF"):
                 self._drop_column(cursor)
         else:
             self._drop_column(cursor)
-
-    def _drop_index(self, name: str) -> None:
-        self._rename_index(name, "")
-        if name.upper() == "PRIMARY":
-            self._drop_key()
 
     def _number_of(self, name: str, *, may_miss: bool) -> int | None:
         """The number of an existing column; None if there is none and the statement allows that."""
@@ -258,20 +247,12 @@ class Alteration:
         if (number := self._number_of(name, may_miss=may_miss)) is not None:
             self._replaced[number] = None
 
-    def _change(self, cursor: TokenCursor) -> None:
+    def _change(self, cursor: TokenCursor, *, is_renamed: bool = True) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
-        old = cursor.dotted_name()[-1]
-        self._replace(old, *self._column(cursor), may_miss=may_miss)
-
-    def _modify(self, cursor: TokenCursor) -> None:
-        cursor.skip("COLUMN")
-        may_miss = cursor.skip("IF", "EXISTS")
+        old = cursor.dotted_name()[-1] if is_renamed else ""
         column, place = self._column(cursor)
-        self._replace(column.name, column, place, may_miss=may_miss)
-
-    def _replace(self, old: str, column: ColumnDefinition, place: str | None, *, may_miss: bool) -> None:
-        number = self._number_of(old, may_miss=may_miss)
+        number = self._number_of(old or column.name, may_miss=may_miss)
         if number is None:
             return
         if column.is_primary_key:
@@ -347,8 +328,7 @@ def _in_key_like(column: ColumnDefinition, before: ColumnDefinition) -> ColumnDe
 
 
 def _find(columns: Sequence[ColumnDefinition], name: str) -> int:
-    key = name.casefold()
     for number, column in enumerate(columns):
-        if column.key == key:
+        if column.key == name.casefold():
             return number
     raise ContradictionError(f"column {name} not found")

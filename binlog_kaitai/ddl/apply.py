@@ -40,8 +40,11 @@ class DefinitionUpdate:
                 for old, new in statement.pairs:
                     self._rename(self._key(old), self._key(new))
             case DropTables():
-                for name in statement.names:
-                    self._drop(self._key(name), statement)
+                for key in map(self._key, statement.names):
+                    if statement.drops_real(self._temporary(key) in self._store.temporary):
+                        self._store.drop(key)
+                    else:
+                        self._store.temporary.discard(self._temporary(key))
             case ChangeDatabase():
                 self._database(statement)
 
@@ -127,8 +130,11 @@ class DefinitionUpdate:
             self._move(key, new_key)
 
     def _change(self, key: TableKey, table: TableDefinition, statement: AlterTable) -> None:
+        database = self._charset_of_database(key[0])
+        session = self._session.database_charset or self._charset_of_database(self._schema_name)
+        # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
+        charsets = CharsetChange(table.default_charset, database, agreed(database, session))
         try:
-            charsets = self._charset_change(key, table)
             change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
             result = change.result()
         except (UnreadableError, ContradictionError) as error:
@@ -140,12 +146,6 @@ class DefinitionUpdate:
             self._store.put(self._key(name), result)
         if result != table:
             self._store.put(key, result)
-
-    def _charset_change(self, key: TableKey, table: TableDefinition) -> CharsetChange:
-        database = self._charset_of_database(key[0])
-        session = self._session.database_charset or self._charset_of_database(self._schema_name)
-        # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
-        return CharsetChange(table.default_charset, database, agreed(database, session))
 
     def _rename(self, old: TableKey, new: TableKey) -> None:
         if not self._session.is_mysql and self._temporary(old) in self._store.temporary:
@@ -172,13 +172,6 @@ class DefinitionUpdate:
         else:
             store.forget(new)
             store.absent.pop(new, None)
-
-    def _drop(self, key: TableKey, statement: DropTables) -> None:
-        temporary = self._temporary(key)
-        if statement.drops_real(temporary in self._store.temporary):
-            self._store.drop(key)
-        else:
-            self._store.temporary.discard(temporary)
 
     def _database(self, statement: ChangeDatabase) -> None:
         store = self._store

@@ -6,9 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.lexer import TokenCursor
-from binlog_kaitai.values.charsets import BINARY, charset_of, codec_table, decode, decode_member
+from binlog_kaitai.values.charsets import (
+    BINARY,
+    canonical_name,
+    charset_of,
+    codec_table,
+    decode,
+    decode_member,
+)
+from binlog_kaitai.values.column_kinds import sql_type
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
 
 #: Stands for DEFAULT in an option.
@@ -26,25 +33,20 @@ def read_charset(cursor: TokenCursor) -> Charset:
         collation = cursor.next().text.lower()
         charset = collation.partition("_")[0]  # which is missing from the names of MariaDB's uca1400
         is_known = collation != DEFAULT and not charset.startswith("uca")
-        return Charset(canonical(charset) if is_known else None, collation)
+        return Charset(canonical_name(charset) if is_known else None, collation)
     if cursor.keyword(start) == "CHARSET":
         _skip_words(cursor, start + 1)
     elif cursor.keyword(start) in ("CHARACTER", "CHAR") and cursor.keyword(start + 1) == "SET":
         _skip_words(cursor, start + 2)
     else:
         return UNKNOWN_CHARSET
-    return Charset(canonical(cursor.next().text))
+    return Charset(canonical_name(cursor.next().text))
 
 
 def _skip_words(cursor: TokenCursor, count: int) -> None:
     for _ in range(count):
         cursor.next()
     cursor.skip("=")
-
-
-def canonical(charset: str) -> str:
-    """The name of a character set in newer servers."""
-    return "utf8mb3" if charset.lower() == "utf8" else charset.lower()
 
 
 def merge(old: Charset, new: Charset) -> Charset:
@@ -134,6 +136,7 @@ class CharsetChange:
     `table_charset`: the table's default before the statement.
     `database_charset`: the default of the table's database.
     `conversion_default`: the charset that CONVERT TO CHARACTER SET DEFAULT stands for.
+    `options`: the table options so far.
     """
 
     def __init__(
@@ -142,13 +145,9 @@ class CharsetChange:
         self._table_charset = table_charset
         self._database_charset = database_charset
         self._conversion_default = conversion_default
-        self._options: list[Charset] = []
+        self.options: list[Charset] = []
         self._conversion: Charset | None = None
         self._are_options_first = False
-
-    def add_option(self, option: Charset) -> None:
-        """Add a table option."""
-        self._options.append(option)
 
     def read_conversion(self, cursor: TokenCursor) -> None:
         """Parse what follows CONVERT TO."""
@@ -157,13 +156,13 @@ class CharsetChange:
             charset = self._conversion_default
         charset = merge(charset, read_charset(cursor))
         self._conversion = replace(charset, collation=None) if charset.collation == DEFAULT else charset
-        self._are_options_first = bool(self._options)
+        self._are_options_first = bool(self.options)
 
     @property
     def default(self) -> Charset:
         """The table's default after the statement."""
         before = self._table_charset if self._conversion is None else self._conversion
-        charset = with_options(before, self._options, self._database_charset)
+        charset = with_options(before, self.options, self._database_charset)
         # After an option, a conversion prevails in MySQL 5.7, but not in MariaDB.
         return agreed(before, charset) if self._are_options_first else charset
 

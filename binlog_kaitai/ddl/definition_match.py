@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.grammar import YearBits
-from binlog_kaitai.ddl.column_types import sql_type
-from binlog_kaitai.values.column_kinds import Kind, type_name
+from binlog_kaitai.values.column_kinds import Kind, sql_type, type_name
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition, hidden_column
 
 if TYPE_CHECKING:

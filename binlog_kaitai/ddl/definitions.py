@@ -19,7 +19,6 @@ from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, Hid
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
     from binlog_kaitai.core.grammar import TableMapEvent
-    from binlog_kaitai.ddl.statements import CreateTable
 
 
 class Definitions:
@@ -75,16 +74,14 @@ class Definitions:
         if statement is None or isinstance(statement, TruncateTable):
             return False
         if isinstance(statement, CreateTable):
-            self._look_for_case(qualified(statement.name, schema_name), statement)
+            name = qualified(statement.name, schema_name)
+            is_new = not (statement.is_temporary or statement.only_if_new or statement.replaces)
+            # Creating a table that exists in another spelling proves that names are case-sensitive.
+            is_other = self._folded.key(*name) in self._folded.tables and name not in self._store.tables
+            self._has_case |= is_new and is_other
         for store in (self._store, self._folded):
             DefinitionUpdate(store, schema_name, session).apply(statement)
         return True
-
-    def _look_for_case(self, name: TableKey, statement: CreateTable) -> None:
-        """Creating a table that exists in another spelling proves that names are case-sensitive."""
-        is_new = not (statement.is_temporary or statement.only_if_new or statement.replaces)
-        if is_new and self._folded.key(*name) in self._folded.tables and name not in self._store.tables:
-            self._has_case = True
 
     def observe_query(self, body: QueryBody | BinlogError) -> bool:
         """Follow the body of a QUERY_EVENT or QUERY_COMPRESSED_EVENT; otherwise like `observe`.

@@ -6,17 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
 
+from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.ddl.column_charsets import DEFAULT, merge, read_charset
-from binlog_kaitai.ddl.column_types import (
-    BOOLEANS,
-    SERIAL,
-    full_name,
-    is_long_float,
-    is_type,
-    mode_of_qualifier,
-    sql_type,
-)
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split
+from binlog_kaitai.values.column_kinds import sql_type
 from binlog_kaitai.values.table_definition import (
     UNKNOWN_CHARSET,
     Charset,
@@ -36,8 +29,44 @@ _NO_COLUMN_PAIRS = {
     "CLUSTERING": ("INDEX", "KEY", "UNIQUE"),  # TokuDB
 }
 
-#: Placeholder for the default of the table.
-_DEFAULT = UNKNOWN_CHARSET
+#: Synonyms of types, with their full names.
+_SYNONYMS = {
+    "int1": "tinyint",
+    "int2": "smallint",
+    "int3": "mediumint",
+    "middleint": "mediumint",
+    "int4": "int",
+    "integer": "int",
+    "int8": "bigint",
+    "dec": "decimal",
+    "numeric": "decimal",
+    "fixed": "decimal",
+    "number": "decimal",
+    "float4": "float",
+    "float8": "double",
+    "character": "char",
+    "varcharacter": "varchar",
+    "varchar2": "varchar",
+    "nchar": "char",
+    "nvarchar": "varchar",
+    "clob": "longtext",
+    "raw": "varbinary",
+    "geomcollection": "geometrycollection",
+}
+
+#: Types that are synonyms for another type with fixed arguments.
+_BOOLEANS, _SERIAL = ("bool", "boolean"), "serial"
+
+_REAL_AS_FLOAT = masks.SqlMode.IS_REAL_AS_FLOAT
+_MAXDB = masks.SqlMode.IS_MAXDB
+#: Oracle's types need both bits: before MariaDB 10.3, and in MySQL, ORACLE alone leaves types as they are.
+_ORACLE = masks.SqlMode.IS_ORACLE | masks.SqlMode.IS_SIMULTANEOUS_ASSIGNMENT << 32
+#: The modes that MariaDB's qualifiers of type names stand for.
+_MODES_OF_QUALIFIERS = {"mariadb_schema": 0, "oracle_schema": _ORACLE, "maxdb_schema": _MAXDB}
+
+#: FLOAT with more binary digits is DOUBLE.
+_MOST_FLOAT_DIGITS = 24
+
 _NATIONAL = Charset("utf8mb3")
 
 
@@ -109,7 +138,7 @@ class _Attributes:
     is_generated: bool = False
     is_virtual: bool = False
     is_visible: bool = True
-    charset: Charset = _DEFAULT
+    charset: Charset = UNKNOWN_CHARSET
     is_binary: bool = False
     is_row_period: bool = False
     is_unique: bool = False
@@ -125,15 +154,15 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
     base, arguments = _type(cursor, attributes, sql_mode)
     _attributes(cursor, attributes)
     texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
-    if base == SERIAL:
+    if base == _SERIAL:
         base, attributes.is_unsigned, attributes.is_nullable = "bigint", True, False
-    if base in BOOLEANS:
+    if base in _BOOLEANS:
         base, texts = "tinyint", ("1",)
     kind = sql_type(base)
     type_name = base + (f"({','.join(texts)})" if texts else "")
     if kind.is_number and attributes.is_unsigned:
         type_name += " unsigned"
-    charset = attributes.charset if kind.is_text else _DEFAULT
+    charset = attributes.charset if kind.is_text else UNKNOWN_CHARSET
     if attributes.is_binary and charset.charset is None:
         charset = replace(charset, collation="bin")  # the binary collation of a charset that is not known yet
     if base == "json":
@@ -155,10 +184,10 @@ def _type(cursor: TokenCursor, attributes: _Attributes, sql_mode: int) -> tuple[
     if first.kind is TokenKind.MARK or first.kind is TokenKind.STRING:
         raise UnreadableError(f"expected a type, found {first.shown}")
     if cursor.skip("."):
-        mode = mode_of_qualifier(first.text, sql_mode)
+        mode = _MODES_OF_QUALIFIERS.get(first.text.lower())
         if mode is None:
             raise UnreadableError(f"unknown qualifier of a type: {first.shown}")
-        sql_mode, first = mode, cursor.next()
+        sql_mode, first = sql_mode & _REAL_AS_FLOAT | mode, cursor.next()
     base = first.text.lower()
     if base == "national":
         attributes.charset = _NATIONAL
@@ -170,18 +199,35 @@ def _type(cursor: TokenCursor, attributes: _Attributes, sql_mode: int) -> tuple[
         cursor.skip_one("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER")
     if base == "double":
         cursor.skip("PRECISION")
-    base = full_name(base, sql_mode, has_arguments=cursor.mark() == "(")
+    base = _full_name(base, sql_mode, has_arguments=cursor.mark() == "(")
     if base == "char" and cursor.skip_one("VARYING", "VARCHARACTER", "VARCHAR"):
         base = "varchar"
     cursor.skip("VARYING")
     arguments = cursor.group() if cursor.mark() == "(" else []
     if cursor.skip("BYTE"):
         base = {"char": "binary", "varchar": "varbinary"}.get(base, base)
-    if not is_type(base):
+    if not sql_type(base).logged and base not in (*_BOOLEANS, _SERIAL):
         raise UnreadableError(f"unknown type {first.shown}")
     if base == "float" and len(arguments) == 1:  # binary digits, which only choose the type
-        base, arguments = "double" if is_long_float(arguments[0].text) else "float", []
+        digits, arguments = arguments[0].text, []
+        base = "double" if digits.isdecimal() and int(digits) > _MOST_FLOAT_DIGITS else "float"
     return base, arguments
+
+
+def _full_name(name: str, sql_mode: int, *, has_arguments: bool) -> str:
+    """The full name of a type by a name in lower case, which may depend on `sql_mode`."""
+    if name == "real":
+        return "float" if sql_mode & _REAL_AS_FLOAT else "double"
+    if name == "timestamp" and sql_mode & _MAXDB:
+        return "datetime"
+    if name == "number" and not has_arguments:
+        return "double"
+    if sql_mode & _ORACLE == _ORACLE:
+        if name == "date":
+            return "datetime"
+        if name == "blob" and not has_arguments:
+            return "longblob"
+    return _SYNONYMS.get(name, name)
 
 
 def _attributes(cursor: TokenCursor, attributes: _Attributes) -> None:
@@ -344,19 +390,11 @@ def parted(
 
 def with_period(table: TableDefinition) -> TableDefinition:
     """The table with the two hidden columns that MariaDB adds for system versioning."""
-    row_start, row_end = (
-        ColumnDefinition(
-            name,
-            "timestamp(6)",
-            "timestamp",
-            ("6",),
-            is_nullable=False,
-            is_generated=True,
-            is_visible=False,
-            is_row_period=True,
-        )
-        for name in ("row_start", "row_end")
-    )
+    row_start = ColumnDefinition(
+        "row_start", "timestamp(6)", "timestamp", ("6",),
+        is_nullable=False, is_generated=True, is_visible=False, is_row_period=True,
+    )  # fmt: skip
+    row_end = replace(row_start, name="row_end")
     return replace(table, columns=(*table.columns, row_start, row_end), has_implicit_period=True)
 
 

@@ -51,13 +51,6 @@ class Elements:
     unique_keys: int = 0
     is_versioned: bool = False
 
-    def add_key(self, key: Key) -> None:
-        """Add a key defined as a separate element."""
-        if key.primary != ():
-            self.primary_key = key.primary
-        self.keys.append(key)
-        self.unique_keys += key.is_unique
-
     def hidden_columns(self, place: int) -> tuple[HiddenColumn, ...]:
         """The hidden columns of the keys, which come after all others."""
         hidden: list[HiddenColumn] = []
@@ -264,7 +257,10 @@ def read_elements(cursor: TokenCursor, sql_mode: int) -> Elements:
     for part in split(cursor.rest()):
         inner = TokenCursor(part)
         if not is_column(inner):
-            elements.add_key(read_key(inner))
+            key = read_key(inner)
+            elements.primary_key = key.primary if key.primary != () else elements.primary_key
+            elements.unique_keys += key.is_unique
+            elements.keys.append(key)
             continue
         column, is_unique = read_column(inner, sql_mode)
         elements.unique_keys += is_unique

@@ -7,7 +7,6 @@ which `kernels.library` loads; nothing is compiled at run time.
 
 from __future__ import annotations
 
-import importlib
 import os
 import types
 import warnings
@@ -43,17 +42,11 @@ class Mode(Enum):
     CHECKED = "checked"
 
 
-def _chosen() -> Mode:
-    name = os.environ.get(VARIABLE) or Mode.AUTO.value
-    try:
-        return Mode(name)
-    except ValueError:
-        known = ", ".join(mode.value for mode in Mode)
-        raise UsageError(f"{VARIABLE}={name} is not one of {known}") from None
-
-
-MODE = _chosen()
-
+_name = os.environ.get(VARIABLE) or Mode.AUTO.value
+try:
+    MODE = Mode(_name)
+except ValueError:
+    raise UsageError(f"{VARIABLE}={_name} is not one of {', '.join(mode.value for mode in Mode)}") from None
 
 _inlined: set[Callable[..., object]] = set()
 
@@ -91,7 +84,7 @@ class Kernel(Generic[_Result]):
 def kernel(function: Callable[..., _Result]) -> Kernel[_Result]:
     """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
 
-    A kernel called from Python needs a signature in `kernels.signatures`.
+    A kernel called from Python needs a signature in `tools/kernels/signatures.py`.
     """
     return Kernel(function)
 
@@ -115,13 +108,6 @@ def name_of(function: Callable[..., object]) -> str:
     return f"{function.__module__}.{function.__qualname__}"
 
 
-def find_kernel(name: str) -> Callable[..., object]:
-    """The function of the kernel with this name."""
-    module, _, function = name.rpartition(".")
-    value = getattr(importlib.import_module(module), function)
-    return value.plain if isinstance(value, Kernel) else cast("Callable[..., object]", value)
-
-
 def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     """The machine code of a function; None, with one warning, if the library has none."""
     path = CHECKED if MODE is Mode.CHECKED else LIBRARY
@@ -132,7 +118,7 @@ def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     name = name_of(function)
     row = loaded.rows.get(name)
     if row is None:
-        _complain(f"{path.name} has no kernel {name}", "declare its types in kernels/signatures.py")
+        _complain(f"{path.name} has no kernel {name}", "declare its types in tools/kernels/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
         _complain(f"{name} has changed since {path.name} was built", "run `make kernels`")
     else:

@@ -18,7 +18,6 @@ from typing import NamedTuple, TypeGuard
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array
-from binlog_kaitai.kernels.signatures import ArgumentType, argument_types
 
 #: Arrays up to this size are kept when freed; and so much memory in all, in bytes: glibc's own maxima.
 _ARRAY, _KEPT = 32 << 20, 64 << 20
@@ -51,10 +50,27 @@ _PYTHON = {bool: "b", int: "i", float: "f"}
 _TAKEN = {"b": "b", "i": "iu", "u": "iu", "f": "fiu"}
 
 
+class ArgumentType(NamedTuple):
+    """Type of an argument: its dtype, dimensions (0 for a number), and whether the kernel writes to it."""
+
+    dtype: str
+    ndim: int
+    is_written: bool
+
+
+def argument_types(signature: str) -> list[ArgumentType]:
+    """The types of the arguments, in order; see `tools/kernels/signatures.py`."""
+    parts = ((word, *word.partition("[")) for word in signature.split())
+    return [
+        ArgumentType(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
+        for word, dtype, bracket, rest in parts
+    ]
+
+
 class KernelRow(NamedTuple):
     """A kernel in the table of a library.
 
-    `signature`: types of its arguments, see `kernels.signatures`.
+    `signature`: types of its arguments, see `argument_types`.
     `entry`: symbol, without the processor level.
     `fingerprint`: digest of the source, see `compile.fingerprint`; empty in an installed package.
     `result`: the returned values, as `struct` formats; preceded by `1` for a single value.
@@ -71,7 +87,6 @@ class Library:
     """A shared library of kernels.
 
     Raises `OSError`: the file does not exist, or is for another platform.
-
     """
 
     def __init__(self, path: Path) -> None:
@@ -163,7 +178,7 @@ class MachineCode:
                 wanted = self._row.signature.split()[number]
                 raise TypeError(
                     f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
-                    " (kernels/signatures.py)"
+                    " (tools/kernels/signatures.py)"
                 )
 
 

@@ -13,11 +13,10 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.definition_match import decimal_digits
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import STRINGS, TIMES, Kind, of_type
+from binlog_kaitai.values.column_kinds import STRINGS, TIMES, Kind, of_type, sql_type
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 from binlog_kaitai.values.strings import TEXTUAL, enum_of, has_own_text, set_of

@@ -189,3 +189,10 @@ SQL_TYPES = {
     **{size + "blob": _sql(*_BLOBS) for size in ("", "tiny", "medium", "long")},
     **{shape: _sql(ColumnType.geometry) for shape in _SHAPES.split()},
 }
+
+_UNKNOWN_SQL_TYPE = SqlType()
+
+
+def sql_type(base: str) -> SqlType:
+    """The entry for a type of SQL, by its full name."""
+    return SQL_TYPES.get(base, _UNKNOWN_SQL_TYPE)

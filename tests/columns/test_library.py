@@ -15,13 +15,13 @@ import pytest
 from binlog_kaitai.core.grammar import BODIES, LAYOUTS
 from binlog_kaitai.kernels import compile as compiling
 from binlog_kaitai.kernels.byte_kernels import read_u4
-from binlog_kaitai.kernels.compile import find_kernel, fingerprint, inlined, kernel, name_of
-from binlog_kaitai.kernels.library import LIBRARY, Library, MachineCode, library
-from binlog_kaitai.kernels.signatures import SIGNATURES, argument_types
+from binlog_kaitai.kernels.compile import fingerprint, inlined, kernel, name_of
+from binlog_kaitai.kernels.library import LIBRARY, Library, MachineCode, argument_types, library
 from tests.corpus_files import case
 from tests.extent import sample
 from tools.bench.make_log import shape_of, write
-from tools.kernels.build import BuildError, build
+from tools.kernels.build import BuildError, build, find_kernel
+from tools.kernels.signatures import SIGNATURES
 from tools.kernels.targets import own_level
 
 BYTES = np.arange(8, dtype=np.uint8)

@@ -18,7 +18,7 @@ import numpy as np
 from llvmlite import binding
 
 from binlog_kaitai.kernels.compile import called_by, is_inlined
-from binlog_kaitai.kernels.signatures import ArgumentType
+from binlog_kaitai.kernels.library import ArgumentType
 from tools.kernels.targets import this_machine, triple_of
 
 #: Numba's own ways to call what it compiled, for which the entry stands.

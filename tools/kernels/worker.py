@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from binlog_kaitai.kernels.compile import find_kernel
-from binlog_kaitai.kernels.signatures import argument_types
+from binlog_kaitai.kernels.library import argument_types
+from tools.kernels.build import find_kernel
 from tools.kernels.translate import Translator
 
 

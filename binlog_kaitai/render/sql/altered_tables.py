@@ -19,7 +19,6 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.column_types import sql_type
 from binlog_kaitai.ddl.lexer import UnreadableError, may_matter_bytes
 from binlog_kaitai.ddl.statements import (
     AlterTable,
@@ -32,6 +31,7 @@ from binlog_kaitai.ddl.statements import (
 )
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.sql.script_lines import shortened
+from binlog_kaitai.values.column_kinds import sql_type
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 

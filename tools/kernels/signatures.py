@@ -7,27 +7,6 @@ Arrays are contiguous. Integers are `i8` unless the kernel needs another type.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class ArgumentType(NamedTuple):
-    """Type of an argument: its dtype, dimensions (0 for a number), and whether the kernel writes to it."""
-
-    dtype: str
-    ndim: int
-    is_written: bool
-
-
-def argument_types(signature: str) -> list[ArgumentType]:
-    """The types of the arguments, in order."""
-    return [_kind(word) for word in signature.split()]
-
-
-def _kind(word: str) -> ArgumentType:
-    dtype, bracket, rest = word.partition("[")
-    return ArgumentType(dtype, rest.count(",") + 1 if bracket else 0, word.endswith("*"))
-
-
 _TABLE = {
     "binlog_grammar.walks": {
         "gtid_tagged_event_field_list": "u1[] i8[] i8[] i8[,]* b1[]*",
