@@ -11,8 +11,8 @@ import pytest
 
 from tools.peers import build, runs
 from tools.peers.build import Program, UnavailableError
-from tools.peers.own import main as own
-from tools.peers.runs import Counts, Figure, Run, RunError, best, counted, table
+from tools.peers.in_python import main as in_python
+from tools.peers.runs import Comparison, Counts, Figure, Run, compare, table, table_of_rows
 
 LOG = Path(__file__).parents[1] / "corpus/mysql-9.7/types_metadata/binlog.000001"
 
@@ -45,27 +45,55 @@ def test_a_missing_toolchain_is_reported(monkeypatch: pytest.MonkeyPatch) -> Non
         list(build._rust())
 
 
-def test_a_program_is_measured() -> None:
-    """Its last line has the counts; an error is no measurement."""
-    line = json.dumps({"rows": 5, "nulls": 2})
-    program = Program("peer", (sys.executable, "-c", f"print({line!r})"))
-    assert counted(program, LOG) == Counts(5, 2)
-    assert best(program, LOG, 2).peak > 1_000_000
-    with pytest.raises(RunError):
-        counted(Program("peer", (sys.executable, "-c", "raise SystemExit(1)")), LOG)
+def test_a_library_that_cannot_be_installed_is_reported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(build, "_BUILT", tmp_path)
+    monkeypatch.setattr(build, "_LIBRARIES", {"mysql-event-stream": "no.version"})
+    own, reason = build.libraries()
+    assert isinstance(own, Program)
+    assert isinstance(reason, str)
+    assert reason.startswith("mysql-event-stream is skipped: ")
+    assert not list(tmp_path.iterdir())
+
+
+def _printing(rows: int) -> Program:
+    line = json.dumps({"rows": rows, "nulls": 2})
+    return Program(f"peer of {rows}", (sys.executable, "-c", f"print({line!r})"))
+
+
+def test_programs_are_measured() -> None:
+    """The last line has the counts; an error is no measurement, nor is a program that counts otherwise."""
+    failing = Program("failing peer", (sys.executable, "-c", "raise SystemExit(1)"))
+    log = compare([_printing(5), _printing(6), failing], LOG, LOG, 2)
+    assert log.counts == Counts(5, 2)
+    (figure,) = log.figures
+    assert figure.most.peak > 1_000_000
+    assert [note.partition(":")[0] for note in log.notes] == [
+        "peer of 6 does not count",
+        "failing peer does not count",
+    ]
 
 
 def test_start_and_slope() -> None:
     """A second for the start and one for each of the 10 MB."""
     least, most = Run(1.0, 2.0, 5_000_000), Run(11.0, 22.0, 5_000_000)
-    text = table([Figure("peer", least, most)], (0, 10_000_000), Counts(10_000_000, 0))
-    assert "| peer | 11.00 | 22.00 | 1.00 | 2.00 | 1 | 0 | 1.00 | 1.00 | 5 |" in text.splitlines()[2]
+    log = Comparison([Figure("peer", least, most)], [], (0, 10_000_000), Counts(10_000_000, 0))
+    assert "| peer | 11.00 | 22.00 | 1.00 | 2.00 | 1 | 0 | 1.00 | 1.00 | 5 |" in table(log).splitlines()[2]
+    other = log._replace(figures=[])
+    assert table_of_rows({"orders": log, "bulk": other}).splitlines()[::2] == [
+        "|  | orders | bulk |",
+        "| peer | 1000 |  |",
+    ]
 
 
-def test_own_counts(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """`read_changes` of the first table: row images, and NULLs in its own columns."""
-    monkeypatch.setattr(sys, "argv", ["own", "2", str(LOG)])
-    own()
-    found = json.loads(capsys.readouterr().out)
-    assert found["rows"] > 0
-    assert found["nulls"] > 0
+@pytest.mark.parametrize("arguments", [("read_changes", str(LOG), "2"), ("read_rows", str(LOG))])
+def test_own_counts(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    """Row images, and NULLs in their columns."""
+    monkeypatch.setattr(sys, "argv", ["in_python", *arguments])
+    in_python()
+    counts = json.loads(capsys.readouterr().out)
+    assert counts["rows"] > 0
+    assert counts["nulls"] > 0

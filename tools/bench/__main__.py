@@ -16,17 +16,18 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tools.bench.make_log import shape_of, write
 from tools.bench.measure import TASKS
-from tools.bench.peers import clients, library_speed
-from tools.bench.report import LIBRARY, SPARK_JOBS, Figure, machine, of_cores, put_between, spark_name, table
+from tools.bench.report import SPARK_JOBS, Figure, machine, of_cores, put_between, spark_name, table
 from tools.bench.sealed import SHAPES as SEALED_SHAPES
 from tools.bench.sealed import sealed_table
+from tools.servers.catalog import ServerError, find
+from tools.servers.programs import program
 
 ROOT = Path(__file__).parents[2]
 CORPUS = ROOT / "tests/corpus"
@@ -64,6 +65,15 @@ SHAPES = {
 }
 
 
+_DECODED = "--base64-output=decode-rows"
+
+#: Server, program and options of each client.
+CLIENTS = {
+    "mysqlbinlog -vv": ("mysql-9.7", "mysqlbinlog", ("-vv", _DECODED)),
+    "mariadb-binlog -vv": ("mariadb-10.11", "mariadb-binlog", ("-vv", _DECODED)),
+    "mariadb-binlog -v": ("mariadb-10.11", "mariadb-binlog", ("-v", _DECODED)),
+}
+
 #: The only shape for which Spark jobs run by default, because they take longer than everything else together.
 SPARK_SHAPE = "bulk rows"
 
@@ -100,9 +110,8 @@ def measure_shape(name: str, size: int, runs: int, logs: Path | None, *, only_sp
         write(shape, small, 1, chunk=1)
         events = int(path.stat().st_size / shape.packed_ratio)
         tasks = ("crc32", "export") if only_spark else tuple(TASKS)
-        has_library = shape.packed_ratio == 1 and not only_spark  # it reads no compressed transactions
         has_spark = only_spark or name == SPARK_SHAPE
-        figures = list(figures_of(path, small, runs, tasks, has_library=has_library, has_spark=has_spark))
+        figures = list(figures_of(path, small, runs, tasks, has_spark=has_spark))
         is_sealed = name in SEALED_SHAPES and not only_spark
         sealed = (
             f"\nThe same log encrypted, and packed:\n\n{sealed_table(path, runs, run)}" if is_sealed else ""
@@ -125,7 +134,7 @@ def folder_of(logs: Path | None) -> Iterator[Path]:
 
 
 def figures_of(
-    path: Path, small: Path, runs: int, tasks: tuple[str, ...], *, has_library: bool, has_spark: bool
+    path: Path, small: Path, runs: int, tasks: tuple[str, ...], *, has_spark: bool
 ) -> Iterator[Figure]:
     """Everything that is measured on one log, this project's tasks first.
 
@@ -149,9 +158,15 @@ def figures_of(
     for job, cores in ((job, cores) for job in SPARK_JOBS for cores in (1, 2) if has_spark):
         if found := run_spark(job, path, cores):
             yield found
-    if has_library and (speed := library_speed(path)):
-        seconds = path.stat().st_size / speed
-        yield Figure(LIBRARY, seconds, seconds, None, rows)
+
+
+def clients(path: Path) -> dict[str, list[str]]:
+    """The available clients of servers, and their command lines for a log."""
+    commands = {}
+    for name, (server, client, options) in CLIENTS.items():
+        with suppress(ServerError, OSError, subprocess.SubprocessError):
+            commands[name] = [str(program(find(server), client)), *options, str(path)]
+    return commands
 
 
 def run_client(name: str, arguments: list[str]) -> Figure | None:

@@ -8,9 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-#: A Python library, on which binlog2sql is based; binlog2sql is therefore slower.
-LIBRARY = "mysql-replication"
-
 #: Descriptions of the tasks in the table.
 NAMES = {
     "crc32": "CRC32 alone",
@@ -27,7 +24,6 @@ NAMES = {
     "mysqlbinlog -vv": "`mysqlbinlog -vv`",
     "mariadb-binlog -vv": "`mariadb-binlog -vv`",
     "mariadb-binlog -v": "`mariadb-binlog -v`",
-    LIBRARY: "mysql-replication (Python), first MB only",
 }
 
 #: Spark jobs, by their name in `tools.bench.spark`.
@@ -40,7 +36,7 @@ SPARK_JOBS = {
 }
 
 #: The reference for the other figures.
-_BASE, _CLIENTS = "crc32", ("mysqlbinlog -vv", "mariadb-binlog -v", LIBRARY)
+_BASE, _CLIENTS = "crc32", ("mysqlbinlog -vv", "mariadb-binlog -v")
 
 
 class Figure(NamedTuple):
@@ -74,7 +70,7 @@ def table(figures: list[Figure], size: int) -> str:
     clients = [name for name in _CLIENTS if name in cpu]
     headings = ["", "CPU s", "start, CPU s", "seconds", "MB/s", "MB/s after the start"]
     headings += ["M rows/s", "CRC32 passes"]
-    headings += [f"times {NAMES[name].partition(' (')[0]}" for name in clients] + ["peak MB"]
+    headings += [f"times {NAMES[name]}" for name in clients] + ["peak MB"]
     lines = ["| " + " | ".join(headings) + " |", "|---|" + "---:|" * (len(headings) - 1)]
     for one in figures:
         slope = None if one.start is None else (one.cpu - one.start) / size

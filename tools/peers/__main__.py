@@ -7,17 +7,21 @@ Each run is a new process. A program's time counts only if it finds as many row 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from tools.bench.__main__ import SHAPES, folder_of
 from tools.bench.make_log import shape_of, write
 from tools.bench.report import machine, put_between
-from tools.peers.build import OWN, Program, programs
-from tools.peers.runs import Counts, Figure, RunError, best, counted, table
+from tools.peers.build import Program, libraries, programs
+from tools.peers.runs import compare, table, table_of_rows
 
 #: Shapes that all programs can read.
 _SHAPES = "bulk rows", "orders", "one-row transactions", "wide rows"
+
+#: MB of the logs whose rows become Python objects, which takes 5 to 20 times as long.
+_SIZE_OF_ROWS = 30
 
 
 def main() -> None:
@@ -26,54 +30,61 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3, metavar="N", help="runs of each program (default 3)")
     parser.add_argument("--shape", action="append", choices=_SHAPES, help="only this shape; may be repeated")
     parser.add_argument("--only", metavar="WORD", help="only programs whose name contains the word")
+    parser.add_argument("--rows", action="store_true", help="only rows as Python objects")
     parser.add_argument("--write", type=Path, metavar="FILE", help="the document to write the tables to")
     parser.add_argument("--logs", type=Path, metavar="FOLDER", help="folder in which to keep the logs")
     options = parser.parse_args()
-    found = list(programs())
-    skipped = [one for one in found if isinstance(one, str)]
-    chosen = [one for one in found if isinstance(one, Program)]
-    chosen = [one for one in chosen if one.name == OWN or (options.only or "") in one.name]
-    text = [f"{machine()}. Logs of {options.size} MB.\n", *(f"{reason}.\n" for reason in skipped)]
-    print("\n".join(text))
-    for name in options.shape or _SHAPES:
-        text.append(_measured(name, chosen, options.size * 1_000_000, options.runs, options.logs))
-        print(text[-1], flush=True)
+    shapes = options.shape or _SHAPES
+    with folder_of(options.logs) as folder:
+        if not options.rows:
+            _section("peers", list(programs()), options, partial(_tables, shapes, folder, options.size))
+        _section("rows", list(libraries()), options, partial(_table_of_rows, shapes, folder))
+
+
+def _section(
+    name: str,
+    available: list[Program | str],
+    options: argparse.Namespace,
+    measured: Callable[[list[Program], int], Iterator[str]],
+) -> None:
+    """Measure this package, the first of the programs, and the chosen others; print the text and write it."""
+    chosen = [program for program in available if isinstance(program, Program)]
+    chosen = [*chosen[:1], *(other for other in chosen[1:] if (options.only or "") in other.name)]
+    text = [f"{machine()}.\n", *(f"{reason}.\n" for reason in available if isinstance(reason, str))]
+    for part in measured(chosen, options.runs):
+        text.append(part)
+        print(part, flush=True)
     if options.write is not None:
-        put_between(options.write, "\n".join(text), "peers")
+        put_between(options.write, "\n".join(text), name)
 
 
-def _measured(name: str, chosen: list[Program], size: int, runs: int, logs: Path | None) -> str:
-    """The table of one shape of log."""
+def _tables(
+    shapes: Sequence[str], folder: Path, size: int, chosen: list[Program], runs: int
+) -> Iterator[str]:
+    """A table of each shape of log."""
+    yield f"Logs of {size} MB.\n"
+    for name in shapes:
+        log = compare(chosen, *_logs(name, folder, size), runs)
+        heading, about = (part[:1].upper() + part[1:] for part in (name, SHAPES[name].about))
+        yield f"### {heading}\n\n{about}.\n\n{table(log)}{log.reasons()}"
+
+
+def _table_of_rows(shapes: Sequence[str], folder: Path, chosen: list[Program], runs: int) -> Iterator[str]:
+    """One table of all shapes."""
+    logs = {name: compare(chosen, *_logs(name, folder, _SIZE_OF_ROWS), runs) for name in shapes}
+    yield table_of_rows(logs) + "".join(log.reasons() for log in logs.values())
+
+
+def _logs(name: str, folder: Path, size: int) -> tuple[Path, Path]:
+    """A log of one transaction, and one of a size in MB."""
     recipe = SHAPES[name]
     shape = shape_of(name, recipe.log, event_size=recipe.size, repeat=recipe.repeat)
-    with folder_of(logs) as folder:
-        long = folder / f"{name.replace(' ', '-')}.000001"
-        short = long.with_suffix(".small")
-        if not long.exists():
-            write(shape, long, size)
-        write(shape, short, 1, chunk=1)
-        counts = counted(chosen[0], long)
-        lines = list(_figures(chosen, counts, short, long, runs))
-        sizes = short.stat().st_size, long.stat().st_size
-    figures = [one for one in lines if isinstance(one, Figure)]
-    notes = "".join(f"\n{one}.\n" for one in lines if isinstance(one, str))
-    heading, about = (text[:1].upper() + text[1:] for text in (name, recipe.about))
-    return f"### {heading}\n\n{about}.\n\n{table(figures, sizes, counts)}{notes}"
-
-
-def _figures(
-    chosen: list[Program], counts: Counts, short: Path, long: Path, runs: int
-) -> Iterator[Figure | str]:
-    """The programs' figures; a sentence in place of one that fails or disagrees."""
-    for program in chosen:
-        try:
-            found = counted(program, long)
-            if found != counts:
-                yield f"{program.name} does not count: it finds {found}, `read_changes` {counts}"
-                continue
-            yield Figure(program.name, best(program, short, runs), best(program, long, runs))
-        except RunError as error:
-            yield f"{program.name} does not count: {error}"
+    long = folder / f"{name.replace(' ', '-')}-{size}.000001"
+    short = long.with_suffix(".small")
+    if not long.exists():
+        write(shape, long, size * 1_000_000)
+    write(shape, short, 1, chunk=1)
+    return short, long
 
 
 if __name__ == "__main__":

@@ -14,21 +14,24 @@ from pathlib import Path
 from typing import NamedTuple
 
 from binlog_kaitai.log.threads import default_threads
-from tools.bench.peers import clients
+from tools.bench.__main__ import clients
 
 ROOT = Path(__file__).parents[2]
 _SOURCES, _BUILT = Path(__file__).parent, ROOT / "build/peers"
 
-OWN = "`read_changes`, into Arrow"
+#: A Python library that makes objects of rows, and its version.
+_LIBRARIES = {"mysql-event-stream": "1.8.0", "mysql-replication": "1.0.17"}
+
+_IN_PYTHON = sys.executable, "-m", "tools.peers.in_python"
 
 
 class Program(NamedTuple):
-    """A command to which the path of a log is added."""
+    """A command; the path of a log and `options` are added."""
 
     name: str
     command: tuple[str, ...]
+    options: tuple[str, ...] = ()
     is_client: bool = False  # prints rows as text instead of counts
-    passes: int = 0  # over the log in one process that measures each itself; the last one counts
 
 
 class UnavailableError(Exception):
@@ -37,10 +40,10 @@ class UnavailableError(Exception):
 
 def programs() -> Iterator[Program | str]:
     """This package, then every other program; the reason in words in place of those that are missing."""
-    own = sys.executable, "-m", "tools.peers.own"
-    yield Program(OWN, (*own, "1"))
+    own = *_IN_PYTHON, "read_changes"
+    yield Program("`read_changes`, into Arrow", own, ("1",))
     if (threads := default_threads(None)) > 1:
-        yield Program(f"the same in {threads} threads", (*own, str(threads)))
+        yield Program(f"the same in {threads} threads", own, (str(threads),))
     for title, build in _BUILDS.items():
         try:
             yield from build()
@@ -52,6 +55,19 @@ def programs() -> Iterator[Program | str]:
             yield Program(f"`{name}`", tuple(found[name][:-1]), is_client=True)
         else:
             yield f"`{name}` is skipped: the client is not installed and cannot be downloaded"
+
+
+def libraries() -> Iterator[Program | str]:
+    """`read_rows`, then the Python libraries that make objects of rows, each in a folder of its own."""
+    yield Program("`read_rows`", (*_IN_PYTHON, "read_rows"))
+    for name, version in _LIBRARIES.items():
+        folder, wanted = str(_BUILT / f"{name}-{version}"), f"{name}=={version}"
+        try:
+            if not Path(folder).exists():
+                _run(sys.executable, "-m", "pip", "install", "--quiet", "--target", folder, wanted, cwd=ROOT)
+            yield Program(f"{name} {version}", (*_IN_PYTHON, name), (folder,))
+        except UnavailableError as error:
+            yield f"{name} is skipped: {error}"
 
 
 def _rust() -> Iterator[Program]:
@@ -69,7 +85,8 @@ def _java() -> Iterator[Program]:
     _run("mvn", "-q", "-B", "dependency:copy-dependencies", "-DoutputDirectory=jars", cwd=folder)
     _run("javac", "-cp", "jars/*", "Peer.java", cwd=folder)
     command = ("java", "-cp", f"{folder}/jars/*{os.pathsep}{folder}", "Peer")
-    yield Program("Java, mysql-binlog-connector, second pass, no CRC", command, passes=2)
+    # Two passes in one process, which measures each itself; the last one counts.
+    yield Program("Java, mysql-binlog-connector, second pass, no CRC", command, ("2",))
 
 
 def _go() -> Iterator[Program]:

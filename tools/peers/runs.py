@@ -7,6 +7,8 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -77,10 +79,9 @@ def best(program: Program, log: Path, times: int) -> Run:
 
 
 def _measured(program: Program, log: Path) -> tuple[Run, Counts]:
-    passes = [str(program.passes)] if program.passes else []
     with tempfile.NamedTemporaryFile("r") as used, tempfile.TemporaryFile() as output:
         done = subprocess.run(
-            [sys.executable, "-IS", _USAGE, used.name, *program.command, log, *passes],
+            [sys.executable, "-IS", _USAGE, used.name, *program.command, log, *program.options],
             stdout=subprocess.DEVNULL if program.is_client else output,
             stderr=subprocess.DEVNULL,
             env=environment(),
@@ -110,6 +111,41 @@ class Figure(NamedTuple):
         return (self.most.cpu - self.least.cpu) / size, (self.most.seconds - self.least.seconds) / size
 
 
+class Comparison(NamedTuple):
+    """Programs' figures on one log; the first figure is the one that others are compared with.
+
+    `sizes`: bytes of the log of one transaction, and of the long one; `counts`: of the long one.
+    `notes`: a sentence on each program that fails or disagrees.
+    """
+
+    figures: list[Figure]
+    notes: list[str]
+    sizes: tuple[int, int]
+    counts: Counts
+
+    def speed(self, figure: Figure) -> float:
+        """Rows in a second of processors, after the start."""
+        return self.counts.rows / (figure.slope(self.sizes)[0] * self.sizes[1])
+
+    def reasons(self) -> str:
+        return "".join(f"\n{note}.\n" for note in self.notes)
+
+
+def compare(programs: list[Program], short: Path, long: Path, times: int) -> Comparison:
+    """Measure programs on a log of one transaction and on a long one; the first must succeed."""
+    counts, figures, notes = counted(programs[0], long), list[Figure](), list[str]()
+    for program in programs:
+        try:
+            other = counted(program, long)
+            if other != counts:
+                notes.append(f"{program.name} does not count: it finds {other}, the first program {counts}")
+                continue
+            figures.append(Figure(program.name, best(program, short, times), best(program, long, times)))
+        except RunError as error:
+            notes.append(f"{program.name} does not count: {error}")
+    return Comparison(figures, notes, (short.stat().st_size, long.stat().st_size), counts)
+
+
 HEADINGS = (
     "",
     "CPU s",
@@ -124,25 +160,36 @@ HEADINGS = (
 )
 
 
-def table(figures: list[Figure], sizes: tuple[int, int], counts: Counts) -> str:
-    """The table of a log; the first figure is the one that others are compared with.
-
-    Parameters
-    ----------
-    sizes
-        Bytes of the log of one transaction, and of the long one.
-    """
-    lines = ["| " + " | ".join(HEADINGS) + " |", "|---|" + "---:|" * (len(HEADINGS) - 1)]
-    own, _ = figures[0].slope(sizes)
-    for one in figures:
-        cpu, clock = one.slope(sizes)
-        rows = counts.rows / (cpu * sizes[1])
+def table(log: Comparison) -> str:
+    """The table of one log."""
+    lines, sizes = [_ruled(HEADINGS)], log.sizes
+    own, _ = log.figures[0].slope(sizes)
+    for figure in log.figures:
+        cpu, clock = figure.slope(sizes)
         starts = (
-            max(run - slope * sizes[0], 0.0) for run, slope in zip(one.least, (cpu, clock), strict=False)
+            max(run - slope * sizes[0], 0.0) for run, slope in zip(figure.least, (cpu, clock), strict=False)
         )
-        cells = [one.name, f"{one.most.cpu:.2f}", f"{one.most.seconds:.2f}"]
-        cells += [f"{max(start, 0.0):.2f}" for start in starts]
-        cells += [f"{1e-6 / cpu:.0f}", f"{1e-6 / clock:.0f}", f"{rows / 1e6:.2f}", f"{own / cpu:.2f}"]
-        cells.append(f"{one.most.peak / 1e6:.0f}")
-        lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join(lines) + "\n"
+        cells = [figure.name, f"{figure.most.cpu:.2f}", f"{figure.most.seconds:.2f}"]
+        cells += [f"{start:.2f}" for start in starts]
+        cells += [f"{1e-6 / cpu:.0f}", f"{1e-6 / clock:.0f}", f"{log.speed(figure) / 1e6:.2f}"]
+        cells += [f"{own / cpu:.2f}", f"{figure.most.peak / 1e6:.0f}"]
+        lines.append(_line(cells))
+    return "".join(lines)
+
+
+def table_of_rows(logs: dict[str, Comparison]) -> str:
+    """Thousands of rows in a second of processors, after the start, of each program on each log."""
+    lines = [_ruled(("", *logs))]
+    speeds = {name: {figure.name: log.speed(figure) for figure in log.figures} for name, log in logs.items()}
+    for program in dict.fromkeys(chain.from_iterable(speeds.values())):
+        cells = (f"{speed[program] / 1e3:.0f}" if program in speed else "" for speed in speeds.values())
+        lines.append(_line((program, *cells)))
+    return "".join(lines)
+
+
+def _ruled(headings: Sequence[str]) -> str:
+    return f"{_line(headings)}|---|{'---:|' * (len(headings) - 1)}\n"
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"
