@@ -40,8 +40,8 @@ class LogWriter:
         """Write selected events of a block (int64 indexes, ascending)."""
         if not len(rows):
             return
-        if block.is_special:
-            self._write_special(block)
+        if block.is_special and block.types[0] == EventType.format_description_event:
+            self._write_format(block)
             return
         sizes = block.sizes[rows]
         if len(rows) == 1 and sizes[0] > LONG:
@@ -52,7 +52,10 @@ class LogWriter:
         starts = ends - sizes
         copy_ranges.run(block.data, block.starts[rows], sizes, starts, data)
         if self._has_own_positions and block.layout.binlog_version > 1:
-            self._renumber(data, starts, ends, block)
+            wrong = self._put_positions(data, starts, ends, block)
+            if block.layout.is_checksummed:
+                after = ends[wrong] - CHECKSUM_SIZE
+                put_u4(data, after, crc32_of(data, starts[wrong], after))
         self._put(data.data)
 
     def _write_long(self, block: Block, row: int) -> None:
@@ -84,33 +87,17 @@ class LogWriter:
         self._stream.write(data)
         self.position += len(data)
 
-    def _write_special(self, block: Block) -> None:
-        """Write a format description, or MariaDB's START_ENCRYPTION_EVENT."""
-        raw = block.raw(0)
-        if block.types[0] == EventType.format_description_event:
-            # Events after a second format description, or in a relay log, contain positions in another
-            # server's log.
-            is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
-            self._has_own_positions = not (self._has_format or is_relay_log)
-            self._has_format = True
-            data = np.frombuffer(bytearray(raw), dtype=np.uint8)
-            if self._has_own_positions:
-                # It may have moved. Its checksum is recomputed below.
-                self._put_positions(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
-            self._put(closed(block.event(0).parsed, data.tobytes()))
-            return
-        data = np.frombuffer(bytearray(raw), dtype=np.uint8)
+    def _write_format(self, block: Block) -> None:
+        # Events after a second format description, or in a relay log, contain positions in another server's
+        # log.
+        is_relay_log = bool(np.asarray(block.header["is_relay_log"]).any())
+        self._has_own_positions = not (self._has_format or is_relay_log)
+        self._has_format = True
+        data = np.frombuffer(bytearray(block.raw(0)), dtype=np.uint8)
         if self._has_own_positions:
-            self._renumber(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
-        self._put(data.data)
-
-    def _renumber(self, data: Bytes, starts: Ints, ends: Ints, block: Block) -> None:
-        """Set the positions in the headers of some events to those in the file, and update the checksums."""
-        wrong = self._put_positions(data, starts, ends, block)
-        if not block.layout.is_checksummed:
-            return
-        after = ends[wrong] - CHECKSUM_SIZE
-        put_u4(data, after, crc32_of(data, starts[wrong], after))
+            # It may have moved. Its checksum is recomputed below.
+            self._put_positions(data, np.zeros(1, dtype=np.int64), np.array([len(data)]), block)
+        self._put(closed(block.event(0).parsed, data.tobytes()))
 
     def _put_positions(self, data: Bytes, starts: Ints, ends: Ints, block: Block) -> Ints:
         """Set the positions in the headers of some events to those in the file; returns which of them

@@ -182,9 +182,10 @@ def _searched(
             yield lost._replace(start=start, stop=begin)
             start = end
         at = max(begin, end) + 1
-    # If the last of these events ends where the following part begins, nothing is missing between them.
-    is_missing = start < lost.stop or start == lost.start
-    if is_missing or not _is_next(shift, _event_at(stream, start, size, context)):
+    # If the last of these events ends where the following part begins, and the next one is shifted as far, as
+    # far as both state a position, nothing is missing between them.
+    after = None if start < lost.stop or start == lost.start else _event_at(stream, start, size, context)
+    if after is None or (shift is not None and _shift(after) not in (shift, None)):
         yield lost._replace(start=start)
 
 
@@ -217,9 +218,8 @@ def _is_worth_reading(stream: BinaryIO, search: Search, position: int, context: 
     stream.seek(position)
     version = context.layout.binlog_version
     head = read_up_to(stream, header_length(version))
-    if len(head) < header_length(version) or read_header(head, version).len_event <= _SHORT:
-        return True
-    return search.is_whole(position, context.layout)
+    is_short = len(head) < header_length(version) or read_header(head, version).len_event <= _SHORT
+    return is_short or search.is_whole(position, context.layout)
 
 
 def _event_at(stream: BinaryIO, position: int, size: int, context: Context) -> Frame | None:
@@ -228,11 +228,6 @@ def _event_at(stream: BinaryIO, position: int, size: int, context: Context) -> F
         version = context.layout.binlog_version
         return next(iter(Framer(stream, version, position, max_event_size=size - position)), None)
     return None
-
-
-def _is_next(shift: int | None, frame: Frame | None) -> bool:
-    """Whether an event is shifted as far as one right before it; not all of them state a position."""
-    return frame is not None and (shift is None or _shift(frame) in (shift, None))
 
 
 def _shift(frame: Frame) -> int | None:

@@ -16,8 +16,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.check.log_writer import writing
 from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import reading
-from binlog_kaitai.kernels.arrays import Bools, Ints
-from binlog_kaitai.log.block import Block
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.sources.disk import refuse_inputs
@@ -67,7 +66,7 @@ def slice_log(
 
 
 class _Ranges:
-    """Ranges of selected transactions; adjacent ones are merged."""
+    """Ranges of selected transactions, by their starts and ends (int64); adjacent ones are merged."""
 
     def __init__(self) -> None:
         self.count = self.open = 0
@@ -85,31 +84,23 @@ class _Ranges:
             self.starts.append(starts[is_new])
             self.ends.append(ends[np.append(is_new[1:], True)])
 
-    def joined(self) -> tuple[Ints, Ints]:
-        """Starts and ends of the ranges, int64."""
-        nothing = np.zeros(0, dtype=np.int64)
-        return np.concatenate([nothing, *self.starts]), np.concatenate([nothing, *self.ends])
-
 
 def _write(source: Source, target: str, wanted: _Ranges, inputs: list[str | None], overwrite: bool) -> Slice:
     done = Slice(source.name, target, wanted.count, open=wanted.open)
-    starts, ends = wanted.joined()
+    nothing = np.zeros(0, dtype=np.int64)
+    starts, ends = (np.concatenate([nothing, *limits]) for limits in (wanted.starts, wanted.ends))
     with (
         reading(source.name),
         source.open() as stream,
         writing(target, inputs, overwrite=overwrite) as writer,
     ):
         for block in BlockReader.of_file(stream, source.name):
-            rows = np.flatnonzero(_chosen(block, starts, ends))
+            chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
+            if len(starts):
+                range_of = np.searchsorted(starts, block.positions, side="right") - 1
+                chosen |= (range_of >= 0) & (block.positions < ends[range_of])
+            rows = np.flatnonzero(chosen)
             writer.write(block, rows)
             done.events += len(rows)
         done.bytes = writer.position
     return done
-
-
-def _chosen(block: Block, starts: Ints, ends: Ints) -> Bools:
-    chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
-    if len(starts):
-        range_of = np.searchsorted(starts, block.positions, side="right") - 1
-        chosen |= (range_of >= 0) & (block.positions < ends[range_of])
-    return chosen

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from binlog_kaitai.core.grammar import JsonBinary, JsonOpaque, StringValues
-from binlog_kaitai.core.grammar import JsonDiff as _Change
+from binlog_kaitai.core.grammar import JsonDiff as JsonChange
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.column_kinds import OPAQUE_DATE, OPAQUE_TEXT
 from binlog_kaitai.values.numbers import decimal, double_text
@@ -215,8 +215,6 @@ def _clock(value: JsonOpaque.Datetime | JsonOpaque.Time) -> str:
     return f"{value.hour:02}:{value.minute:02}:{value.second:02}{fraction_text(value.microsecond, 6)}"
 
 
-_Operation = _Change.DiffOperation
-
 #: One leg of a JSON path: a member with a plain or quoted name, or an array element.
 _LEG = re.compile(r'\s*(?:\.\s*(?:("(?:[^"\\]|\\.)*")|([^\s."\[]+))|\[\s*([0-9]{1,10})\s*\])')
 
@@ -255,14 +253,13 @@ class JsonDiff:
 
 def diff_of(cell: StringValues.JsonDiffs) -> JsonDiff:
     """The operations in a cell of a row image."""
-    return JsonDiff(tuple(_operation(change) for change in cell.content.diffs))
-
-
-def _operation(change: _Change) -> JsonOperation:
-    if not isinstance(change.operation, _Operation):
-        raise GrammarError(f"invalid JSON diff operation {change.operation}")
-    value = None if change.value is None else document_text(change.value)
-    return JsonOperation(change.operation.name, change.path, value, change.value)
+    operations = []
+    for change in cell.content.diffs:
+        if not isinstance(change.operation, JsonChange.DiffOperation):
+            raise GrammarError(f"invalid JSON diff operation {change.operation}")
+        value = None if change.value is None else document_text(change.value)
+        operations.append(JsonOperation(change.operation.name, change.path, value, change.value))
+    return JsonDiff(tuple(operations))
 
 
 def _parsed(document: str) -> Node:
@@ -311,7 +308,10 @@ def _apply(root: Node, operation: JsonOperation) -> None:
         case "insert" if value is not None and isinstance(parent, list) and isinstance(last, int):
             parent.insert(last, value)
         case "insert" if value is not None and isinstance(parent, dict) and last not in parent:
-            _insert_member(parent, str(last), value)
+            # Servers sort members by length in bytes, then by their bytes.
+            ordered = sorted([*parent.items(), (str(last), value)], key=lambda member: _order(member[0]))
+            parent.clear()
+            parent.update(ordered)
         case _:
             raise _no_such_path(operation.path)
 
@@ -322,14 +322,6 @@ def _child(node: Node, leg: str | int, path: str) -> Node:
     if isinstance(node, list) and isinstance(leg, int) and leg < len(node):
         return node[leg]
     raise _no_such_path(path)
-
-
-def _insert_member(node: dict[str, Node], key: str, value: Node) -> None:
-    # Servers sort members by length in bytes, then by their bytes.
-    node[key] = value
-    ordered = sorted(node.items(), key=lambda item: _order(item[0]))
-    node.clear()
-    node.update(ordered)
 
 
 def _order(key: str) -> tuple[int, bytes]:

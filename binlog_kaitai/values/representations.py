@@ -21,21 +21,8 @@ from binlog_kaitai.values.json_documents import JsonDiff, JsonText, json_of, mar
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import SqlDialect
 
-#: A value of a row: the result of `Representation.decode`, or None for NULL.
-Value = (
-    int
-    | float
-    | Decimal
-    | str
-    | bytes
-    | date
-    | datetime
-    | timedelta
-    | list[float]
-    | JsonText
-    | JsonDiff
-    | None
-)
+#: A value of a row: the result of `Representation.decode`, or None for NULL. A document is :class:`JsonText`.
+Value = int | float | Decimal | str | bytes | date | datetime | timedelta | list[float] | JsonDiff | None
 
 Decode = Callable[[Any, Column], Value]
 Text = Callable[[Any, Column], str]
@@ -157,22 +144,6 @@ def _float(cell: Any, column: Column) -> Value:
     return float(cell.value)
 
 
-def _bits(cell: Any, column: Column) -> Value:
-    return int.from_bytes(cell.bits, "big")
-
-
-def _year(cell: Any, column: Column) -> Value:
-    return int(cell.value)
-
-
-def _enum(cell: Any, column: Column) -> Value:
-    return strings.enum_of(cell.value, column)
-
-
-def _set(cell: Any, column: Column) -> Value:
-    return strings.set_of(cell.value, column)
-
-
 def _integer_arrow(column: Column) -> pa.DataType:
     size = of_type(column.type).size
     if column.is_unsigned and size == 8:
@@ -200,31 +171,27 @@ def _always(name: str) -> ArrowType:
     return lambda _: pa.type_for_alias(name)
 
 
-def _vectors_arrow(_: Column) -> pa.DataType:
-    return pa.list_(pa.field("item", pa.float32()))
-
-
-def _datetime_text(value: datetime, column: Column) -> str:
-    return temporal.datetime_text(value, column.fractional_digits)
-
-
-def _time_text(value: timedelta, column: Column) -> str:
-    return temporal.time_text(value, column.fractional_digits)
-
-
-def _vector_text(value: list[float], _: Column) -> str:
-    return f"[{','.join(f'{element:.5e}' for element in value)}]"
-
-
 def _number_sql(value: object, *_: object) -> str:
     return f"{value:f}" if isinstance(value, Decimal) else str(value)
 
 
-_MOMENT = Representation(temporal.datetime_of, _always("timestamp[us]"), "text", _datetime_text)
+_MOMENT = Representation(
+    temporal.datetime_of,
+    _always("timestamp[us]"),
+    "text",
+    lambda value, column: temporal.datetime_text(value, column.fractional_digits),
+)
 _STAMP = replace(_MOMENT, decode=temporal.timestamp_of, arrow=lambda _: pa.timestamp("us", tz="UTC"))
-_TIME = Representation(temporal.time_of, _always("duration[us]"), "text", _time_text)
+_TIME = Representation(
+    temporal.time_of,
+    _always("duration[us]"),
+    "text",
+    lambda value, column: temporal.time_text(value, column.fractional_digits),
+)
 _STRING = Representation(strings.text_of, _string_arrow, "text", sql=sql_text.string_sql)
-_CHOICE = Representation(_enum, _choice_arrow, "number", sql=sql_text.choice_sql)
+_CHOICE = Representation(
+    lambda cell, column: strings.enum_of(cell.value, column), _choice_arrow, "number", sql=sql_text.choice_sql
+)
 _JSON = Representation(json_of, _always("string"), "document", sql=sql_text.text_sql)
 
 _REPRESENTATIONS: dict[Kind, Representation] = {
@@ -237,9 +204,15 @@ _REPRESENTATIONS: dict[Kind, Representation] = {
     Kind.DECIMAL: Representation(
         numbers.decimal, _decimal_arrow, "text", lambda value, _: f"{value:f}", _number_sql
     ),
-    Kind.BIT: Representation(_bits, _always("uint64"), "number", sql=_number_sql),
+    Kind.BIT: Representation(
+        lambda cell, _: int.from_bytes(cell.bits, "big"), _always("uint64"), "number", sql=_number_sql
+    ),
     Kind.YEAR: Representation(
-        _year, _always("uint16"), "number", lambda value, _: f"{value:04}", _number_sql
+        lambda cell, _: int(cell.value),
+        _always("uint16"),
+        "number",
+        lambda value, _: f"{value:04}",
+        _number_sql,
     ),
     Kind.DATE: Representation(temporal.date_of, _always("date32"), "text", temporal.date_text),
     Kind.DATETIME: _MOMENT,
@@ -252,12 +225,16 @@ _REPRESENTATIONS: dict[Kind, Representation] = {
     Kind.CHAR: replace(_STRING, decode=strings.padded_text_of),
     **dict.fromkeys(COMPRESSED, replace(_STRING, decode=strings.compressed_text_of)),
     Kind.ENUM: _CHOICE,
-    Kind.SET: replace(_CHOICE, decode=_set),
+    Kind.SET: replace(_CHOICE, decode=lambda cell, column: strings.set_of(cell.value, column)),
     **dict.fromkeys(DOCUMENTS, _JSON),
     Kind.GEOMETRY: Representation(
         lambda cell, _: bytes(cell._raw_content), _always("binary"), "text", sql=sql_text.geometry_sql
     ),
     Kind.VECTOR: Representation(
-        lambda cell, _: list(cell.content.elements), _vectors_arrow, "list", _vector_text, sql_text.vector_sql
+        lambda cell, _: list(cell.content.elements),
+        lambda _: pa.list_(pa.field("item", pa.float32())),
+        "list",
+        lambda value, _: f"[{','.join(f'{element:.5e}' for element in value)}]",
+        sql_text.vector_sql,
     ),
 }

@@ -7,7 +7,7 @@ server's rule (sql/log_event.cc, `Table_map_log_event::init_metadata_fields`), n
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -59,13 +59,42 @@ class TableFacts(NamedTuple):
 def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFacts:
     """Collect everything that a table map says about its columns."""
     columns = list(_columns(table_map))
-    reader = _Reader(columns, is_mariadb)
+    texts = [
+        column
+        for column in columns
+        if of_type(column.type).has_collation or (is_mariadb and column.kind == Kind.GEOMETRY)
+    ]
+    choices = _of_kinds(columns, *CHOICES)
+    key: Sequence[int] = ()
     for field in table_map.optional_metadata:
-        if take := _FIELDS.get(field.type):
-            take(reader, field.value)
+        value: Any = field.value
+        match field.type:
+            case TableMapField.default_charset:
+                _set(texts, "collation_id", _collations(value, len(texts)))
+            case TableMapField.enum_and_set_default_charset:
+                _set(choices, "collation_id", _collations(value, len(choices)))
+            case TableMapField.column_charset:
+                _set(texts, "collation_id", _numbers(value))
+            case TableMapField.enum_and_set_column_charset:
+                _set(choices, "collation_id", _numbers(value))
+            case TableMapField.enum_str_value | TableMapField.set_str_value:
+                kind = Kind.ENUM if field.type == TableMapField.enum_str_value else Kind.SET
+                members = (tuple(member.value for member in column.members) for column in value.columns)
+                _set(_of_kinds(columns, kind), "members", members)
+            case TableMapField.geometry_type:
+                _set(_of_kinds(columns, Kind.GEOMETRY), "geometry_type", _numbers(value))
+            case TableMapField.vector_dimensionality:
+                _set(_of_kinds(columns, Kind.VECTOR), "vector_dimensions", _numbers(value))
+            case TableMapField.simple_primary_key:
+                key = _set_key(columns, _numbers(value), key)
+            case TableMapField.primary_key_with_prefix:
+                key = _set_key(columns, [part.column.value for part in value.parts], key)
     if table_map.has_generated_invisible_primary_key and columns and not is_mariadb:
-        reader.take_generated_key(columns[0])
-    return TableFacts(columns, reader.primary_key, table_map.has_known_columns)
+        # A flag identifies a generated key, which works without column names too.
+        columns[0].name = columns[0].name or _GENERATED_KEY
+        columns[0].is_visible = False
+        key = _set_key(columns, [columns[0].index], key)
+    return TableFacts(columns, tuple(key), table_map.has_known_columns)
 
 
 def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
@@ -83,81 +112,30 @@ def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
         yield facts
 
 
-class _Reader:
-    """Assigns the entries of each metadata list to the columns it applies to."""
-
-    def __init__(self, columns: list[ColumnFacts], is_mariadb: bool) -> None:
-        self.columns = columns
-        self.primary_key: tuple[int, ...] = ()
-        self.texts = [
-            column
-            for column in columns
-            if of_type(column.type).has_collation or (is_mariadb and column.kind == Kind.GEOMETRY)
-        ]
-        self.enums = self.of_kinds(Kind.ENUM)
-        self.sets = self.of_kinds(Kind.SET)
-        self.choices = self.of_kinds(*CHOICES)
-
-    def of_kinds(self, *kinds: Kind) -> list[ColumnFacts]:
-        return [column for column in self.columns if column.kind in kinds]
-
-    def take_default_collation(
-        self, columns: list[ColumnFacts], value: TableMapMetadata.DefaultCollation
-    ) -> None:
-        exceptions = {exception.column.value: exception.collation.value for exception in value.exceptions}
-        for ordinal, column in enumerate(columns):
-            column.collation_id = exceptions.get(ordinal, value.collation.value)
-
-    def take_key(self, indexes: Iterable[int]) -> None:
-        key = tuple(indexes)
-        if any(index >= len(self.columns) for index in key):
-            return  # part of a key identifies no row
-        self.primary_key = key
-        for column in self.columns:
-            column.is_primary_key = column.index in self.primary_key
-
-    def take_generated_key(self, column: ColumnFacts) -> None:
-        """Identify a generated key by a flag, which works without column names too."""
-        column.name = column.name or _GENERATED_KEY
-        column.is_visible = False
-        self.take_key([column.index])
+def _of_kinds(columns: Iterable[ColumnFacts], *kinds: Kind) -> list[ColumnFacts]:
+    return [column for column in columns if column.kind in kinds]
 
 
-def _set(columns: list[ColumnFacts], name: str, values: Iterable[Any]) -> None:
+def _set(columns: Iterable[ColumnFacts], name: str, values: Iterable[Any]) -> None:
     for column, value in zip(columns, values, strict=False):
         setattr(column, name, value)
+
+
+def _set_key(columns: Sequence[ColumnFacts], key: Sequence[int], before: Sequence[int]) -> Sequence[int]:
+    """Mark the columns of the primary key; returns it, or the one before if this names a missing column."""
+    if any(index >= len(columns) for index in key):
+        return before  # part of a key identifies no row
+    _set(columns, "is_primary_key", (column.index in key for column in columns))
+    return key
 
 
 def _numbers(value: TableMapMetadata.NumberList) -> list[int]:
     return [number.value for number in value.numbers]
 
 
-def _members(value: TableMapMetadata.MemberLists) -> list[tuple[bytes, ...]]:
-    return [tuple(member.value for member in column.members) for column in value.columns]
-
-
-_FIELDS: dict[TableMapField | int, Callable[[_Reader, Any], None]] = {
-    TableMapField.default_charset: lambda reader, value: reader.take_default_collation(reader.texts, value),
-    TableMapField.column_charset: lambda reader, value: _set(reader.texts, "collation_id", _numbers(value)),
-    TableMapField.set_str_value: lambda reader, value: _set(reader.sets, "members", _members(value)),
-    TableMapField.enum_str_value: lambda reader, value: _set(reader.enums, "members", _members(value)),
-    TableMapField.geometry_type: lambda reader, value: _set(
-        reader.of_kinds(Kind.GEOMETRY), "geometry_type", _numbers(value)
-    ),
-    TableMapField.simple_primary_key: lambda reader, value: reader.take_key(_numbers(value)),
-    TableMapField.primary_key_with_prefix: lambda reader, value: reader.take_key(
-        part.column.value for part in value.parts
-    ),
-    TableMapField.enum_and_set_default_charset: lambda reader, value: reader.take_default_collation(
-        reader.choices, value
-    ),
-    TableMapField.enum_and_set_column_charset: lambda reader, value: _set(
-        reader.choices, "collation_id", _numbers(value)
-    ),
-    TableMapField.vector_dimensionality: lambda reader, value: _set(
-        reader.of_kinds(Kind.VECTOR), "vector_dimensions", _numbers(value)
-    ),
-}
+def _collations(value: TableMapMetadata.DefaultCollation, count: int) -> list[int]:
+    exceptions = {exception.column.value: exception.collation.value for exception in value.exceptions}
+    return [exceptions.get(ordinal, value.collation.value) for ordinal in range(count)]
 
 
 _T = TypeVar("_T")
@@ -321,7 +299,9 @@ class Schema:
         if definition is not None and len(definition.columns) != len(facts.columns):
             definition = None
         defined = definition.columns if definition is not None else [None] * len(facts.columns)
-        names_from = _names_from(facts.columns, definition)
+        names_from = NameSource.NONE if definition is None else NameSource.DEFINITION
+        if facts.columns and all(column.name is not None for column in facts.columns):
+            names_from = NameSource.LOG
         columns = tuple(
             _column(logged, column, names_from) for logged, column in zip(facts.columns, defined, strict=True)
         )
@@ -343,16 +323,11 @@ def is_mariadb(layout: Format) -> bool:
     return len(layout.post_header_lengths) >= EventType.annotate_rows_event
 
 
-def _names_from(columns: Sequence[ColumnFacts], definition: TableDefinition | None) -> NameSource:
-    if columns and all(column.name is not None for column in columns):
-        return NameSource.LOG
-    return NameSource.NONE if definition is None else NameSource.DEFINITION
-
-
 def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
     name = logged.name if names_from is NameSource.LOG else known.name if known else None
     charset = charset_of(logged.collation_id) if logged.collation_id is not None else None
-    charset = charset or (_defined_charset(known) if known else None)
+    if charset is None and known is not None:
+        charset = known.charset or (BINARY if _BYTES.match(known.type_name) else None)
     members = (
         None if logged.members is None else tuple(decode_member(member, charset) for member in logged.members)
     )
@@ -386,10 +361,6 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
         is_generated=known.is_generated if known else None,
         is_row_period=known.is_row_period if known else None,
     )
-
-
-def _defined_charset(known: ColumnDefinition) -> str | None:
-    return known.charset or (BINARY if _BYTES.match(known.type_name) else None)
 
 
 def _fractional_digits(logged: ColumnFacts, known: ColumnDefinition | None) -> int:

@@ -261,17 +261,10 @@ def _replaced(kind: _Type | int, content: Any, keys: _Keys) -> Iterator[tuple[_K
     elif kind in ARRAYS:
         for index, entry in enumerate(content.value_entries):
             yield from _element(entry, (*keys, index))
-    elif (value := _expression(kind, content)) is not None:
-        yield keys, value
-
-
-def _expression(kind: _Type | int, content: Any) -> str | None:
-    match kind:
-        case _Type.opaque:
-            return _cast(content)
-        case _Type.double:
-            return _double(double_text(content.value))
-    return None
+    elif kind in (_Type.opaque, _Type.double):
+        value = _cast(content) if kind == _Type.opaque else _double(double_text(content.value))
+        if value is not None:
+            yield keys, value
 
 
 class _Double(str):

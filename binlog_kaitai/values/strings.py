@@ -6,6 +6,7 @@ import ipaddress
 import uuid
 import zlib
 from collections.abc import Callable
+from itertools import takewhile
 
 from binlog_kaitai.core.grammar import StringValues
 from binlog_kaitai.errors import GrammarError
@@ -84,24 +85,14 @@ def _inet6(data: bytes) -> str | bytes:
     if len(data) != 16:
         return data
     groups = [f"{int.from_bytes(data[index : index + 2], 'big'):x}" for index in range(0, 16, 2)]
-    start, length = _longest_run(groups)
+    runs = [len(list(takewhile("0".__eq__, groups[start:]))) for start in range(len(groups))]
+    length = max(runs)
+    start = runs.index(length) if length else 0
     if start == 0 and (length == 6 or (length == 5 and groups[5] == "ffff")):
         groups[6:] = [str(ipaddress.IPv4Address(data[12:]))]
     if not length:
         return ":".join(groups)
     return ":".join(groups[:start]) + "::" + ":".join(groups[start + length :])
-
-
-def _longest_run(groups: list[str]) -> tuple[int, int]:
-    """Start and length of the first longest run of zeros."""
-    best = (0, 0)
-    for start in range(len(groups)):
-        length = next(
-            (index for index, group in enumerate(groups[start:]) if group != "0"), len(groups) - start
-        )
-        if length > best[1]:
-            best = (start, length)
-    return best
 
 
 _SPECIAL: dict[str, Callable[[bytes], str | bytes]] = {"uuid": _uuid, "inet4": _inet4, "inet6": _inet6}
