@@ -53,7 +53,6 @@ _COMMANDS = {
     "verify": "Check logs for damage.",
 }
 
-
 #: The modules of several commands.
 _MODULES = dict.fromkeys(("events", "rows", "transactions"), "listing_commands")
 _MODULES |= dict.fromkeys(("repair", "slice", "verify"), "check_commands") | {"find": "gtids_command"}

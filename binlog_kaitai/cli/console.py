@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 import click
 
 from binlog_kaitai.render.output_text import ENCODING_ERRORS, TableWriter, TerminalWriter, printable
+from binlog_kaitai.sources.layer import Above
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -130,45 +131,34 @@ def _may_show(beside_output: bool) -> bool:
     return sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
 
 
-class _Watched(io.RawIOBase):
+class _Watched(Above):
     """The stream of a log, which reports how far it has been read."""
 
     def __init__(self, source: Source, advance: Advance) -> None:
+        super().__init__(source.open())
         self._source, self._advance = source, advance
-        self._stream = source.open()
         self._position = 0
 
-    def readable(self) -> bool:
-        return True
-
     def read(self, size: int = -1) -> bytes:
-        data = self._stream.read(size) or b""
+        data = self._raw.read(size) or b""
         self._moved_to(self._position + len(data))
         return data
 
     def readinto(self, buffer: WriteableBuffer) -> int:
         # Not every stream has this method; callers handle the AttributeError.
-        count: int = self._stream.readinto(buffer) or 0  # type: ignore[attr-defined]
+        count: int = self._raw.readinto(buffer) or 0  # type: ignore[attr-defined]
         self._moved_to(self._position + count)
         return count
 
-    def seekable(self) -> bool:
-        return self._stream.seekable()
-
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._position = self._stream.seek(offset, whence)
+        self._position = self._raw.seek(offset, whence)
         return self._position
 
     def tell(self) -> int:
-        return self._stream.tell()
+        return self._raw.tell()
 
     def fileno(self) -> int:
-        return self._stream.fileno()
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
+        return self._raw.fileno()
 
     def _moved_to(self, position: int) -> None:
         self._position = position

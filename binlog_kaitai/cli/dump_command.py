@@ -227,7 +227,6 @@ def options_without_meaning(command: options.Command) -> options.Command:
 
 _NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
 
-
 _flag = partial(options.option, show_default=False, cls=ClientFlag)
 _numbers = partial(options.option, show_default=False, metavar="N,...", type=_NUMBERS)
 

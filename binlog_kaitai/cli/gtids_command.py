@@ -224,7 +224,7 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     """
     from binlog_kaitai.render.listings import transaction_writer
     from binlog_kaitai.sources.source import resolve
-    from binlog_kaitai.views.transaction_lines import write_transactions
+    from binlog_kaitai.views.transactions_view import write_transactions
 
     logs = resolve(sources)
     filters, gtids = _target(target)

@@ -234,7 +234,7 @@ def rows(
             **reading,
         )
         if limit or last:
-            from binlog_kaitai.render.row_records import first_records, last_records
+            from binlog_kaitai.render.row_listing import first_records, last_records
 
             choose = first_records if limit else last_records
             texts = choose(texts, limit or last or 0, is_csv=shape.is_csv)
@@ -263,11 +263,11 @@ def _shape_of(
     if vertical and output != "table":
         raise UsageError(f"--vertical cannot be used with --format {output}")
     if vertical:
-        from binlog_kaitai.render.row_records import Vertical
+        from binlog_kaitai.render.row_listing import Vertical
 
         return _Shape(form_of("json")[0], b"", Vertical(show))
     if output == "csv" and isinstance(tables, tuple) and len(tables) == 1 and not is_pattern(tables[0]):
-        from binlog_kaitai.render.row_records import Fields, NamedForm
+        from binlog_kaitai.render.row_listing import Fields, NamedForm
 
         return _Shape(NamedForm(), b"", Fields(show))
     if output == "table" and has_files:
@@ -338,7 +338,7 @@ def transactions(
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.listings import transaction_writer
-    from binlog_kaitai.views.transaction_lines import write_transactions
+    from binlog_kaitai.views.transactions_view import write_transactions
 
     stdout = table_output() if output == "table" else text_output()
     lines = partial(

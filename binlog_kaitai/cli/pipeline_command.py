@@ -31,7 +31,6 @@ _NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-k
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|hours?)")
 _SECONDS = {"mil": 0.001, "ms": 0.001, "mi": 60.0, "s": 1.0, "h": 3600.0}
 
-
 #: Spark's setting by which the tasks of all sources get their share.
 _FAIR = "spark.scheduler.mode=FAIR"
 

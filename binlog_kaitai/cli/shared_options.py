@@ -401,7 +401,6 @@ _FILTERS = [
     option("--server-id", "Only events from this server. *", "N", type=number, multiple=True),
 ]
 
-
 #: The places of options in the help of commands: filters come first and keys last; 3 for all others.
 HELP_ORDER = {
     **dict.fromkeys(FilterOptions.__annotations__, 0),

@@ -111,7 +111,7 @@ def stats(
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
     from binlog_kaitai.render.output_text import to_json
-    from binlog_kaitai.statistics.stats_tables import timeline_of
+    from binlog_kaitai.statistics.counting import timeline_of
 
     timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
     if output == "json":

@@ -115,7 +115,6 @@ INFO_FIELDS: dict[int, tuple[InfoField, ...]] = {
     kind.value: tuple(_field(entry) for entry in _MAIN_FIELDS.get(kind.name, ())) for kind in EventType
 }
 
-
 #: Statements, plain and compressed.
 QUERY_TYPES = (EventType.query_event, EventType.query_compressed_event)
 

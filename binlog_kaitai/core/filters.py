@@ -169,26 +169,9 @@ class FilterOptions(FiltersWithoutTable, total=False):
 
 @dataclass(frozen=True)
 class Filters:
-    """Selects events; an event must match all filters that are set.
+    """Selects events; an event must match all filters that are set. They are those of :class:`FilterOptions`.
 
-    Attributes
-    ----------
-    start_position : int or None
-        In the first file, skip events that begin before this offset.
-    stop_position : int or None
-        In the last file, stop at the first event that begins at or after this offset.
-    start_timestamp, stop_timestamp : int or None
-        Skip events before the first, stop at the first event at or after the second; seconds since
-        1970-01-01 UTC.
-    include_gtids, exclude_gtids : GtidSet or None
-        Only events of these transactions, or all except them.
-    databases : frozenset of str
-    tables : TableSet
-        Only events that name one of these schemas, or tables.
-    event_types : frozenset of str
-        Only events of these types, by the server's names.
-    server_ids : frozenset of int
-        Only events that these servers wrote first.
+    `start_timestamp`, `stop_timestamp`: the times, in seconds since 1970-01-01 UTC.
     """
 
     start_position: int | None = None

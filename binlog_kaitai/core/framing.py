@@ -112,8 +112,7 @@ class Framer:
         return framer
 
     def __iter__(self) -> Iterator[Frame]:
-        while (frame := self._next()) is not None:
-            yield frame
+        return iter(self._next, None)
 
     def peek(self) -> Header | None:
         """The header of the next event, unchecked, before its body is read; None if it is incomplete."""
@@ -236,7 +235,7 @@ def is_start(head: bytes) -> bool:
 
 
 def resized(raw: bytes, size: int) -> bytes:
-    """Error for an event whose size differs from the one in its header."""
+    """An event with another size in its header."""
     begin, end = header_offset("len_event"), header_offset("next_position")
     return raw[:begin] + size.to_bytes(end - begin, "little") + raw[end:]
 
@@ -287,11 +286,6 @@ _PEEK_SIZE = 64 << 10
 #: Type codes of all known events.
 KNOWN_TYPES = frozenset(int(kind) for kind in EventType if kind)
 
-#: Files often mistaken for a log, by their first bytes, with advice.
-_OTHER_FILES = {
-    b"PK\x03\x04": "it is a zip archive; unpack it first",
-}
-
 
 def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
     """Error for a file that does not begin with the magic.
@@ -312,10 +306,8 @@ def _not_a_log(data: bytes) -> NotABinlogError | EncryptedError:
     if holds_events(data):
         reason = f"the magic is damaged: {start.hex(' ')} instead of {MAGIC.hex(' ')}, but events follow"
         return DamagedStartError(reason, position=0)
-    for other, what in _OTHER_FILES.items():
-        if start.startswith(other):
-            reason += f": {what}"
-    return NotABinlogError(reason, position=0)
+    is_zip = ": it is a zip archive; unpack it first" if start == b"PK\x03\x04" else ""
+    return NotABinlogError(reason + is_zip, position=0)
 
 
 def _is_tar(data: bytes) -> bool:

@@ -107,10 +107,10 @@ def header_struct(binlog_version: int) -> struct.Struct:
 _STRUCT_CODES = {"u1": "B", "<u2": "H", "<u4": "I"}
 
 
+@lru_cache
 def header_offset(name: str) -> int:
     """Offset of one of the fields of :class:`Header` in an event, in bytes."""
-    before = LAYOUTS["event_header"].fields[: Header._fields.index(name)]
-    return struct.calcsize("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in before))
+    return sum(map(header_width, Header._fields[: Header._fields.index(name)]))
 
 
 def header_width(name: str) -> int:
@@ -299,11 +299,6 @@ def parse_cell(table_map: TableMapEvent, index: int, data: bytes, *, is_partial:
         return cell.diffs if is_partial else cell.value
     except Exception as error:  # as in parse_event
         raise GrammarError(reason_of(error)) from error
-
-
-def parse_document(data: bytes) -> JsonBinary:
-    """Parse a binary JSON document into the grammar's object; raises as `parse_structure`."""
-    return parse_structure(JsonBinary, data)
 
 
 def parse_compressed(data: bytes) -> CompressedData:

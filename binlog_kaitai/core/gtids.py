@@ -23,7 +23,6 @@ _MARIADB = re.compile(r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1
 #: Maximum length of an invalid GTID in an error message, in characters.
 _MOST_SHOWN = 80
 
-
 #: Below one new range per this many in the set, ranges are added one by one; each insertion moves all later
 #: ones.
 _MANY = 1024
@@ -55,9 +54,9 @@ class Intervals:
             for start, end in added:
                 self.add(start, end)
             return
-        found = sorted([*zip(self._starts, self._ends, strict=True), *added])
+        every = sorted([*zip(self._starts, self._ends, strict=True), *added])
         self._starts, self._ends = [], []
-        for start, end in found:
+        for start, end in every:
             if not self._ends or start > self._ends[-1]:
                 self._starts.append(start)
                 self._ends.append(end)
@@ -217,8 +216,7 @@ class GtidSet:
         A position names only one server per domain; servers that occur in the sets of `known` are included
         too.
         """
-        complete = GtidSet()
-        complete.update(self)
+        complete = self | GtidSet()
         sources = {source for gtids in (self, *known) for source, _ in gtids.items() if _is_mariadb(source)}
         for last, intervals in self.position().items():
             domain = last.partition("-")[0]
@@ -234,8 +232,7 @@ class GtidSet:
         Unlike a position, a state, such as GTID_LIST_EVENT or `gtid_binlog_state`, names every server of a
         domain.
         """
-        complete = GtidSet()
-        complete.update(self)
+        complete = self | GtidSet()
         for source, intervals in self.items():
             if _is_mariadb(source):
                 complete.add_range(source, 1, max(end for _, end in intervals) + 1)
@@ -287,9 +284,13 @@ def _is_mariadb(source: str) -> bool:
     return ":" not in source and not _UUID.fullmatch(source)
 
 
+def ranges_text(intervals: Iterable[tuple[int, int]], between: str) -> str:
+    """Numbers as text, such as ``1-5:7``, from the first and last number of each interval."""
+    return between.join(str(first) if first == last else f"{first}-{last}" for first, last in intervals)
+
+
 def _text(source: str, intervals: Intervals) -> str:
     if not _is_mariadb(source):
-        ranges = (str(first) if first == last else f"{first}-{last}" for first, last in intervals)
-        return f"{source}:{':'.join(ranges)}"
+        return f"{source}:{ranges_text(intervals, ':')}"
     ranges = (str(first) if first == last else f"{first}..{last}" for first, last in intervals)
     return ",".join(f"{source}-{one}" for one in ranges)

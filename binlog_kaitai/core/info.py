@@ -5,17 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from enum import Enum
 from math import isfinite
-from typing import TYPE_CHECKING
 
 from binlog_kaitai.core.adapter import BINARY_COLLATION, decimal_text, gtid_set
 from binlog_kaitai.core.event_types import INFO_FIELDS, InfoField
 from binlog_kaitai.core.grammar import BinlogEvent, UserVarEvent
 from binlog_kaitai.core.transactions import mariadb_gtid
 from binlog_kaitai.core.tree import Node
-
-if TYPE_CHECKING:
-    from binlog_kaitai.core.bodies import MariadbGtidListEvent, PreviousGtidsEvent
-
 
 #: The values a listing can contain.
 Plain = int | float | str | bool | None | dict[str, str]
@@ -68,14 +63,6 @@ def _user_variable(body: Node) -> Plain:
     return plain(value.data)
 
 
-def _gtid_set(body: PreviousGtidsEvent) -> Plain:
-    return str(gtid_set(body.gtids))
-
-
-def _gtid_list(body: MariadbGtidListEvent) -> Plain:
-    return ",".join(mariadb_gtid(one.domain_id, one.server_id, one.sequence_number) for one in body.gtids)
-
-
 def _heartbeat(name: str) -> Callable[[Node], Plain]:
     def find(body: Node) -> Plain:
         values = (getattr(getattr(field, "value", None), name, None) for field in body.fields)
@@ -87,8 +74,10 @@ def _heartbeat(name: str) -> Callable[[Node], Plain]:
 
 _FUNCTIONS: dict[str, Callable[[Node], Plain]] = {
     "user_variable": _user_variable,
-    "gtid_set": _gtid_set,
-    "gtid_list": _gtid_list,
+    "gtid_set": lambda body: str(gtid_set(body.gtids)),
+    "gtid_list": lambda body: ",".join(
+        mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number) for gtid in body.gtids
+    ),
     "heartbeat_log": _heartbeat("log"),
     "heartbeat_position": _heartbeat("position"),
 }

@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 
 from zlib_ng.zlib_ng import crc32
 
@@ -23,7 +24,7 @@ from binlog_kaitai.core.grammar import (
     Format,
     Header,
     header_length,
-    header_offset,
+    header_width,
     masks,
     parse_event,
     read_header,
@@ -78,25 +79,15 @@ def known_formats(server_version: str | None = None) -> list[KnownFormat]:
 @cache
 def field_ranges(known: KnownFormat) -> Mapping[str, tuple[int, int]]:
     """Start and end of the fields of an event with this table."""
-    ranges: dict[str, tuple[int, int]] = {}
-    bounds = [*map(header_offset, Header._fields), header_length(4)]
-    for name, begin, end in zip(Header._fields, bounds, bounds[1:], strict=False):
-        ranges[name] = begin, end
-    begin = header_length(4)
+    sizes = [(name, header_width(name)) for name in Header._fields]
     for field in LAYOUTS["format_description_event"].fields:
         length = getattr(field, "size", None)
-        size = length(0, {}) if length is not None else int((field.dtype or "")[-1])
-        ranges[field.path] = begin, begin + size
-        begin += size
-    table = len(known.post_header_lengths)
-    for name, size in (
-        ("len_post_headers", table),
-        ("checksum_algorithm", int(known.has_algorithm)),
-        ("checksum", CHECKSUM_SIZE * known.has_algorithm),
-    ):
-        ranges[name] = begin, begin + size
-        begin += size
-    return ranges
+        sizes.append((field.path, length(0, {}) if length is not None else int((field.dtype or "")[-1])))
+    sizes.append(("len_post_headers", len(known.post_header_lengths)))
+    sizes.append(("checksum_algorithm", int(known.has_algorithm)))
+    sizes.append(("checksum", CHECKSUM_SIZE * known.has_algorithm))
+    ends = accumulate(size for _, size in sizes)
+    return {name: (end - size, end) for (name, size), end in zip(sizes, ends, strict=True)}
 
 
 def artificial_event(

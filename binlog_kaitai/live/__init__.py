@@ -4,16 +4,14 @@
 address         `mysql://…` URLs, option files and the environment: how to connect
 causes          what a server's refusal means, and whether another try may help
 connection      a connection of PyMySQL: safe logins, and limits on what a server may send
-packet_kernels  joins the payloads of many packets
 packets         the stream of packets → the bytes of one log after another
 server_session  queries to a server, the messages of a replica, and the logs that it sends
 archive         the directory: its logs, index and state
 archive_eras    where an archive begins, and how it continues at another server
 closed_logs     closed logs, compressed and stored in the background
-lag             what a server has and an archive lacks
 metrics         a file for Prometheus
 server_logs     a server's logs as streams, for whatever reads logs; logs that end within an event
-fetching        archive and server together: resume, reconnect, follow
+fetching        archive and server together: resume, reconnect, follow; what the archive still lacks
 log_spool       an archive that queries share, and whose logs go once they have been read
 ==============  ==================================================================
 

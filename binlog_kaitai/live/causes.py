@@ -32,6 +32,10 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.5, 30.0
 #: What was requested when the connection was opened.
 LOGIN = "the login"
 
+#: What errors say of a server without logs, and of a log that ends within an event.
+NO_LOG = "binary logging is disabled on the server (log_bin is off)"
+TORN_LOG = "the server's log is torn: it ends within an event"
+
 PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, TORN, NOT_AN_EVENT, SAME_ID = (
     "purged", "gtids purged", "diverged", "past the end", "torn", "not an event", "same id",
 )  # fmt: skip
@@ -60,11 +64,7 @@ _CAUSES = (
         PAST_THE_END,
         "the server's log is shorter than the archive's: its logs were reset, or it lost transactions",
     ),
-    (
-        r"truncated in the middle",
-        TORN,
-        "the server's log is torn: it ends within an event",
-    ),
+    (r"truncated in the middle", TORN, TORN_LOG),
     (
         r"bogus data|event (size|type)|read error",
         NOT_AN_EVENT,
@@ -75,16 +75,8 @@ _CAUSES = (
         NOT_AN_EVENT,
         "the server finds no event that it may send there: its logs were reset, or an event is too long",
     ),
-    (
-        r"same server_uuid/server_id|same server_id|same server_uuid",
-        SAME_ID,
-        _SAME_ID,
-    ),
-    (
-        r"(log|logging) is not (open|enabled)|binary log is not",
-        "no log",
-        "binary logging is disabled on the server (log_bin is off)",
-    ),
+    (r"same server_uuid/server_id|same server_id|same server_uuid", SAME_ID, _SAME_ID),
+    (r"(log|logging) is not (open|enabled)|binary log is not", "no log", NO_LOG),
     (
         r"cannot replicate anonymous|AUTO_POSITION|gtid_mode",
         "gtid mode",
@@ -115,6 +107,11 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
             if re.search(pattern, message, re.IGNORECASE):
                 return with_cause(cause, f"{text}; {says}")
     return ServerError(f"{what}: {says}" if what else says)
+
+
+def broken(error: OSError) -> ConnectionLostError:
+    """The exception for a connection that broke, or on which nothing arrived in time."""
+    return ConnectionLostError(f"the connection broke: {error.strerror or error}")
 
 
 def with_cause(cause: str, reason: str) -> ServerError:

@@ -423,9 +423,9 @@ class _LogStore:
                     return url
             what = f"{source}" if isinstance(source, Path) else "what fetch would write"
             reason = (
-                f"differs from {what}; nothing there is overwritten. Use another store, or move this one "
+                f"differs from {what}; nothing there is overwritten; use another store, or move this away"
             )
-            raise SourceError(f"{reason}this one away", file=remote.without_options(url))
+            raise SourceError(reason, file=remote.without_options(url))
         with remote.changing(urls[0]) as (system, path):
             self._write(system, path, urls[0], source)
         return urls[0]

@@ -23,6 +23,7 @@ from pymysql import _auth
 from pymysql.protocol import MysqlPacket
 
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError
+from binlog_kaitai.live.causes import broken
 
 _NEEDED = "{} needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
 
@@ -304,7 +305,7 @@ class Connection(pymysql.connections.Connection):
             part = self._rfile.read1(size)
         except OSError as error:  # includes timeouts
             self._force_close()
-            raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error
+            raise broken(error) from error
         if not part:
             self._force_close()
             raise ConnectionLostError("the server closed the connection")

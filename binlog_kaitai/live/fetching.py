@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 import time
@@ -13,6 +14,7 @@ from typing import BinaryIO, cast
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import POSITION_MASK, Header
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import (
     BinlogError,
     ConnectionLostError,
@@ -23,7 +25,7 @@ from binlog_kaitai.errors import (
 )
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.archive import Archive, lock
+from binlog_kaitai.live.archive import Archive, SafePosition, lock
 from binlog_kaitai.live.archive_eras import (
     EARLIEST,
     begin_era,
@@ -33,9 +35,8 @@ from binlog_kaitai.live.archive_eras import (
     newest_era,
     read_so_far,
 )
-from binlog_kaitai.live.causes import pause_after
+from binlog_kaitai.live.causes import GTIDS_PURGED, PURGED, pause_after
 from binlog_kaitai.live.closed_logs import ClosedLogs, Report
-from binlog_kaitai.live.lag import Lag, explain_gap
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.server_logs import LogStream, check_continues, log_after, torn
@@ -43,7 +44,9 @@ from binlog_kaitai.live.server_session import MAX_SHORT_POSITION, ServerSession
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.checksum_runs import check, error_at
+from binlog_kaitai.log.gtid_runs import add_gtids, logged_gtids
 from binlog_kaitai.sources.remote import is_url
+from binlog_kaitai.sources.source import natural_key
 
 #: Bytes written, and seconds, after which they are synced to disk.
 _SYNC_BYTES, _SYNC_SECONDS = 32 << 20, 1.0
@@ -72,7 +75,7 @@ class Fetch:
     `server_id`: replaces the server id chosen by the archive.
     `heartbeat`: seconds after which an idle server sends a heartbeat.
     `metrics_file`: a file for Prometheus that says how things are, see `metrics`.
-    `measures`: ask the server what it has, for metrics and for reports of progress, see `lag`.
+    `measures`: ask the server what it has, for metrics and for reports of progress, see `Lag`.
     `compresses`, `store`, `keep_local`: compress logs that the server has closed, and put them into an object
     store; see `ClosedLogs`.
     `stop`: set by another thread to end the run at the next whole event.
@@ -461,3 +464,96 @@ def _check_received(block: Block, *, has_exact_positions: bool) -> Header | None
         )
         raise FramingError(reason, file=block.file, position=int(block.positions[-1]))
     return last
+
+
+# -- what the server has and the archive lacks
+
+#: Seconds between two questions, and after one that was not answered.
+_ASK_SECONDS, _ASK_SECONDS_AFTER_FAILURE = 10.0, 60.0
+
+
+def explain_gap(cause: str, session: ServerSession, archive: Archive) -> str:
+    """Details on a log that the server no longer has: its oldest log, and the missing GTIDs."""
+    if cause not in (PURGED, GTIDS_PURGED):
+        return ""
+    purged = session.gtids("global.gtid_purged")
+    oldest = session.dump("", 4).log_name
+    details = f"; its oldest log is {oldest}"
+    if archive.place is not None:
+        if missing := purged.without(gtids_of(archive)):
+            details += f"; the transactions {missing} are lost to this archive"
+        details += "; an archive has no gaps: fetch into another directory"
+    return details
+
+
+def gtids_of(archive: Archive) -> GtidSet:
+    """The transactions of all logs up to the safe position, according to the newest log."""
+    if archive.place is None or not archive.place.position:
+        return GtidSet()
+    return logged_gtids(archive.folder / archive.place.name)
+
+
+class Lag:
+    """Follows what an archive gets, and compares it with what the server has.
+
+    The server is asked now and then, over a connection of its own, because that of the dump cannot serve
+    queries. That takes REPLICATION CLIENT (MariaDB: BINLOG MONITOR); without it, the figures are not a
+    number.
+
+    `bytes_behind`, `gtids_behind`: as of the last question; not a number where the server does not say.
+    """
+
+    def __init__(self, archive: Archive, connect: Callable[[], ServerSession]) -> None:
+        self._archive = archive
+        self._connect = connect
+        self._session: ServerSession | None = None
+        self._next = 0.0
+        self._gtids = GtidSet()
+        with suppress(BinlogError):
+            self._gtids = gtids_of(archive)
+        self.bytes_behind = self.gtids_behind = math.nan
+
+    def add(self, block: Block) -> None:
+        """Add the transactions of a block that the archive has got."""
+        add_gtids(self._gtids, block)
+
+    def update(self) -> bool:
+        """Ask the server, unless it was asked a moment ago; whether it has answered."""
+        if time.monotonic() < self._next:
+            return False
+        try:
+            if self._session is None:
+                self._session = self._connect()
+            self.bytes_behind = self._bytes(self._session)
+            self.gtids_behind = self._transactions(self._session)
+            self._next = time.monotonic() + _ASK_SECONDS
+            return True
+        except BinlogError:
+            self.bytes_behind = self.gtids_behind = math.nan
+            self._next = time.monotonic() + _ASK_SECONDS_AFTER_FAILURE
+            self.close()
+            return False
+
+    def facts(self) -> dict[str, int | None]:
+        """What the server said last, for reports; None for what it did not say."""
+        figures = {"bytes_behind": self.bytes_behind, "gtids_behind": self.gtids_behind}
+        return {name: None if math.isnan(value) else int(value) for name, value in figures.items()}
+
+    def close(self) -> None:
+        """Close the connection; the next question opens another one."""
+        if self._session is not None:
+            self._session.close()
+            self._session = None
+
+    def _bytes(self, session: ServerSession) -> float:
+        place, logs = self._archive.place or SafePosition(""), session.logs()
+        later = sum(size for name, size in logs if natural_key(name) > natural_key(place.name))
+        return float(later + max(0, dict(logs).get(place.name, 0) - place.position))
+
+    def _transactions(self, session: ServerSession) -> float:
+        if session.server.is_mariadb:
+            theirs = session.gtids("global.gtid_binlog_pos")
+            return float(len(theirs.up_to_here().without(self._gtids.up_to_here([theirs]))))
+        if session.variable("global.gtid_mode") != "ON":
+            return math.nan
+        return float(len(session.gtids("global.gtid_executed").without(self._gtids)))

@@ -35,7 +35,6 @@ _METRICS = {
     ),
 }
 
-
 #: By metric; of some, by table.
 Values = Mapping[str, float | Mapping[str, float]]
 

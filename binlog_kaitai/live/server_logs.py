@@ -41,7 +41,7 @@ from binlog_kaitai.errors import (
 )
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
-from binlog_kaitai.live.causes import TORN, with_cause
+from binlog_kaitai.live.causes import TORN, TORN_LOG, with_cause
 from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.server_session import Replica, ServerSession
 from binlog_kaitai.log.block_reader import BlockReader
@@ -61,7 +61,11 @@ def resolve(url: str) -> list[Source]:
     Raises `ServerError`: the server refuses, or cannot be reached; `UsageError`: the URL is invalid, or the
     log does not exist.
     """
-    first, rest = _without_from(url)
+    parts = urlsplit(url)
+    query = parse_qsl(parts.query, keep_blank_values=True)
+    first = next((value for key, value in query if key == "from"), None)
+    others = urlencode([(key, value) for key, value in query if key != "from"])
+    rest = urlunsplit(parts._replace(query=others))
     address, names = _first_reached(Address.parse(rest))
     if first is not None:
         if first not in names:
@@ -85,14 +89,6 @@ def _first_reached(addresses: list[Address]) -> tuple[Address, list[str]]:
             return address, [name for name, _ in session.logs()]
     with ServerSession(addresses[-1], anyone()) as session:
         return addresses[-1], [name for name, _ in session.logs()]
-
-
-def _without_from(url: str) -> tuple[str | None, str]:
-    parts = urlsplit(url)
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    first = next((value for key, value in query if key == "from"), None)
-    others = urlencode([(key, value) for key, value in query if key != "from"])
-    return first, urlunsplit(parts._replace(query=others))
 
 
 def anyone() -> Replica:
@@ -192,15 +188,13 @@ class LogStream(io.RawIOBase):
 
 # -- torn logs
 
-_TORN = "the server's log is torn: it ends within an event"
-
 #: What is reported when reading continues after a torn log.
 PASSED = "{log} ends within an event, at {position}, as after a crash of the server; continuing with {next}"
 
 
 def torn(why: str) -> ServerError:
     """The error for a torn log that cannot be read past."""
-    return with_cause(TORN, f"{_TORN}, and {why}")
+    return with_cause(TORN, f"{TORN_LOG}, and {why}")
 
 
 def log_after(session: ServerSession, name: str) -> str:

@@ -27,9 +27,8 @@ from binlog_kaitai.core.grammar import masks, sizes
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.causes import LOGIN, UNKNOWN_VARIABLE, refusal
-from binlog_kaitai.live.packet_kernels import PACKET_HEADER, SEQUENCE_AT
-from binlog_kaitai.live.packets import DumpStream, checked_name
+from binlog_kaitai.live.causes import LOGIN, NO_LOG, UNKNOWN_VARIABLE, broken, refusal
+from binlog_kaitai.live.packets import PACKET_HEADER, SEQUENCE_AT, DumpStream, checked_name
 
 if TYPE_CHECKING:
     from binlog_kaitai.live.connection import Connection
@@ -45,7 +44,6 @@ _GRACE = 5.0
 _WRITE_TIMEOUT = 1800
 #: MariaDB: this client supports GTIDs. At lower levels, servers replace events by others of the same length.
 _CAPABILITY = 4
-
 
 #: The stream ends after the newest event; the same bit in both dump commands.
 NON_BLOCKING = masks.ComBinlogDump.IS_NON_BLOCKING
@@ -254,7 +252,7 @@ class ServerSession:
         what = "the newest log (REPLICATION CLIENT, or BINLOG MONITOR)"
         rows = self.ask(statement, str, int, str, str, what=what)
         if not rows:
-            raise ServerError("binary logging is disabled on the server (log_bin is off)")
+            raise ServerError(NO_LOG)
         with self._reported(what):
             self._check_log(*rows[0][:2])
         return rows[0]
@@ -290,9 +288,7 @@ class ServerSession:
     def _server(self) -> Server:
         version = self.variable("version") or ""
         if self.variable("log_bin") in ("0", "OFF"):
-            raise ServerError(
-                "binary logging is disabled on the server (log_bin is off)", file=self.address.name
-            )
+            raise ServerError(NO_LOG, file=self.address.name)
         return Server(
             version=version,
             uuid=self.variable("server_uuid") or "",
@@ -393,7 +389,7 @@ class ServerSession:
         try:
             self._connection._sock.sendall(head + payload)
         except OSError as error:
-            raise ConnectionLostError(f"the connection broke: {error.strerror or error}") from error
+            raise broken(error) from error
 
 
 def _version(text: str) -> tuple[int, ...]:

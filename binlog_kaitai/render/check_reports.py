@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.core.gtids import GtidSet, ranges_text
 from binlog_kaitai.errors import BinlogError, EncryptedError, NotABinlogError
 from binlog_kaitai.log.log_end import EndKind
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from binlog_kaitai.check.repair import Dropped, Repair
     from binlog_kaitai.check.slices import Slice
     from binlog_kaitai.check.verify_report import Report
-
 
 _ENDS = {
     EndKind.CLEAN: "closed",
@@ -68,8 +67,7 @@ def report_lines(report: Report) -> Iterator[str]:
     if report.gtids:
         yield f"  GTIDs: {report.gtids}"
     for source, gaps in report.gaps().items():
-        ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
-        yield f"  gaps in {source}: {ranges}"
+        yield f"  gaps in {source}: {ranges_text(gaps, ', ')}"
     for error in report.damages:
         yield f"  damage: {_without_file(error)}"
     if report.damage_count > len(report.damages):
@@ -165,8 +163,7 @@ def repair_lines(done: Repair) -> Iterator[str]:
     )
     yield f"{done.target}: {kept}{counted(result.transactions, 'transaction')}, verified{lost}"
     for source, gaps in result.gaps().items():
-        ranges = ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in gaps)
-        yield f"  missing from {source}: {ranges}"
+        yield f"  missing from {source}: {ranges_text(gaps, ', ')}"
 
 
 def _shown(what: str, lines: list[str]) -> Iterator[str]:
@@ -193,10 +190,7 @@ def _dropped_text(part: Dropped) -> str:
 
 def slice_line(done: Slice) -> str:
     """The line on what was copied from a log."""
-    counts = (
-        counted(done.transactions, "transaction"),
-        counted(done.events, "event"),
-        counted(done.bytes, "byte"),
-    )
+    numbers = (done.transactions, "transaction"), (done.events, "event"), (done.bytes, "byte")
+    counts = (counted(*number) for number in numbers)
     after = f"; skipped {counted(done.open, 'incomplete transaction')}" if done.open else ""
     return f"{done.file} -> {done.target}: {', '.join(counts)}{after}"

@@ -1,18 +1,29 @@
-"""Changed rows as a table or as CSV."""
+"""Changed rows as a table, as CSV, or as records of several lines or fields; the first or last of them."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 import numpy as np
 
+from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text
 from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.render.output_text import csv_line, iso_time, printable, shown_time, to_json, zone_name
+from binlog_kaitai.render.output_text import (
+    ENCODING_ERRORS,
+    csv_line,
+    iso_time,
+    printable,
+    shown_time,
+    to_json,
+    zone_name,
+)
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
@@ -26,8 +37,7 @@ from binlog_kaitai.views.row_forms import (
     json_bytes,
     put_image,
 )
-from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
-from binlog_kaitai.views.value_styles import PEOPLE, QUOTED_JSON
+from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, RowLine, TableLines
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
@@ -86,7 +96,6 @@ class _Csv(Form):
         self.keys = (*_OF_EVENT, *self._origins, *_OF_ROW)
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
-        """See `Form`."""
         is_none = (events.gtids.first == -pool.null[0] - 1) & (events.gtids.second == pool.null[1])
         # Without the quotes of JSON.
         gtids = TextColumn(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
@@ -103,7 +112,6 @@ class _Csv(Form):
     def put(
         self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
     ) -> None:
-        """See `Form`."""
         line.event(0).number().event(1).text(change)
         for columns, is_second in ((before, False), (after, before is not None)):
             line.text(b",")
@@ -159,7 +167,6 @@ class _Table(Form):
         self.text_count = 2 if "statement" in shown else 1
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
-        """See `Form`."""
         positions = number_texts(events.positions)
         program = LineProgram(pool)
         if "file" in self._shown:
@@ -183,7 +190,6 @@ class _Table(Form):
     def put(
         self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
     ) -> None:
-        """See `Form`."""
         line.event(0).text(change)
         if self.text_count > 1:
             line.event(1)
@@ -199,7 +205,6 @@ class _Table(Form):
         line.text(b"\n")
 
     def from_json(self, lines: bytes) -> Iterable[bytes]:
-        """See `Form`."""
         for row in objects_of(lines):
             cells = {
                 "position": row["position"],
@@ -263,3 +268,140 @@ def _json(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(_json, value)) + "]"
     return to_json(value)
+
+
+# -- records
+
+_Chunks = Iterable[bytes | memoryview]
+
+
+class _Records:
+    """Where records end in text that arrives in pieces: at line ends outside quotes, if it is CSV."""
+
+    def __init__(self, *, is_csv: bool) -> None:
+        self._is_csv, self._quotes = is_csv, 0
+
+    def ends(self, text: bytes | memoryview) -> Ints:
+        """The offsets after the records that end in the next piece."""
+        data = np.frombuffer(text, dtype=np.uint8)
+        is_end = data == ord("\n")
+        if self._is_csv:
+            quotes = self._quotes + np.cumsum(data == ord('"'))
+            is_end &= quotes % 2 == 0
+            self._quotes = int(quotes[-1]) % 2 if len(quotes) else self._quotes
+        return np.flatnonzero(is_end) + 1
+
+
+def first_records(chunks: _Chunks, number: int, *, is_csv: bool = False) -> Iterator[bytes | memoryview]:
+    """At most the first records; what follows them is not read."""
+    records = _Records(is_csv=is_csv)
+    for text in chunks:
+        ends = records.ends(text)
+        if len(ends) >= number:
+            yield text[: int(ends[number - 1])]
+            return
+        number -= len(ends)
+        yield text
+
+
+def last_records(chunks: _Chunks, number: int, *, is_csv: bool = False) -> Iterator[bytes]:
+    """At most the last records; not many more are held in memory."""
+    records = _Records(is_csv=is_csv)
+    kept: deque[tuple[bytes, Ints]] = deque()
+    total = 0
+    for text in chunks:
+        kept.append((bytes(text), records.ends(text)))
+        total += len(kept[-1][1])
+        # Of what is left, the first record may be incomplete, so it must be one too many.
+        while total - len(kept[0][1]) > number:
+            total -= len(kept.popleft()[1])
+    for text, ends in kept:
+        skipped = min(total - number, len(ends))
+        if skipped > 0:
+            total -= skipped
+            yield text[int(ends[skipped - 1]) :] if total == number else b""
+        else:
+            yield text
+
+
+def _lines(chunks: _Chunks) -> Iterator[bytes]:
+    """The same text in whole lines, many at a time."""
+    rest = b""
+    for text in chunks:
+        lines, end, rest = (rest + bytes(text)).rpartition(b"\n")
+        yield lines + end
+
+
+class Vertical:
+    """Rows like the client's ``\\G``: a line for each column. Made from lines of JSON."""
+
+    def __init__(self, shown: Collection[str]) -> None:
+        self._origins = [name for name in ORIGINS if name in shown]
+        self._numbers = count(1)
+
+    def __call__(self, chunks: _Chunks) -> Iterator[bytes]:
+        """The text of rows."""
+        for row in (row for lines in _lines(chunks) for row in objects_of(lines)):
+            stars = "*" * 27
+            lines = [f"{stars} {next(self._numbers)}. row {stars}"]
+            place = f"{os.path.basename(row['file'])} position {row['position']} row {row['row']}"
+            lines.append(
+                f"{place}  {shown_time(int(row['timestamp']))} {zone_name()}  server {row['server_id']}"
+            )
+            lines += [f"gtid {row['gtid']}"] if row["gtid"] else []
+            lines += [f"{name} {row[name]}" for name in self._origins if row[name] is not None]
+            lines.append(f"{row['change']} {row['schema']}.{row['table']}")
+            values = list(changes_of(row["before"], row["after"]))
+            width = max((len(name) for name, *_ in values), default=0)
+            lines += [f"{name:>{width}}: {' → '.join(texts)}" for name, *texts in values]
+            yield "".join(f"{printable(line)}\n" for line in lines).encode("utf-8", ENCODING_ERRORS)
+
+
+class NamedForm(JsonForm):
+    """Lines of JSON with the names of the table's columns, for `Fields`."""
+
+    def end(self, table_lines: TableLines) -> bytes:
+        names = [column.name for column in table_lines.table.schema.columns]
+        return b', "columns": ' + json_text(names) + super().end(table_lines)
+
+
+class Fields:
+    """CSV of the rows of one table, with a field for each of its columns. Made from lines of `NamedForm`.
+
+    The other fields are named, and an update is two records, as in the view of changes.
+    """
+
+    def __init__(self, shown: Collection[str]) -> None:
+        self._metadata = ["timestamp", "file", "position", "row", "gtid", "server_id"]
+        self._metadata += [name for name in ORIGINS if name in shown]
+        self._names: list[str] | None = None
+
+    def __call__(self, chunks: _Chunks) -> Iterator[bytes]:
+        """The records of rows."""
+        for row in (row for lines in _lines(chunks) for row in objects_of(lines)):
+            names = row.get("columns") or list({**(row["before"] or {}), **(row["after"] or {})})
+            if self._names is None:
+                self._names = names
+                yield csv_line(["_change_type", *(f"_{name}" for name in self._metadata), *names])
+            if new := [name for name in names if name not in self._names]:
+                table = f"{row['schema']}.{row['table']}"
+                raise UsageError(
+                    f"{table} has a new column {new[0]} from here on; choose rows before or after, or JSON",
+                    file=row["file"],
+                    position=int(row["position"]),
+                )
+            row["timestamp"] = iso_time(int(row["timestamp"]))
+            kinds = {"before": "delete", "after": "insert"}
+            if row["change"] == "update":
+                kinds = {"before": "update_preimage", "after": "update_postimage"}
+            for image, kind in kinds.items():
+                if row[image] is not None:
+                    values = (_field_text(row[image].get(name)) for name in self._names)
+                    yield csv_line([kind, *(row[name] for name in self._metadata), *values])
+
+
+def _field_text(value: object) -> str | None:
+    """The text of a value: bytes in hexadecimal digits; JSON documents as they are."""
+    if isinstance(value, dict) and list(value) == ["hex"]:
+        return f"0x{value['hex']}"
+    return None if value is None else value_text(value)

@@ -608,10 +608,8 @@ class Mydumper(DumpLoading):
             table.has_data = True
             noted = noted_rows.get(f"{schema_name}.{table_name}", table.rows)
             if noted != table.rows:
-                reason = (
-                    f"{table.schema.full_name} had {noted} rows, but its files have {table.rows}: files are "
-                )
-                raise SourceError(reason + "missing; copy the dump again", file=str(self._path))
+                reason = f"{table.schema.full_name} had {noted} rows, but its files have {table.rows}: "
+                raise SourceError(f"{reason}files are missing; copy the dump again", file=str(self._path))
 
     # -- scripts
 

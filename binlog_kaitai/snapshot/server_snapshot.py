@@ -9,42 +9,55 @@ XA transaction are in the log before the position, but not in the tables: no sna
 
 The snapshot of a transaction ends with its connection, so ranges read before and after an interruption are of
 different positions. A snapshot that continues after an interruption therefore takes a new position, and keeps
-of the finished ranges only rows that the logs have not changed since (`resume`, `touched`, `chunk_files`).
-One that is complete is described by `snapshot.json`, and is never taken again.
+of the finished ranges only rows that the logs have not changed since (`touched`, `ChunkFiles`). The others
+are read again, so that in the end all rows are those of one position. What counts as changed may be more than
+what was, such as rows of a transaction that was rolled back, but never less. A complete snapshot is described
+by `snapshot.json`, and is never taken again.
 """
 
 from __future__ import annotations
 
+import re
 import struct
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from types import NoneType
 
-from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.filters import TableSet
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.filters import Filters, TableSet
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.lexer import COMMENT, may_affect_tables, may_change_rows
 from binlog_kaitai.ddl.store import TableKey
-from binlog_kaitai.errors import BinlogError, ServerError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
+from binlog_kaitai.following.effects import texts_in
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.server_logs import anyone
+from binlog_kaitai.live.server_logs import anyone, log_header, sources_of
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table as LoggedTable
+from binlog_kaitai.rows.table_maps import widths_of
 from binlog_kaitai.snapshot.snapshot_chunks import (
     ChunkFiles,
     ServerTable,
+    SnapshotChunk,
     TableRange,
     Touched,
     bounds_of,
     can_be_kept,
+    lower,
 )
 from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
-from binlog_kaitai.snapshot.snapshot_resume import log_id, touched, unlogged, usable
 from binlog_kaitai.snapshot.snapshot_values import (
     check_readable,
     documents_in,
@@ -53,6 +66,8 @@ from binlog_kaitai.snapshot.snapshot_values import (
     value_of_text,
 )
 from binlog_kaitai.values.schema import Column, Schema
+from binlog_kaitai.views.change_batches import table_batches
+from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
 
 #: Databases of the server itself.
 SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
@@ -65,6 +80,12 @@ _LOCK_SECONDS = 30
 
 #: Half the seconds that a server may take to return the next row.
 _PATIENCE = 1800.0
+
+#: First words of statements, other than definitions, that change no row.
+_HARMLESS = re.compile(
+    rf"(?:{COMMENT})*(?:BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|XA|GRANT|REVOKE|FLUSH|ANALYZE|OPTIMIZE)\b",
+    re.IGNORECASE | re.DOTALL,
+)
 
 #: A row as PyMySQL returns it: text, or bytes.
 _Row = tuple[str | bytes | None, ...]
@@ -146,7 +167,11 @@ class _Taking:
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
         locking.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
         try:
-            self._check_prepared(locking)
+            if prepared := locking.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
+                reason = f"{len(prepared)} XA transactions are prepared, so that the tables lack changes "
+                raise ServerError(
+                    f"{reason}that the log has; commit them or roll them back, and run this again"
+                )
             self._files.log, self._files.position = locking.newest_position()
             self._files.server_id = locking.server.server_id
             (moment,) = locking.ask_one("SELECT UTC_TIMESTAMP(6)", datetime)
@@ -163,13 +188,6 @@ class _Taking:
         finally:
             locking.run("UNLOCK TABLES")
         return ddl, tables
-
-    def _check_prepared(self, session: ServerSession) -> None:
-        if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
-            reason = (
-                f"{len(prepared)} XA transactions are prepared, so that the tables lack changes that the "
-            )
-            raise ServerError(reason + "log has; commit them or roll them back, and run this again")
 
     def _tables(self, session: ServerSession) -> tuple[list[ServerTable], str]:
         optional = str, NoneType
@@ -203,17 +221,13 @@ class _Taking:
             check_readable(schema, withheld, shows_all_doubles=session.server.shows_all_doubles)
             statement = statements[schema_name, name]
             tables.append(ServerTable(schema, engine in transactional, rows or 0, withheld, statement))
-        if not session.server.shows_all_doubles:
-            self._warn_of_documents(tables)
-        return tables, ddl
-
-    def _warn_of_documents(self, tables: list[ServerTable]) -> None:
         names = [table.schema.full_name for table in tables if documents_in(table.schema, table.withheld)]
-        if names:
+        if names and not session.server.shows_all_doubles:
             self._report(
                 "snapshot: warning: MySQL 5.7 shows doubles without a fraction as integers, and byte strings "
                 f"in base64; documents may therefore differ from those of the log: {', '.join(names)}"
             )
+        return tables, ddl
 
     # -- after it
 
@@ -327,3 +341,136 @@ def _in_batches(rows: Iterator[_Row]) -> Iterator[list[_Row]]:
             batch, size = [], 0
     if batch:
         yield batch
+
+
+# -- what the logs have changed since an interruption
+
+
+def touched(
+    address: Address, logs: list[str], chunks: list[SnapshotChunk], tables: Iterable[ServerTable]
+) -> Touched:
+    """What a server's logs have changed in the tables of chunks since the first of them.
+
+    `logs`: the names of the server's logs, up to the newest one to read.
+    """
+    start, position = min((logs.index(chunk.log), chunk.position) for chunk in chunks)
+    keys = {chunk.key for chunk in chunks}
+    wanted = {lower(table.key): table for table in tables if table.key in keys}
+    changes = Touched()
+    try:
+        for source in sources_of(address, logs[start:]):
+            filters = Filters(start_position=position)
+            for page in RowsPages(source, filters, every_block=True, follows_xa=False, has_rolled_back=True):
+                _add_statements(page, position, changes, wanted)
+                _add_rows(page, changes, wanted)
+                if changes.reason:
+                    return changes
+            position = 0  # of the following logs
+    except BinlogError as error:
+        changes.reason = f"the logs since then cannot be read: {error}"
+    return changes
+
+
+def _add_statements(page: RowsPage, first: int, changes: Touched, tables: Iterable[TableKey]) -> None:
+    block = page.block
+    if len(block.rows_of(EventType.incident_event)):
+        changes.reason = "the log has an incident: changes may be missing"
+    texts = list(texts_in(block))
+    if {*block.rows_of(EventType.query_compressed_event).tolist()} - {row for row, *_ in texts}:
+        changes.reason = "a compressed statement cannot be read"
+    for row, query, _ in texts:
+        if int(block.positions[row]) < first:
+            continue
+        if may_affect_tables(query) and not may_change_rows(query):
+            for key in tables:
+                if _may_name(query, key[1]):
+                    changes.all_of(key)
+        elif _HARMLESS.match(query.decode("latin-1")) is None:
+            changes.reason = "statements that may change rows are logged as text (binlog_format)"
+
+
+def _may_name(query: bytes, name: str) -> bool:
+    """Whether a definition may be of a table: its name may be written in any character set."""
+    is_plain = name.isascii() and "`" not in name and '"' not in name
+    return not is_plain or name.lower().encode() in query.lower()
+
+
+def _add_rows(page: RowsPage, changes: Touched, wanted: Mapping[TableKey, ServerTable]) -> None:
+    numbers = page.images.table_of[page.chosen]
+    for number in np.unique(numbers).tolist():
+        events = page.chosen[numbers == number]
+        table = page.images.table(int(events[0]))
+        if not isinstance(table, LoggedTable):
+            changes.reason = "the logs since then have rows that cannot be read"
+            return
+        wanted_table = wanted.get(lower(table.key))
+        if wanted_table is None or changes.of(table.key) is None:
+            continue
+        column = wanted_table.integer_key
+        try:
+            if column is None:
+                changes.all_of(table.key)
+            else:
+                for keys in _changed_keys(page, table, events, column):
+                    changes.add(table.key, keys)
+        except (BinlogError, ValueError):
+            changes.all_of(table.key)
+
+
+def _changed_keys(page: RowsPage, table: LoggedTable, events: Ints, column: Column) -> Iterator[list[int]]:
+    """The keys in the images of events; raises `ValueError` if one is not there."""
+    logged = table.schema.columns[column.index] if column.index < len(table.schema.columns) else None
+    if logged is None or logged.type != column.type:
+        raise ValueError(f"{table.schema.full_name} has another definition")
+    name = next(name for name, own in own_columns(table.schema).items() if own.index == column.index)
+    change_type = next(meta for meta in META_FIELDS if meta.name == CHANGE_TYPE)
+    schema = pa.schema([change_type, pa.field(name, arrow_type(logged, "null"))])
+    width = widths_of(table.table_map, table.schema.columns)[column.index]
+    assert width is not None  # of an integer
+    size = 1 << 8 * width.fixed
+    for batch in table_batches(page, table, events, lambda _: schema, "null"):
+        keys, changes = batch.column(1), pc.cast(batch.column(0), pa.string())
+        # The image after an update lacks a key that is the same as before.
+        lacking = pc.and_(pc.is_null(keys), pc.not_equal(changes, "update_postimage"))
+        if pc.any(lacking).as_py():
+            raise ValueError(f"{table.schema.full_name}: an image lacks the key")
+        numbers = [int(key) for key in pc.unique(keys).drop_null().to_pylist()]
+        # Without metadata, the log does not say that numbers are unsigned.
+        yield [key % size for key in numbers] if column.is_unsigned else numbers
+
+
+def log_id(address: Address, log: str) -> int | None:
+    """Identifies a log of a server; None if it cannot be read."""
+    try:
+        header = log_header(address, log)
+    except BinlogError:
+        return None
+    return None if header is None else header.log_id
+
+
+def unlogged(session: ServerSession) -> str:
+    """Why the logs of a server may lack changes of its tables; empty if they do not."""
+    if any(session.log_status()[2:4]):
+        return "the server logs the changes of some databases only"
+    # The name since MySQL 8.0.26, and the one of older servers and of MariaDB.
+    values = (session.variable(f"global.{name}") for name in ("log_replica_updates", "log_slave_updates"))
+    try:
+        is_lost = "1" not in values and session.is_replica()
+    except ConnectionLostError:
+        raise
+    except ServerError as error:
+        return f"whether the server is a replica is not known: {error.reason}"
+    return "the server does not log what it replicates" if is_lost else ""
+
+
+def usable(address: Address, logs: dict[str, int], chunks: list[SnapshotChunk]) -> list[SnapshotChunk]:
+    """The chunks whose position is in the logs of a server, given with their sizes."""
+    names = {chunk.log for chunk in chunks} & logs.keys()
+    ids = {name: log_id(address, name) for name in names}
+    return [
+        chunk
+        for chunk in chunks
+        if chunk.log_id is not None
+        and chunk.log_id == ids.get(chunk.log)
+        and chunk.position <= logs[chunk.log]
+    ]

@@ -163,7 +163,6 @@ _COUNTER = re.compile(r" AUTO_INCREMENT=\d+")
 #: Foreign keys by which a server changes rows that the log does not have.
 _CASCADES = re.compile(r"\bON (?:DELETE|UPDATE) (?:CASCADE|SET)\b")
 
-
 #: Maximum number of keys to remember, of all tables together.
 _MOST_KEYS = 1 << 20
 

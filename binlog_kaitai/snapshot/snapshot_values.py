@@ -68,7 +68,8 @@ def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
     kind = of_type(logged[0]).kind
     precision, scale = decimal_digits(known.arguments) if kind == Kind.DECIMAL else (None, None)
     has_fraction = kind in TIMES and known.arguments
-    is_bytes = kind in STRINGS and known.charset is None
+    has_bytes = base.endswith(("blob", "binary")) or base in (*TEXTUAL, "vector")
+    is_bytes = kind in STRINGS and known.charset is None and has_bytes
     return Column(
         index=index,
         name=known.name,
@@ -80,7 +81,7 @@ def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
         fractional_digits=int(known.arguments[0]) if has_fraction else 0,
         is_unsigned=known.is_unsigned,
         is_nullable=known.is_nullable,
-        charset=BINARY if is_bytes and _is_bytes(known) else known.charset,
+        charset=BINARY if is_bytes else known.charset,
         members=known.members,
         is_primary_key=known.is_primary_key,
         is_visible=known.is_visible,
@@ -98,10 +99,6 @@ def _length(known: ColumnDefinition, kind: Kind) -> int:
     if kind is Kind.SET:
         return 8 if members > 32 else (members + 7) // 8 or 1
     return int(known.arguments[0]) if kind in (Kind.CHAR, Kind.BIT) and known.arguments else 0
-
-
-def _is_bytes(known: ColumnDefinition) -> bool:
-    return known.base_type.endswith(("blob", "binary")) or known.base_type in (*TEXTUAL, "vector")
 
 
 def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_doubles: bool) -> None:

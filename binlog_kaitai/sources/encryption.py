@@ -34,8 +34,7 @@ from binlog_kaitai.core.grammar import (
     sizes,
 )
 from binlog_kaitai.errors import BinlogError, EncryptedError, GrammarError
-from binlog_kaitai.sources.ciphers import BLOCK, counter_decryptor, decrypt_chain
-from binlog_kaitai.sources.keys import Keys, find_keys
+from binlog_kaitai.sources.keys import BLOCK, Keys, counter_decryptor, decrypt_chain, find_keys
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer, Refused
 
 if TYPE_CHECKING:

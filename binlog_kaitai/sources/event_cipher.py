@@ -33,7 +33,7 @@ from binlog_kaitai.core.grammar import (
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, view_of
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.sources.ciphers import BLOCK, block_ciphers, decrypt_chain, updated
+from binlog_kaitai.sources.keys import BLOCK, block_ciphers, decrypt_chain, updated
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
 
 #: How much of an initialization vector is the event's offset, in bytes.

@@ -1,6 +1,7 @@
 """Finds the keys of encrypted logs: in keyrings, key files, options, and the environment.
 
-Keys are read when a log needs one, and are not cached.
+Keys are read when a log needs one, and are not cached. AES in the modes that the servers use comes from the
+package `cryptography`, which is imported when needed.
 """
 
 from __future__ import annotations
@@ -13,18 +14,30 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from operator import xor
 from pathlib import Path
-from typing import Union
+from typing import TYPE_CHECKING, Union
+
+import numpy as np
 
 from binlog_kaitai.core.filters import whole_number
 from binlog_kaitai.core.grammar import KeyringFile, parse_structure, sizes
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError, reading
-from binlog_kaitai.sources.ciphers import KEY_LENGTHS, bytes_to_key, decrypt_chain
+from binlog_kaitai.errors import BinlogError, EncryptedError, SourceError, UsageError, reading
+from binlog_kaitai.kernels.arrays import Array, Bytes, view_of
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
+    from cryptography.hazmat.primitives.ciphers.modes import CBC, CTR, ECB
+
+#: Lengths of AES keys, in bytes.
+KEY_LENGTHS = (16, 24, 32)
+
+#: Size of a block in bytes.
+BLOCK = 16
 
 #: The constant that keyring_file XORs its keys with (`obfuscate_str`, plugin/keyring/common/keyring_key.cc).
 _OBFUSCATION = b"*305=Ljt0*!@$Hnm(*-9-w;:"
 
 #: The prefix that `openssl enc` writes before a salt of 8 bytes.
-_SALTED, _SALT_SIZE, _BLOCK = b"Salted__", 8, 16
+_SALTED, _SALT_SIZE = b"Salted__", 8
 
 #: Values of file_key_management_digest; the first is the default, and the only one before MariaDB 12.0.
 _DIGESTS = ("sha1", "sha224", "sha256", "sha384", "sha512")
@@ -109,17 +122,17 @@ def _secret_of(secret: str) -> bytes:
 def _decrypted(data: bytes, secret: bytes, rounds: int | None) -> Iterator[bytes]:
     """The possible contents of the file, one for each way to derive a key from the secret."""
     salt, sealed = data[len(_SALTED) :][:_SALT_SIZE], data[len(_SALTED) + _SALT_SIZE :]
-    if len(sealed) % _BLOCK or not sealed:
+    if len(sealed) % BLOCK or not sealed:
         return
     from hashlib import pbkdf2_hmac
 
-    size = KEY_LENGTHS[-1] + _BLOCK
+    size = KEY_LENGTHS[-1] + BLOCK
     ways = [] if rounds else [bytes_to_key(digest, secret, salt, size) for digest in _DIGESTS]
     ways += [pbkdf2_hmac(digest, secret, salt, rounds or _ROUNDS, size) for digest in _DIGESTS]
     for derived in ways:
         plain = decrypt_chain(derived[: KEY_LENGTHS[-1]], derived[KEY_LENGTHS[-1] :], sealed)
         padding = plain[-1]
-        if 1 <= padding <= _BLOCK and plain.endswith(bytes([padding]) * padding):
+        if 1 <= padding <= BLOCK and plain.endswith(bytes([padding]) * padding):
             yield plain[:-padding]
 
 
@@ -276,3 +289,51 @@ def _key(name: str, value: str | bytes) -> bytes:
     if len(value) not in KEY_LENGTHS:
         raise UsageError(f"the key {name!r} is not valid; use 16, 24 or 32 bytes in hexadecimal")
     return bytes(value)
+
+
+# -- AES
+
+
+def _cipher(key: bytes, mode: str, *arguments: bytes) -> Cipher[CBC | CTR | ECB]:
+    try:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+    except ImportError:
+        raise EncryptedError(
+            "decrypting needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
+        ) from None
+    return Cipher(algorithms.AES(key), getattr(modes, mode)(*arguments))
+
+
+def counter_decryptor(key: bytes, counter_block: bytes) -> CipherContext:
+    """Counter mode, starting from a counter block; `update` returns the next bytes."""
+    return _cipher(key, "CTR", counter_block).decryptor()
+
+
+def decrypt_chain(key: bytes, vector: bytes, data: bytes | memoryview) -> bytes:
+    """Complete blocks in CBC mode, without padding."""
+    return bytes(_cipher(key, "CBC", vector).decryptor().update(data))
+
+
+def block_ciphers(key: bytes) -> tuple[CipherContext, CipherContext]:
+    """Decrypt and encrypt single blocks (ECB)."""
+    cipher = _cipher(key, "ECB")
+    return cipher.decryptor(), cipher.encryptor()
+
+
+def updated(cipher: CipherContext, data: Array) -> Bytes:
+    """What a cipher makes of the bytes of a contiguous array of any shape, which must be whole blocks."""
+    blocks = data.reshape(-1)
+    result = np.empty(len(blocks) + BLOCK - 1, dtype=np.uint8)  # it asks for the spare bytes
+    cipher.update_into(view_of(blocks), view_of(result))
+    return result[: len(blocks)]
+
+
+def bytes_to_key(digest: str, secret: bytes, salt: bytes, size: int) -> bytes:
+    """OpenSSL's EVP_BytesToKey with one round."""
+    from hashlib import new as new_hash
+
+    derived = last = b""
+    while len(derived) < size:
+        last = new_hash(digest, last + secret + salt, usedforsecurity=False).digest()
+        derived += last
+    return derived[:size]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
 
 
-class _Above(io.RawIOBase):
+class Above(io.RawIOBase):
     """A stream above another, `raw`, which is closed with this one."""
 
     def __init__(self, raw: BinaryIO) -> None:
@@ -35,7 +35,7 @@ class _Above(io.RawIOBase):
         super().close()
 
 
-class Layer(_Above):
+class Layer(Above):
     """The base class of such streams; subclasses produce chunks and know the size.
 
     `file_header`: what the file has before the log: the header of MySQL's encrypted logs.
@@ -136,7 +136,7 @@ class Borrowed(io.RawIOBase):
         return self._stream.tell()
 
 
-class Refused(_Above):
+class Refused(Above):
     """A stream whose reads raise an error; `file_header` as in :class:`Layer`."""
 
     def __init__(self, raw: BinaryIO, error: BinlogError, file_header: bytes = b"") -> None:

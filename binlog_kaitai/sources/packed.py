@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Protocol, cast
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import ZstdSeekTable, parse_structure, sizes
-from binlog_kaitai.core.zstd_frames import ZstdFrames
-from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, PackedWarning, TruncatedError, warn
+from binlog_kaitai.core.payload import ZstdFrames
+from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, TruncatedError
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Borrowed, Layer
 
 if TYPE_CHECKING:
@@ -111,7 +111,6 @@ _FORMATS = {
     b"\x04\x22\x4d\x18": Packing("lz4", _lz4),
 }
 
-
 _MAGIC_SIZE = 4
 
 
@@ -143,12 +142,6 @@ def unpacked(raw: BinaryIO) -> BinaryIO:
     packing = format_of(read_up_to(raw, _MAGIC_SIZE))
     raw.seek(0)
     return raw if packing is None else cast(BinaryIO, PackedStream(raw, packing))
-
-
-def warn_undivided(path: str) -> None:
-    """Warn that a large log becomes a single split."""
-    reason = "has no seek table (or lies inside InnoDB) and is read as one split"
-    warn(f"{path} {reason}", PackedWarning)
 
 
 class _SeekPoint(NamedTuple):

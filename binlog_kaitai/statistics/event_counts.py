@@ -152,7 +152,6 @@ _MAX_TABLES = 100_000
 
 _WORDS = ("write_", "update_", "delete_")
 
-
 _OPERATION_OF = np.full(256, -1, dtype=np.int64)
 for _kind in ROWS_TYPES:
     _OPERATION_OF[_kind] = [word in EventType(_kind).name for word in _WORDS].index(True)

@@ -46,7 +46,6 @@ _MAX_TABLES = 20
 
 _OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 
-
 #: A row of the transactions view.
 ViewRow = dict[str, Any]
 

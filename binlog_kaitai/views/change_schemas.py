@@ -48,7 +48,6 @@ CHANGES_SCHEMA = pa.schema(
     ]
 )
 
-
 #: Reserved names, which no column of a table gets here.
 _TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
 

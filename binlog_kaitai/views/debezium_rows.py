@@ -41,8 +41,7 @@ from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource
 from binlog_kaitai.values.strings import has_own_text
 from binlog_kaitai.views.row_forms import Columns, Form, LineWriter, OfEvents, RowLines, put_image, unnamed
-from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
-from binlog_kaitai.views.value_styles import Cell, ValueStyle, width_of
+from binlog_kaitai.views.row_programs import Cell, Line, RowLine, TableLines, ValueStyle, width_of
 
 _DATETIMES = (Kind.DATETIME, Kind.OLD_DATETIME)
 _TIMESTAMPS = (Kind.TIMESTAMP, Kind.OLD_TIMESTAMP)
@@ -60,7 +59,6 @@ class DebeziumStyle(ValueStyle):
     """Values as in Debezium's messages."""
 
     def cell(self, table: Table, column: Column) -> Cell:
-        """See :class:`ValueStyle`."""
         if _is_converted(column):
             return Cell(kinds.OTHER, *width_of(table, column))
         cell = super().cell(table, column)
@@ -68,7 +66,6 @@ class DebeziumStyle(ValueStyle):
         return cell._replace(kind=kinds.SIGNED) if is_long else cell
 
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
-        """See :class:`ValueStyle`."""
         if not _is_converted(cells.column):
             return super().left_texts(cells, rows, kind)
         try:
@@ -79,11 +76,9 @@ class DebeziumStyle(ValueStyle):
         return texts
 
     def long_text(self, cells: Cells, row: int) -> bytes | None:
-        """See :class:`ValueStyle`."""
         return None if _is_converted(cells.column) else super().long_text(cells, row)
 
     def text(self, value: Value, column: Column) -> bytes:
-        """See :class:`ValueStyle`."""
         if value is None or not _is_converted(column):
             if isinstance(value, int) and column.kind == Kind.INTEGER and value >= 1 << 63:
                 value -= 1 << 64
@@ -199,7 +194,6 @@ class DebeziumForm(Form):
         self.moved = None if is_moved else DebeziumForm(is_moved=True)
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
-        """See `row_forms.Form`."""
         connector = "mariadb" if events.is_mariadb else "mysql"
         millis, micros, nanos = (pool.numbers(events.timestamps * 1000**power) for power in (1, 2, 3))
         begin = LineProgram(pool).text(
@@ -222,7 +216,6 @@ class DebeziumForm(Form):
     def put(
         self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
     ) -> None:
-        """See `row_forms.Form`."""
         key = table_lines.table.schema.primary_key
         has_key = bool(key) and {*(before or ()), *(after or ())}.issuperset(key)
         is_update = before is not None and after is not None
@@ -274,7 +267,6 @@ class DebeziumWriter(LineWriter):
         self._of_moved = LineWriter(page, table, events, form.moved)
 
     def lines(self, located: LocatedRows) -> RowLines:
-        """See `LineWriter`."""
         is_moved = self._moves(located)
         if not is_moved.any():
             return super().lines(located)

@@ -173,7 +173,6 @@ class Infos:
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _SIZES = {"block_size": 16 << 20, "max_events": 80_000}
 
-
 _Result = TypeVar("_Result")
 
 

@@ -14,10 +14,9 @@ from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.event_gtids import Gtids, gtid_texts
+from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.gather import chosen_texts
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, plain
+from binlog_kaitai.log.line_arrays import LineProgram, plain
 from binlog_kaitai.log.read_options import EventOptions, Reading
 from binlog_kaitai.rows.string_columns import LONGEST
 from binlog_kaitai.sources.source import SourceLike
@@ -119,7 +118,7 @@ def read_events(
         reading.sources,
         reading.filters,
         max_events=_MAX_EVENTS,
-        prologue=_info_alone,
+        prologue=lambda block, pool, statuses, gtids: lambda: LineProgram(pool),
         needs_info="info" in needed,
         needs_gtid="gtid" in needed,
         **reading.pages,
@@ -156,7 +155,8 @@ def _batches_of(page: EventsPage, rows: Ints, schema: pa.Schema) -> Iterator[pa.
             position, kind = int(page.block.positions[rows[0]]), type_name(int(page.block.types[rows[0]]))
             reason = "its main fields exceed 2 GiB, Arrow's limit for strings; omit `info`"
             raise BinlogError(reason, file=plain(page.block.file), position=position, event_type=kind)
-        infos = _strings(lines, np.concatenate(([0], ends)))
+        offsets = pa.py_buffer(np.concatenate(([0], ends)).astype(np.int32))
+        infos = pa.StringArray.from_buffers(count, offsets, pa.py_buffer(lines))
     # If all events of a block are selected, they are used without copies.
     chosen = slice(None) if count == len(page.block) else rows
     columns = {
@@ -211,12 +211,3 @@ _COLUMNS: dict[str, _MakeColumn] = {
     "checksum": _checksum,
     "gtid": _gtid,
 }
-
-
-def _info_alone(block: Block, pool: Pool, statuses: Bytes, gtids: Gtids | None) -> Callable[[], LineProgram]:
-    return lambda: LineProgram(pool)
-
-
-def _strings(data: Bytes, offsets: Ints) -> pa.Array:
-    buffers = [None, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)

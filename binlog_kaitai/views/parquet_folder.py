@@ -113,7 +113,6 @@ _UNFIT = re.compile(r'[%./\\:*?#"<>|\x00-\x1f\ud800-\udfff]')
 #: Maximum length of a file name in bytes, and length of the digest that replaces the excess.
 _LONGEST, _DIGEST = 255, 8
 
-
 Name = TypeVar("Name", bound=Hashable)
 
 
@@ -241,11 +240,11 @@ def _encoders(threads: int) -> Iterator[Executor | None]:
 
 def write_view(
     batches: Iterable[pa.RecordBatch], folder: Path, counts: dict[str, int] | None = None, *, threads: int = 1
-) -> int:
-    """Write record batches of one schema into a folder; returns the number of rows.
+) -> None:
+    """Write record batches of one schema into a folder.
 
-    `counts` receives the number by folder name, also if an error is raised. With more than one thread, row
-    groups are encoded while the next batches are made.
+    `counts` receives the number of rows by folder name, also if an error is raised. With more than one
+    thread, row groups are encoded while the next batches are made.
     """
     with _encoders(threads) as encoders:
         writer = PartWriter(folder, encoders=encoders)
@@ -256,18 +255,17 @@ def write_view(
             writer.close()
             if counts is not None:
                 counts[folder.name] = writer.rows
-    return writer.rows
 
 
 def write_changes(
     pages: RowsPages, folder: Path, *, zero_dates: str = "null", counts: dict[str, int] | None = None
-) -> dict[str, int]:
+) -> None:
     """Write the changes of each table into a folder of its own, ``schema.table``.
 
     Each file has the columns that the table had at the time; Parquet readers merge the files of a folder by
     column name.
 
-    Returns the number of row images by table; `counts` receives them, also if an error is raised.
+    `counts` receives the number of row images by table, also if an error is raised.
     """
     writers: dict[str, PartWriter] = {}
     counts = {} if counts is None else counts
@@ -288,7 +286,6 @@ def write_changes(
                 writer.flush()
             for writer in writers.values():
                 writer.close()
-    return counts
 
 
 def _page_batches(page: RowsPage, zero_dates: str) -> Iterator[tuple[Table, pa.RecordBatch] | None]:

@@ -33,8 +33,16 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     put_row_lines,
 )
 from binlog_kaitai.values.schema import is_mariadb
-from binlog_kaitai.views.row_programs import Line, RowLine, TableLines
-from binlog_kaitai.views.value_styles import JSON, NO_LIMIT, SHORT_JSON, WHOLE_JSON, ValueStyle
+from binlog_kaitai.views.row_programs import (
+    JSON,
+    NO_LIMIT,
+    SHORT_JSON,
+    WHOLE_JSON,
+    Line,
+    RowLine,
+    TableLines,
+    ValueStyle,
+)
 
 
 def left_values(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
@@ -28,25 +28,8 @@ _MAX_GAPS = 100
 #: Columns of the GTID and of the commit time that depends on it, and the fallback for that time.
 _OF_GTID = {"gtid": None, "_gtid": None, "_commit_timestamp": "_timestamp"}
 
-
 #: Rows of a split: a batch, or a pair with one, by the function that reads them.
 Rows = Any
-
-
-class _Wanted(NamedTuple):
-    """What to read of a span, and how."""
-
-    view: str
-    read: Callable[..., Iterator[Rows]]
-    options: dict[str, Any]
-
-
-class _Rest(NamedTuple):
-    """The rest of a transaction after damage."""
-
-    source: Source
-    position: int  # of its first event
-    knows_gtid: bool
 
 
 def read_around(
@@ -65,25 +48,35 @@ def read_around(
         if split.span is None or split.span.start == 0:
             yield Gap(error.position or 0, TO_THE_END, error)
         return
-    wanted = _Wanted(view, read, options)
+
+    def rows(
+        source: Source, *, knows_gtid: bool = True, **others: object
+    ) -> Generator[Rows | Gap, None, BinlogError | None]:
+        """Rows of a span; returns the error that ends it."""
+        try:
+            for batch in read(source, view, **{**options, **others}):
+                yield batch if knows_gtid else _without_gtid(batch)
+        except (DamagedError, NotABinlogError) as error:
+            return error
+        return None
+
     while rest is not None:
-        damage = yield from _read(rest, wanted)
-        rest = None if damage is None else (yield from _pass_over(rest, wanted, damage))
-
-
-def _read(source: Source, wanted: _Wanted) -> Generator[Rows | Gap, None, BinlogError | None]:
-    """Rows of a span; returns the error that ends it."""
-    try:
-        yield from wanted.read(source, wanted.view, **wanted.options)
-    except (DamagedError, NotABinlogError) as error:
-        return error
-    return None
+        damage = yield from rows(rest)
+        if damage is None:
+            return
+        least = options.get("start_position") or 0
+        rest = yield from _pass_over(rest, rows, damage, least, skips_transaction=view == "transactions")
 
 
 def _pass_over(
-    source: Source, wanted: _Wanted, error: BinlogError
+    source: Source,
+    rows: Callable[..., Generator[Rows | Gap, None, BinlogError | None]],
+    error: BinlogError,
+    least: int,
+    *,
+    skips_transaction: bool,
 ) -> Generator[Rows | Gap, None, Source | None]:
-    """The gap, and the rest of its transaction; returns the span after these."""
+    """The gap, and the rest of its transaction from `least` on; returns the span after these."""
     if isinstance(error, NotABinlogError):
         yield Gap(error.position or 0, TO_THE_END, error)
         return None
@@ -101,7 +94,7 @@ def _pass_over(
                 return None
             split_point = log.first_split_point(following, stop)
             after = stop if split_point is None else split_point.start
-            if len(span.gaps) >= _MAX_GAPS or wanted.view == "transactions":
+            if len(span.gaps) >= _MAX_GAPS or skips_transaction:
                 # A damaged transaction counts as incomplete; the reader has already returned its rows.
                 following = after if after is not None else log.size
             # Where framing is lost, the reported error depends on how far was read.
@@ -111,8 +104,8 @@ def _pass_over(
             knows_gtid &= _has_known_end(log, position, following)
             span = replace(span, end=after, gaps=(*span.gaps, (position, following)))
             if following != after:
-                rest = _Rest(replace(source, span=span), following, knows_gtid)
-                next_error = yield from _read_rest(rest, wanted)
+                rest, start = replace(source, span=span), max(following, least)
+                next_error = yield from rows(rest, knows_gtid=knows_gtid, start_position=start)
                 if next_error is not None:
                     error = next_error
                     continue
@@ -120,17 +113,6 @@ def _pass_over(
                 return None
             following_span = replace(span, start=split_point.start, formats=split_point.formats, gaps=())
             return replace(source, span=replace(following_span, end=stop))
-
-
-def _read_rest(rest: _Rest, wanted: _Wanted) -> Generator[Rows | Gap, None, BinlogError | None]:
-    """Rows of the rest; returns the error that ends it."""
-    start = max(rest.position, wanted.options.get("start_position") or 0)
-    try:
-        for batch in wanted.read(rest.source, wanted.view, **{**wanted.options, "start_position": start}):
-            yield batch if rest.knows_gtid else _without_gtid(batch)
-    except (DamagedError, NotABinlogError) as error:
-        return error
-    return None
 
 
 def _has_known_end(log: Log, position: int, following: int) -> bool:

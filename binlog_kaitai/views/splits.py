@@ -8,7 +8,7 @@ All splits of a log together contain exactly its rows, whatever their size.
 
     splits = plan("/var/lib/mysql/binlog.index", 64 << 20)
     for split in splits:                                    # in any order, in any process
-        for batch in read_split(split, "changes", earlier=files_before(splits, split)):
+        for batch in read_split(split, "changes", earlier=logs):     # those before the log of the split
             ...
 """
 
@@ -26,7 +26,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import OneSeries, restore
-from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, reading
+from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, PackedWarning, reading, warn
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.rows.log_definitions import LateDefinitions, definitions_before, new_definitions
@@ -34,7 +34,6 @@ from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.packed import warn_undivided
 from binlog_kaitai.sources.source import LogState, Source, SourceLike, resolve, series_of, with_state
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
@@ -88,19 +87,14 @@ def divide(logs: Sequence[Source], split_size: int = SPLIT_SIZE) -> Iterator[lis
 def _divide(log: Source, split_size: int, era: int) -> list[Source]:
     count = max(round(log.size / split_size), 1) if split_size > 0 else 1
     if count > 1 and log.state is not None and not log.state.is_divisible:
-        warn_undivided(log.name)
+        reason = "has no seek table (or lies inside InnoDB) and is read as one split"
+        warn(f"{log.name} {reason}", PackedWarning)
         count = 1
     starts = [number * split_size for number in range(count)]
     return [
         replace(log, span=Span(start, end, is_exact=count == 1, era=era))
         for start, end in zip(starts, [*starts[1:], None], strict=True)
     ]
-
-
-def files_before(splits: Iterable[Source], split: Source) -> list[Source]:
-    """The logs before the log of a split, which may define its tables."""
-    logs = list(dict.fromkeys(replace(other, span=None) for other in splits))
-    return logs[: logs.index(replace(split, span=None))]
 
 
 def read_split(split: Source, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
@@ -260,17 +254,13 @@ def _of_one_series(source: Source, others: Sequence[Source]) -> list[Source]:
     """The other logs written by the same server as this one; see `SeriesDefinitions`."""
     series = series_of(source.name)
     same = [other for other in others if series_of(other.name) == series]
-    own = _server_id(source) if same else None
-    return [other for other in same if _server_id(other) == own]
-
-
-def _server_id(log: Source) -> int | None:
-    """Server id in the first event of a log; None if that event is damaged."""
-    return _server_id_of(replace(log, span=None))
+    own = _server_id(replace(source, span=None)) if same else None
+    return [other for other in same if _server_id(replace(other, span=None)) == own]
 
 
 @lru_cache(_MAX_LOGS)
-def _server_id_of(log: Source) -> int | None:
+def _server_id(log: Source) -> int | None:
+    """Server id in the first event of a log; None if that event is damaged."""
     try:
         with opened(log) as opened_log:
             return opened_log.log_header.server_id

@@ -27,7 +27,6 @@ from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 
 if TYPE_CHECKING:
-    from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
     from binlog_kaitai.log.event_reader import ParsedEvent
     from binlog_kaitai.log.gather import Gathered
 
@@ -347,7 +346,7 @@ def _schemas(block: Block, parts: Parts) -> list[str | None]:
             for number, at in enumerate(parts.last_of(rows).tolist()):
                 if at >= 0:
                     byte_range = slice(int(starts[at]), int(starts[at] + lengths[at]))
-                    schemas[number] = _decode(bytes(block.data[byte_range]))
+                    schemas[number] = bytes(block.data[byte_range]).decode("utf-8", "backslashreplace")
     return schemas
 
 
@@ -407,10 +406,6 @@ def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.
 def _name(table: Table) -> str:
     text = ".".join(table.key)
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-
-
-def _decode(raw: bytes) -> str:
-    return raw.decode("utf-8", "backslashreplace")
 
 
 def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tuple[Ints, Bools]]:

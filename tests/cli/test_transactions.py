@@ -16,7 +16,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log.line_arrays import json_text
-from binlog_kaitai.views.transaction_lines import SORTS, _quoted, write_transactions
+from binlog_kaitai.views.transactions_view import SORTS, _quoted, write_transactions
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case
 
@@ -51,7 +51,7 @@ def test_sorted_with_and_without_a_limit(sort: str, monkeypatch: pytest.MonkeyPa
 
     expected = sorted(everything, key=key, reverse=True)  # stable: of equal ones the earlier is first
     assert lines(MIXED.logs, sort=sort) == expected
-    monkeypatch.setattr("binlog_kaitai.views.transaction_lines._ROOM", 4)
+    monkeypatch.setattr("binlog_kaitai.views.transactions_view._ROOM", 4)
     assert lines(MIXED.logs, sort=sort, limit=7) == expected[:7]
     assert lines(MIXED.logs, limit=7) == everything[:7]
 

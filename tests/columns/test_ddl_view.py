@@ -10,9 +10,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.views.ddl_view import DDL_SCHEMA
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import case
+from tests.earlier_logs import files_before
 from tests.extent import sample
 
 CASES = [case("mysql-9.7", "ddl"), case("mariadb-11.8", "ddl"), case("mysql-9.7", "rotate")]

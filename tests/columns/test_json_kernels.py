@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.grammar import ColumnType, EventType
-from binlog_kaitai.core.grammar import parse_document as read_document
+from binlog_kaitai.core.grammar import ColumnType, EventType, JsonBinary, parse_structure
 from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
@@ -154,7 +153,7 @@ def random_documents(seed: int, count: int) -> Iterable[bytes]:
 @modes
 def test_random_documents_are_those_of_the_event_reader(mode: str) -> None:
     for data in random_documents(1, rounds(3000, 400)):
-        assert printed(data, mode)[1].decode() == document_text(read_document(data)), data.hex()
+        assert printed(data, mode)[1].decode() == document_text(parse_structure(JsonBinary, data)), data.hex()
 
 
 @modes
@@ -206,7 +205,9 @@ def test_sql_has_the_expressions_of_the_event_reader(
     any_documents: list[bytes | None], tmp_path: Path
 ) -> None:
     ((_, found),) = walked_columns(log_of(any_documents, tmp_path))
-    expected = ["NULL" if data is None else document_sql(read_document(data)) for data in any_documents]
+    expected = [
+        "NULL" if data is None else document_sql(parse_structure(JsonBinary, data)) for data in any_documents
+    ]
     assert found is not None
     assert [text.decode() for text in found] == expected
     assert sum(text.startswith("JSON_SET(") for text in expected) > 10
@@ -214,7 +215,7 @@ def test_sql_has_the_expressions_of_the_event_reader(
 
 def test_many_documents_have_room_for_their_casts(tmp_path: Path) -> None:
     halves = {"it's": [decimal(2, 1, b"\x80\x05")] * 300}
-    expected = document_sql(read_document(document(halves))).encode()
+    expected = document_sql(parse_structure(JsonBinary, document(halves))).encode()
     assert len(expected) > 5 * len(document(halves))
     ((_, found),) = walked_columns(log_of([document(halves)] * 200, tmp_path))
     assert found == [expected] * 200
@@ -222,7 +223,7 @@ def test_many_documents_have_room_for_their_casts(tmp_path: Path) -> None:
 
 def test_a_document_may_be_longer_than_the_scratch_memory(tmp_path: Path) -> None:
     texts = {"it's": ["long" * 10_000] * 3, "half": decimal(2, 1, b"\x80\x05")}
-    expected = document_sql(read_document(document(texts, is_large=True))).encode()
+    expected = document_sql(parse_structure(JsonBinary, document(texts, is_large=True))).encode()
     ((_, found),) = walked_columns(log_of([document(texts, is_large=True)] * 3, tmp_path))
     assert found == [expected] * 3
 
@@ -232,7 +233,7 @@ def test_rows_and_typed_columns_have_the_text_of_the_event_reader(
 ) -> None:
     log = log_of(documents, tmp_path)
     assert list(lines_by_columns(log)) == list(lines_by_reader(log))
-    texts = [None if data is None else document_text(read_document(data)) for data in documents]
+    texts = [None if data is None else document_text(parse_structure(JsonBinary, data)) for data in documents]
     assert bk.read_changes(log, table="s.t").read_all()["c1"].to_pylist() == texts
 
 

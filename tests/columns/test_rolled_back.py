@@ -20,9 +20,10 @@ from binlog_kaitai.log import rolled_back
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.changes_view import json_batches
 from binlog_kaitai.views.row_texts import write_rows
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.corpus_files import case
+from tests.earlier_logs import files_before
 
 #: A statement, None for an XID event, or the id of an inserted row.
 Item = bytes | int | None

@@ -15,9 +15,10 @@ from binlog_kaitai.core.grammar import header_length
 from binlog_kaitai.log import split_points
 from binlog_kaitai.log.gaps import TO_THE_END, Gap
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import files_before, plan
+from binlog_kaitai.views.splits import plan
 from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
+from tests.earlier_logs import files_before
 from tests.extent import rounds, sample
 
 Row = dict[str, Any]

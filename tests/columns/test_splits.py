@@ -14,9 +14,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.log import split_points
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.log_maker import LogMaker, carrier, events_of, placed
 from tests.corpus_files import Case, case, cases
+from tests.earlier_logs import files_before
 from tests.extent import sample
 
 WHOLE: dict[str, Callable[..., Any]] = {

@@ -11,7 +11,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.sources import remote
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
+from tests.earlier_logs import files_before
 from tests.object_store import LOGS, serving_logs
 
 

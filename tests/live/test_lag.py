@@ -10,9 +10,9 @@ import pytest
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import ServerError
-from binlog_kaitai.live import lag as lags
+from binlog_kaitai.live import fetching
 from binlog_kaitai.live.archive import Archive
-from binlog_kaitai.live.lag import Lag, gtids_of
+from binlog_kaitai.live.fetching import Lag, gtids_of
 from binlog_kaitai.live.server_session import Server
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, FakeSession, Source
@@ -67,7 +67,7 @@ def test_bytes_and_transactions(flavour: str, tmp_path: Path) -> None:
 
 def test_transactions_that_came_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fetch that measures: at its first question all is missing, at the end nothing is."""
-    monkeypatch.setattr(lags, "_SECONDS", 0.0)
+    monkeypatch.setattr(fetching, "_ASK_SECONDS", 0.0)
     source = Source.of(case("mysql-9.7", "rotate").folder)
     whole, everything = archived(source, tmp_path / "whole")
     whole.close()

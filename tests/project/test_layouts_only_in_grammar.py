@@ -71,7 +71,7 @@ REASONS = {
     "core/adapter.py: stored_checksum": "the checksum of an event, without reading the event",
     "core/framing.py: is_start": "the part of a position that the start of a log has",
     "core/rows_events.py: _has_checksum": "the checksum of an event, without reading the event",
-    "live/packet_kernels.py: unpack": "the length of a packet, of millions of them; a flag by its mask",
+    "live/packets.py: unpack": "the length of a packet, of millions of them; a flag by its mask",
     "live/packets.py: length": "the length of a packet",
     "render/dump/flashback.py: flagged": "the flag of a statement's end, set and not read",
     "sources/event_cipher.py": "lengths and checksums of events, at the grammar's offsets",

@@ -17,8 +17,8 @@ from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.views import row_forms, row_texts
 from binlog_kaitai.views.row_forms import JsonForm
+from binlog_kaitai.views.row_programs import SHORT_JSON
 from binlog_kaitai.views.row_texts import write_rows
-from binlog_kaitai.views.value_styles import SHORT_JSON
 from tests.columns.long_logs import log_of_value
 from tests.corpus_files import case
 

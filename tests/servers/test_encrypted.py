@@ -12,8 +12,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import cases
+from tests.earlier_logs import files_before
 from tests.extent import sample
 from tests.servers.fetching import label
 from tests.sources.test_commands import COMMANDS, run, without_headers

@@ -15,8 +15,9 @@ from binlog_kaitai.sources import event_cipher
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, state_of
 from binlog_kaitai.views.skip_damage import read_around
-from binlog_kaitai.views.splits import divide, files_before, list_files, plan, read_split
+from binlog_kaitai.views.splits import divide, list_files, plan, read_split
 from tests.corpus_files import Case, case, special_cases
+from tests.earlier_logs import files_before
 from tests.extent import sample
 from tests.sources.sealing import (
     MARIADB_KEY,

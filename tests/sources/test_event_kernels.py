@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.sources import event_cipher
-from binlog_kaitai.sources.ciphers import BLOCK
 from binlog_kaitai.sources.event_cipher import EventCipher, walk, with_room
+from binlog_kaitai.sources.keys import BLOCK
 from tests.corpus_files import case
 from tests.sources.sealing import MARIADB_KEY, as_mariadb, events_of, with_start
 

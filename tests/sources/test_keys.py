@@ -12,8 +12,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.sources import keys
-from binlog_kaitai.sources.ciphers import bytes_to_key
-from binlog_kaitai.sources.keys import Keys, find_keys
+from binlog_kaitai.sources.keys import Keys, bytes_to_key, find_keys
 from tests.sources.sealing import old_keyring, write_keyring
 
 HEX = "9f8e7d6c5b4a39281706f5e4d3c2b1a0"

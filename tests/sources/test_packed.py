@@ -19,8 +19,9 @@ from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.render.check_reports import report_lines
 from binlog_kaitai.sources.source import Source, later_logs, length_of, log_name, resolve, state_of
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case
+from tests.earlier_logs import files_before
 from tests.extent import sample
 from tests.sources.packing import PACKERS, seekable_zstd
 from tests.sources.sealing import MYSQL_ID, MYSQL_KEY, as_mysql

@@ -23,8 +23,9 @@ from binlog_kaitai.core.grammar import EventType, read_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import DamagedError, NotABinlogError, TruncatedError
 from binlog_kaitai.sources.source import Source, length_of, resolve, state_of
-from binlog_kaitai.views.splits import files_before, plan, read_split
+from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import Case, case, special_cases
+from tests.earlier_logs import files_before
 from tests.extent import sample
 from tests.sources.packing import PACKERS
 from tests.sources.sealing import events_of

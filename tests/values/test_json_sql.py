@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from binlog_kaitai.core.grammar import parse_document as read_document
+from binlog_kaitai.core.grammar import JsonBinary, parse_structure
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.json_documents import JsonText, document_text
 from binlog_kaitai.values.sql_text import document_sql, literal, text_sql
@@ -17,7 +17,7 @@ DECIMAL = opaque(246, bytes.fromhex("0502 807b32"))
 
 
 def sql(data: bytes) -> str:
-    return document_sql(read_document(data))
+    return document_sql(parse_structure(JsonBinary, data))
 
 
 def test_text_distinguishes_numbers_and_strings() -> None:
@@ -56,7 +56,7 @@ def test_what_text_cannot_express_is_set_at_its_path() -> None:
 )
 def test_a_double_that_json_parsers_round_is_read_by_the_sql_parser(value: float, written: str) -> None:
     assert sql(b"\x0b" + struct.pack("<d", value)) == written
-    text = document_text(read_document(b"\x0b" + struct.pack("<d", value)))
+    text = document_text(parse_structure(JsonBinary, b"\x0b" + struct.pack("<d", value)))
     assert text_sql(text) == written
 
 

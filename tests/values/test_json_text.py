@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from binlog_kaitai.core.grammar import parse_document as read_document
+from binlog_kaitai.core.grammar import JsonBinary, parse_structure
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.json_documents import JsonDiff, JsonOperation, JsonText, document_text, quote
 
@@ -15,7 +15,7 @@ SMALL_OBJECT, SMALL_ARRAY, LARGE_ARRAY, INT16, STRING = 0x00, 0x02, 0x03, 0x05, 
 
 
 def text(data: bytes) -> str:
-    return document_text(read_document(data))
+    return document_text(parse_structure(JsonBinary, data))
 
 
 def small_array(*entries: tuple[int, int], after: bytes = b"") -> bytes:

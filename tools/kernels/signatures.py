@@ -22,7 +22,7 @@ _TABLE = {
         "read_u4": "u1[] u8",
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
     },
-    "binlog_kaitai.live.packet_kernels": {
+    "binlog_kaitai.live.packets": {
         "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
     },
     "binlog_kaitai.log.block": {

@@ -32,7 +32,7 @@ from binlog_kaitai.values.sql_text import (
     literal,
 )
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.value_styles import NO_LIMIT, Cell, ValueStyle, is_usual_set, kind_of, width_of
+from binlog_kaitai.views.row_programs import NO_LIMIT, Cell, ValueStyle, is_usual_set, kind_of, width_of
 
 _PLAIN = bytes(sorted(PLAIN))
 
