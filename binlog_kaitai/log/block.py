@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.context import CLOSING_STATEMENTS, TABLES_CLOSE
+from binlog_kaitai.core.context import TABLES_CLOSE
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import (
@@ -28,19 +28,13 @@ from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import NONE, read_numbers
-from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered, LayoutField
 from binlog_kaitai.log.mapped_memory import copied
 
-#: Whether events of a type close tables: no, yes, or if their statement is BEGIN or COMMIT.
-_NEVER, _ALWAYS, _BY_STATEMENT = range(3)
-_CLOSES = np.array([_ALWAYS if kind in TABLES_CLOSE else _NEVER for kind in range(256)], dtype=np.uint8)
-_CLOSES[EventType.query_event] = _BY_STATEMENT
-
-#: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
-WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
-LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
+#: Whether events of a type close tables, as BEGIN and COMMIT do.
+_CLOSES = np.array([kind in TABLES_CLOSE for kind in range(256)], dtype=np.bool_)
 
 
 @kernel
@@ -86,67 +80,14 @@ def divide(
         counts[kind] -= counts[kind - 1]
 
 
-@kernel
-def count_closings(
-    data: Bytes,
-    starts: Ints,
-    sizes: Ints,
-    codes: Bytes,
-    checksums: Bytes,
-    roles: Bytes,
-    after: int,
-    words: Bytes,
-    limits: Ints,
-    frames: Bools,
-    closed: Ints,
-) -> None:
-    """Find BEGIN and COMMIT, and count the events that close tables.
-
-    `starts`, `sizes`, `codes`, `checksums`: offset, length, type code and checksum state of each event.
-    `roles`: for each type code, whether its events close tables.
-    `after`: length of a checksum.
-    `words`, `limits`: the statements that close tables, and the offsets between them.
-    `frames`, `closed`: output: whether an event is one of these statements; number of closings up to each
-    event.
-    """
-    count = 0
-    for event in range(starts.shape[0]):
-        # With a signed index, Numba would generate code for negative indexes.
-        here = np.uint64(event)
-        role = roles[codes[here]]
-        is_word = False
-        if role == _BY_STATEMENT:
-            end = starts[here] + sizes[here] - (after if checksums[here] != NONE else 0)
-            is_word = ends_with(data, starts[here], end, words, limits)
-        if is_word or role == _ALWAYS:
-            count += 1
-        frames[here] = is_word
-        closed[here] = count
-
-
-@kernel
-@inlined
-def ends_with(data: Bytes, start: int, end: int, words: Bytes, limits: Ints) -> bool:
-    """Whether a range of `data` ends with one of several words, which are not empty."""
-    if start < 0 or end > data.shape[0]:
-        return False
-    for word in range(limits.shape[0] - 1):
-        first, length = limits[word], limits[word + 1] - limits[word]
-        step = length if end - length < start else 0
-        while step < length and data[np.uint64(end - length + step)] == words[np.uint64(first + step)]:
-            step += 1
-            if step == length:
-                return True
-    return False
-
-
 class Frames(NamedTuple):
-    """Offset, length, type code and checksum state of many events, as arrays."""
+    """Offset, length, type code and checksum state of many events, and which are BEGIN or COMMIT: arrays."""
 
     starts: Ints
     sizes: Ints
     codes: Bytes
     checksums: Bytes
+    are_brackets: Bools
 
     def part(self, begin: int, end: int) -> Frames:
         """A range of the frames."""
@@ -183,7 +124,7 @@ class Block:
         self.file = file
         self.data = data
         self.frames = frames
-        self.starts, self.sizes, self.codes, self.checksums = frames
+        self.starts, self.sizes, self.codes, self.checksums, self._are_brackets = frames
         self.layout = layout
         self.is_special = is_special
         self.pieces: Pieces | None = None
@@ -261,25 +202,18 @@ class Block:
     @cached_property
     def closings(self) -> Ints:
         """How often tables were closed up to each event, int64, whatever types a caller has replaced."""
-        return self._closed[0]
+        return np.cumsum(_CLOSES[_types(self.layout)].take(self.codes) | self._are_brackets)
 
     @cached_property
     def statements(self) -> Ints:
         """Numbers of the query events that are not just BEGIN or COMMIT, the most frequent statements."""
         rows = self.rows_of(EventType.query_event)
-        return rows[~self._closed[1][rows]]
+        return rows[~self._are_brackets.take(rows)]
 
     @cached_property
     def statement_bodies(self) -> Gathered:
         """Columns of the bodies of `statements`."""
         return self.gather(EventType.query_event, self.statements)
-
-    @cached_property
-    def _closed(self) -> tuple[Ints, Bools]:
-        closed, are_words = np.empty(len(self), dtype=np.int64), np.empty(len(self), dtype=np.bool_)
-        roles = _CLOSES[_types(self.layout)]
-        count_closings.run(self.data, *self.frames, roles, CHECKSUM_SIZE, WORDS, LIMITS, are_words, closed)
-        return closed, are_words
 
     def body(self, kind: int) -> Gathered:
         """Columns of the bodies of all events of a type, up to the end of its record layout."""

@@ -23,9 +23,17 @@ from typing import BinaryIO, TypedDict, Unpack, cast
 
 import numpy as np
 
-from binlog_kaitai.core.context import FORMAT_TYPES, Context
+from binlog_kaitai.core.context import CLOSING_STATEMENTS, FORMAT_TYPES, Context
 from binlog_kaitai.core.framing import FIRST_TYPES, MAGIC, Framer, Tail, TailKind, read_start
-from binlog_kaitai.core.grammar import POSITION_MASK, Format, header_length, header_offset, read_header
+from binlog_kaitai.core.grammar import (
+    CHECKSUM_SIZE,
+    POSITION_MASK,
+    EventType,
+    Format,
+    header_length,
+    header_offset,
+    read_header,
+)
 from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
@@ -86,6 +94,13 @@ _WHOLE_HEADER = length_of_header(4)
 # With a signed index, Numba would generate code for negative indexes.
 _ONE = np.uint64(1)
 
+#: Roles of type codes in `frame`; all others are 0.
+_STATEMENT, _STOP = 1, 2
+
+#: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
+_WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
+_LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
+
 
 @kernel
 def _is_start(data: Bytes, start: Number, header_length: Number, size_at: Number, type_at: Number) -> Number:
@@ -117,6 +132,22 @@ def size_of_event(
 
 
 @kernel
+@inlined
+def ends_with(data: Bytes, start: int, end: int, words: Bytes, limits: Ints) -> bool:
+    """Whether a range of `data` ends with one of several words, which are not empty."""
+    if start < 0 or end > data.shape[0]:
+        return False
+    for word in range(limits.shape[0] - 1):
+        first, length = limits[word], limits[word + 1] - limits[word]
+        step = length if end - length < start else 0
+        while step < length and data[np.uint64(end - length + step)] == words[np.uint64(first + step)]:
+            step += 1
+            if step == length:
+                return True
+    return False
+
+
+@kernel
 def frame(
     data: Bytes,
     begin: int,
@@ -124,19 +155,26 @@ def frame(
     header_length: int,
     size_at: int,
     type_at: int,
-    special: Bools,
+    roles: Bytes,
+    after: int,
+    words: Bytes,
+    limits: Ints,
     max_size: int,
     starts: Ints,
     sizes: Ints,
     codes: Bytes,
+    are_brackets: Bools,
 ) -> Number:
     """Find the events in `data[begin:end]`.
 
     `header_length`, `size_at`, `type_at`: length of a header, and the offsets in it of the event size (4
     bytes) and the type code (1 byte).
-    `special`: 256 flags: the type codes to stop at.
+    `roles`: for each type code, whether to stop at its events (_STOP), or they are statements (_STATEMENT).
+    `after`: length of a checksum.
+    `words`, `limits`: BEGIN and COMMIT, and the offsets between them; see `ends_with`.
     `max_size`: a header with a larger event size is impossible.
-    `starts`, `sizes`, `codes`: output: offset, length and type code of the events found.
+    `starts`, `sizes`, `codes`, `are_brackets`: output: offset, length and type code of the events found, and
+    whether they are one of these statements.
     Returns (the number of events found, offset after the last one, why it stopped)
     """
     count = 0
@@ -145,13 +183,17 @@ def frame(
         if size < 0:
             return count, begin, ~size
         code = data[np.uint64(begin + type_at)]
-        if special[code]:
+        role = roles[code]
+        if role == _STOP:
             return count, begin, SPECIAL
         if count == starts.shape[0]:
             return count, begin, FULL
         starts[count] = begin
         sizes[count] = size
         codes[count] = code
+        are_brackets[count] = role == _STATEMENT and ends_with(
+            data, begin, begin + size - after, words, limits
+        )
         begin += size
         count += 1
 
@@ -258,7 +300,7 @@ class BlockReader:
         self.position = position  # of the next event, in the file
         self.tail: Tail | None = None
         self._stream = stream
-        self._special = _special_types(context.layout, everything=False)
+        self._roles = _roles(context.layout, everything=False)
         self._max_events, self._max_event_size = max_events, max_event_size
         self._buffer: Bytes = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
@@ -323,7 +365,7 @@ class BlockReader:
             self._scanned,
             self._end,
             self.context.layout,
-            self._special,
+            self._roles,
             room=room,
             max_event_size=self._max_event_size,
             leaves_checks=self._leaves_checks,
@@ -353,8 +395,7 @@ class BlockReader:
     def _special_block(self) -> Block:
         self.context.check_readable(self.name, self.position)
         layout = self.context.layout
-        nothing = np.zeros(256, dtype=np.bool_)
-        frames, end, _ = find_events(self._buffer, self._begin, self._end, layout, nothing, room=room_for(1))
+        frames, end, _ = find_events(self._buffer, self._begin, self._end, layout, room=room_for(1))
         position = self.position - self._begin
         block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
         block.pieces = self.context.pieces
@@ -364,7 +405,7 @@ class BlockReader:
             if self._verify_checksums and _is_bad(block):
                 raise checksums.error_at(block, 0) from None
             raise block.locate(0, error) from error.__cause__
-        self._special = _special_types(self.context.layout, everything=self.context.is_encrypted)
+        self._roles = _roles(self.context.layout, everything=self.context.is_encrypted)
         self._scanned = end
         self._drop_consumed()
         return block
@@ -376,7 +417,7 @@ class BlockReader:
             return None
         header = read_header(bytes(self._buffer[self._begin : self._begin + length]), layout.binlog_version)
         size, code = header.len_event, header.type_code
-        left = None if size <= LONG or self._special[code] else bytes_remaining(self._stream)
+        left = None if size <= LONG or self._roles[code] == _STOP else bytes_remaining(self._stream)
         if left is None:
             return None
         if have + left < size:
@@ -385,14 +426,8 @@ class BlockReader:
         mapped = map_next(self._stream, have, size)
         if mapped is None:
             return None
-        state = PENDING if layout.is_checksummed else NONE
-        kinds = np.int64, np.int64, np.uint8, np.uint8
-        values = mapped.start, size, code, state
-        frames = Frames._make(
-            np.array([value], dtype=kind) for value, kind in zip(values, kinds, strict=True)
-        )
-        if not self._leaves_checks:
-            checksums.settle(mapped.data, frames)
+        span, checks = (mapped.start, mapped.start + size), {"leaves_checks": self._leaves_checks}
+        frames, _, _ = find_events(mapped.data, *span, layout, self._roles, room=room_for(1), **checks)
         block = Block(self.name, mapped.data, self.position - mapped.start, frames, layout)
         block.pieces = self.context.pieces
         self.position += size
@@ -442,7 +477,7 @@ class BlockReader:
 
 def room_for(count: int) -> Frames:
     """Arrays for some events, with undefined values."""
-    kinds = np.int64, np.int64, np.uint8, np.uint8
+    kinds = np.int64, np.int64, np.uint8, np.uint8, np.bool_
     return Frames._make(np.empty(count, dtype=kind) for kind in kinds)
 
 
@@ -451,7 +486,7 @@ def find_events(
     begin: int,
     end: int,
     layout: Format,
-    special: Bools,
+    roles: Bytes | None = None,
     *,
     room: Frames,
     max_event_size: int = 1 << 32,
@@ -459,11 +494,15 @@ def find_events(
 ) -> tuple[Frames, int, int]:
     """The events in `data[begin:end]`, the offset after them, and why framing stopped: see `frame`.
 
+    `roles`: see `frame`; by default, events of no type stop it.
     The events are written to `room`, which limits their number.
     """
-    length = header_length(layout.binlog_version)
+    length, words = header_length(layout.binlog_version), (_WORDS, _LIMITS)
+    roles = np.zeros(256, dtype=np.uint8) if roles is None else roles
+    checksum = CHECKSUM_SIZE if layout.is_checksummed else 0
+    places, outputs = (length, _SIZE_AT, _TYPE_AT), (*room[:3], room.are_brackets)
     count, after, why = frame.run(
-        data, begin, end, length, _SIZE_AT, _TYPE_AT, special, max_event_size, *room[:3]
+        data, begin, end, *places, roles, checksum, *words, max_event_size, *outputs
     )
     frames = room.part(0, count)
     frames.checksums[:] = PENDING if layout.is_checksummed else NONE
@@ -485,9 +524,11 @@ def frame_all(name: str, data: Bytes | bytes, layout: Format) -> Block | None:
     A uint8 array becomes the array of the block, without a copy.
     """
     array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
-    special = _special_types(layout, everything=False)
-    room = room_for(len(array) // header_length(layout.binlog_version) + 1)
-    frames, end, _ = find_events(array, 0, len(array), layout, special, room=room)
+    roles, room = (
+        _roles(layout, everything=False),
+        room_for(len(array) // header_length(layout.binlog_version) + 1),
+    )
+    frames, end, _ = find_events(array, 0, len(array), layout, roles, room=room)
     return Block(name, array, 0, frames, layout) if end == len(array) else None
 
 
@@ -515,10 +556,15 @@ def _is_gtid(layout: Format) -> Bools:
 
 
 @lru_cache
-def _special_types(layout: Format, *, everything: bool) -> Bools:
-    """For each type code, whether its events form blocks of their own."""
-    kinds = [everything or layout.effective_type(code) in FORMAT_TYPES for code in range(256)]
-    return np.array(kinds, dtype=np.bool_)
+def _roles(layout: Format, *, everything: bool) -> Bytes:
+    """The role of each type code: events of some types, or all, form blocks of their own."""
+    roles = np.zeros(256, dtype=np.uint8)
+    for code in range(256):
+        if everything or layout.effective_type(code) in FORMAT_TYPES:
+            roles[code] = _STOP
+        elif layout.effective_type(code) == EventType.query_event:
+            roles[code] = _STATEMENT
+    return roles
 
 
 def _read_into(stream: BinaryIO, room: memoryview) -> int:

@@ -27,7 +27,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_u8
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.block import LIMITS, WORDS, Frames, ends_with, offset_of
+from binlog_kaitai.log.block import Frames, offset_of
 from binlog_kaitai.log.block_reader import FULL, BlockReader, find_events
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
@@ -115,7 +115,7 @@ class DefiningEvents:
         start: int,
         end: int,
         layout: Format,
-        special: Bools,
+        roles: Bytes | None = None,
         *,
         room: Frames,
         max_event_size: int,
@@ -129,7 +129,7 @@ class DefiningEvents:
                 start,
                 end,
                 layout,
-                special,
+                roles,
                 room=room.part(count, size),
                 max_event_size=max_event_size,
                 leaves_checks=leaves_checks,
@@ -148,7 +148,7 @@ class DefiningEvents:
         roles, content = _roles(layout)
         after = CHECKSUM_SIZE if layout.is_checksummed else 0
         maps = self._known, self._lengths, self._contents
-        count, self._keeps_all = keep_defining.run(data, roles, content, after, WORDS, LIMITS, *maps, *events)
+        count, self._keeps_all = keep_defining.run(data, roles, content, after, *maps, *events)
         return int(count)
 
 
@@ -168,8 +168,6 @@ def keep_defining(
     roles: Bytes,
     content: int,
     after: int,
-    words: Bytes,
-    limits: Ints,
     known: Ints,
     lengths: Ints,
     contents: Bytes,
@@ -177,16 +175,15 @@ def keep_defining(
     sizes: Ints,
     codes: Bytes,
     checksums: Bytes,
+    are_brackets: Bools,
 ) -> tuple[int, bool]:
     """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
     `roles`: role of each type code.
     `content`, `after`: offset in a table map of its content after the table id, and length of a checksum.
-    `words`, `limits`: statements that define nothing, each with the zero byte before it, and the offsets
-    between them.
     `known`, `lengths`, `contents`: number (one element), lengths and bytes of the latest distinct table maps,
     kept from call to call.
-    `starts`, `sizes`, `codes`, `checksums`: complete events of `data`; those kept are moved to the front.
+    `starts` to `are_brackets`: complete events of `data`, as `Frames`; those kept are moved to the front.
     Returns the number of events kept, and whether all events from here on must be kept.
     """
     count = 0
@@ -198,7 +195,7 @@ def keep_defining(
         if role == _PIECE:
             keeps_all = True
         elif role == _STATEMENT:
-            is_kept = keeps_all or not ends_with(data, start, start + size - after, words, limits)
+            is_kept = keeps_all or not are_brackets[event]
         elif role == _MAP:
             is_kept = keeps_all or not _is_known(
                 data, start + content, start + size - after, known[0], lengths, contents
@@ -206,6 +203,7 @@ def keep_defining(
         if not is_kept:
             continue
         starts[count], sizes[count], codes[count], checksums[count] = start, size, code, checksums[event]
+        are_brackets[count] = are_brackets[event]
         count += 1
         if role == _MAP:
             _remember(data, start + content, start + size - after, known, lengths, contents)

@@ -27,7 +27,8 @@ def log_of(sizes: list[int], seed: int = 1) -> tuple[Any, Frames]:
     events = b"".join(body + zlib.crc32(body).to_bytes(4, "little") for body in bodies)
     starts = 7 + np.cumsum([0, *sizes[:-1]])
     states = np.full(len(sizes), PENDING, dtype=np.uint8)
-    frames = Frames(starts, np.array(sizes), np.zeros(len(sizes), dtype=np.uint8), states)
+    codes = np.zeros(len(sizes), dtype=np.uint8)
+    frames = Frames(starts, np.array(sizes), codes, states, codes.astype(np.bool_))
     return np.frombuffer(bytearray(7) + events + bytearray(9), dtype=np.uint8).copy(), frames
 
 

@@ -13,7 +13,8 @@ from binlog_kaitai.kernels import byte_kernels
 from binlog_kaitai.log import block, block_reader, event_gtids, gather, text_kernels
 from binlog_kaitai.rows import table_maps
 
-NOTHING = np.zeros(256, dtype=np.bool_)
+WORDS = block_reader._WORDS, block_reader._LIMITS
+NOTHING = np.zeros(256, dtype=np.uint8)
 
 
 def data(size: int, seed: int = 1) -> Any:
@@ -31,13 +32,10 @@ def log_of(sizes: list[int], seed: int = 1) -> Any:
     return np.concatenate(events)
 
 
-def frame(run: Any, log: Any, *, room: int = 100, special: Any = NOTHING, limit: int = 1 << 32) -> Any:
-    out = (
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.uint8),
-    )
-    found = run(log, 0, len(log), 19, 9, 4, special, limit, *out)
+def frame(run: Any, log: Any, *, room: int = 100, roles: Any = NOTHING, limit: int = 1 << 32) -> Any:
+    starts, sizes, codes, _, are_brackets = block_reader.room_for(room)
+    out = starts, sizes, codes, are_brackets
+    found = run(log, 0, len(log), 19, 9, 4, roles, 4, *WORDS, limit, *out)
     return tuple(int(value) for value in found), [array[: found[0]].tolist() for array in out]
 
 
@@ -49,7 +47,7 @@ def mode(request: pytest.FixtureRequest) -> str:
 def test_frame_finds_events(mode: str) -> None:
     sizes = [23, 24, 40, 999, 1000, 2000, 31]
     log = log_of(sizes)
-    found, (starts, lengths, codes) = frame(getattr(block_reader.frame, mode), log)
+    found, (starts, lengths, codes, _) = frame(getattr(block_reader.frame, mode), log)
     assert found == (len(sizes), len(log), block_reader.MORE)
     assert lengths == sizes
     assert starts == [sum(sizes[:index]) for index in range(len(sizes))]
@@ -62,9 +60,9 @@ def test_frame_stops(mode: str) -> None:
     assert frame(run, log[:-1])[0] == (2, 70, block_reader.MORE)
     assert frame(run, log, room=1)[0] == (1, 30, block_reader.FULL)
     assert frame(run, log, limit=45)[0] == (2, 70, block_reader.IMPOSSIBLE)
-    special = NOTHING.copy()
-    special[log[34]] = True
-    assert frame(run, log, special=special)[0][1:] in [
+    roles = NOTHING.copy()
+    roles[log[34]] = block_reader._STOP
+    assert frame(run, log, roles=roles)[0][1:] in [
         (30, block_reader.SPECIAL),
         (0, block_reader.SPECIAL),
     ]
@@ -133,21 +131,22 @@ def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     assert getattr(table_maps.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
 
 
-def test_begin_and_commit_close_tables(mode: str) -> None:
-    data = np.frombuffer(b"a\0BEGINb\0COMMIT\0BEGIN!BEGIN\0BEGINcrcsxid", dtype=np.uint8)
-    sizes = np.array([7, 8, 7, 5, 10, 3])
-    starts = np.cumsum(sizes) - sizes
-    checksums = np.array([0, 0, 0, 0, byte_kernels.OK, byte_kernels.OK], dtype=np.uint8)
-    types, roles = np.array([2, 2, 2, 2, 2, 1], dtype=np.uint8), np.arange(3, dtype=np.uint8)
-    frames, closed = np.empty(6, dtype=np.bool_), np.empty(6, dtype=np.int64)
-    words, limits = block.WORDS, block.LIMITS
-    events = starts, sizes, types, checksums
-    getattr(block.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
-    assert frames.tolist() == [True, True, False, False, True, False]
-    assert closed.tolist() == [1, 2, 2, 2, 3, 4]
-    sizes[0], starts[1] = 100, -1  # outside of the data
-    getattr(block.count_closings, mode)(data, *events, roles, 4, words, limits, frames, closed)
-    assert frames.tolist() == [False, False, False, False, True, False]
+def test_frame_finds_begin_and_commit(mode: str) -> None:
+    roles = np.full(256, block_reader._STATEMENT, dtype=np.uint8)
+    texts = [b"a\0BEGIN", b"b\0COMMIT", b"\0BEGIN!", b"BEGIN", b"\0BEGIN"]
+    log = log_of([23 + len(text) for text in texts])
+    end = 0
+    for text in texts:
+        end += 23 + len(text)
+        log[end - 4 - len(text) : end - 4] = list(text)
+    assert frame(getattr(block_reader.frame, mode), log, roles=roles)[1][3] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert not any(frame(getattr(block_reader.frame, mode), log)[1][3])
 
 
 def test_the_last_marker_of_each_event(mode: str) -> None:

@@ -26,12 +26,11 @@ _TABLE = {
         "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
     },
     "binlog_kaitai.log.block": {
-        "count_closings": "u1[] i8[] i8[] u1[] u1[] u1[] i8 u1[] i8[] b1[]* i8[]*",
         "divide": "i8[] i8[] u1[] u1[] i8 i8 i8[]* i8[]* i8[]* i8[]*",
     },
     "binlog_kaitai.log.block_reader": {
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
-        "frame": "u1[] i8 i8 i8 i8 i8 b1[] i8 i8[]* i8[]* u1[]*",
+        "frame": "u1[] i8 i8 i8 i8 i8 u1[] i8 u1[] i8[] i8 i8[]* i8[]* u1[]* b1[]*",
     },
     "binlog_kaitai.log.boundaries": {
         "follow_events": "i1[] b1[] b1[]* i1[]*",
@@ -68,7 +67,7 @@ _TABLE = {
         ),
     },
     "binlog_kaitai.rows.log_definitions": {
-        "keep_defining": "u1[] u1[] i8 i8 u1[] i8[] i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]* u1[]*",
+        "keep_defining": "u1[] u1[] i8 i8 i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]* u1[]* b1[]*",
     },
     "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",

@@ -14,7 +14,7 @@ import numpy as np
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4
-from binlog_kaitai.log.block import Block, Frames
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.checksum_runs import crc32_of
 from binlog_kaitai.log.payloads import BlockChange
 from binlog_kaitai.log.text_kernels import join_ranges
@@ -87,7 +87,8 @@ def change_of(outer: Block) -> BlockChange:
         starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
         put_u4(data, starts + header_offset("len_event"), sizes)
         put_u4(data, ends, crc32_of(data, starts, ends))
-        frames = Frames(starts, sizes, inner.codes, np.full(count, OK, dtype=np.uint8))
+        states = np.full(count, OK, dtype=np.uint8)
+        frames = inner.frames._replace(starts=starts, sizes=sizes, checksums=states)
         return Block(inner.file, data, 0, frames, outer.layout)
 
     return change
