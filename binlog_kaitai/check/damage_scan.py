@@ -20,7 +20,7 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import takes
-from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
+from binlog_kaitai.core.transactions import mariadb_gtid
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
 from binlog_kaitai.kernels.arrays import Bytes
@@ -41,9 +41,6 @@ _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event
 
 #: Maximum size of a block, and number of its events. Part of the work for a block is independent of its size.
 _BLOCK_SIZE, _MAX_EVENTS = 4 * BLOCK_SIZE, 1 << 16
-
-#: The types whose bodies are columns in every block.
-_ALWAYS_READ = GTID_TYPES | {EventType.table_map_event}
 
 
 class Start(NamedTuple):
@@ -313,11 +310,10 @@ def _items(blocks: AroundDamage) -> Generator[Block | Gap, None, None]:
 
 
 def _checked(item: Block | Gap) -> tuple[Block | Gap]:
-    """A block whose checksums, and the columns that are always needed, have been computed."""
+    """A block whose checksums have been checked, and whose events have been divided by their type."""
     if isinstance(item, Block) and not item.is_special:
         checksums.check(item)
-        for kind in _ALWAYS_READ.intersection(item.kinds):
-            _ = item.body(kind).matches
+        _ = item.counts
     return (item,)
 
 

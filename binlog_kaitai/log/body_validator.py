@@ -38,11 +38,16 @@ class BodyValidator:
 
     def accepts(self, block: Block, kind: int, wanted: Bools) -> Bools:
         """Which events of a type are certainly valid, bool; undefined for events that are not wanted."""
-        is_complete = BODIES.get(kind, UNKNOWN_BODY).complete
-        accepted = block.body(kind).matches & wanted if is_complete else wanted.copy()
-        for path in _walked(block, kind):
-            accepted &= block.body(kind).follows(path)
-        for starts, lengths in _structures(block, kind) if is_complete else _whole(block, kind):
+        layout = BODIES.get(kind, UNKNOWN_BODY)
+        if layout.complete:
+            body = block.body(kind)
+            accepted = body.matches & wanted
+            for field in layout.fields:
+                if getattr(field, "walk", None):
+                    accepted &= body.follows(field.path)
+        else:
+            accepted = wanted.copy()
+        for starts, lengths in _structures(block, kind) if layout.complete else _whole(block, kind):
             if starts is None:
                 accepted &= lengths == 0
                 continue
@@ -73,12 +78,6 @@ class BodyValidator:
             self._size = len(content)
         self._known.add(key)
         return True
-
-
-def _walked(block: Block, kind: int) -> list[str]:
-    """The structures that a walk covers."""
-    layout = block.body(kind).layout
-    return [field.path for field in layout.fields if getattr(field, "walk", None)] if layout.complete else []
 
 
 def _structures(block: Block, kind: int) -> Iterator[tuple[Ints | None, Ints]]:

@@ -140,7 +140,7 @@ def _tables() -> Crc32s:
 STATUSES = ("none", "ok", "bad")
 
 #: Size of a run in bytes, and length of the table, in 4-byte numbers.
-_RUN = 1 << 18
+_RUN = 1 << 16
 
 #: With fewer events in a process, building the table costs more than it saves.
 _FEW = 20_000

@@ -22,9 +22,6 @@ from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
-#: With fewer events, reading only the GTIDs is faster than locating all fields of the events.
-_MANY = 1000
-
 #: MySQL's transaction numbers are below 2^63.
 _MOST_OF_MYSQL = (1 << 63) - 1
 
@@ -38,11 +35,6 @@ def add_gtids(gtids: GtidSet, block: Block) -> None:
 
 def _add_of_type(gtids: GtidSet, block: Block, kind: int) -> None:
     rows = block.rows_of(kind)
-    if len(rows) >= _MANY:
-        stated = Stated.of(block, kind)
-        if stated.sources and stated.matches.all():
-            _add_stated(gtids, stated)
-            return
     if kind == EventType.gtid_log_event:
         uuid, number = block.offset(kind, "uuid"), block.offset(kind, "gno")
         if uuid is not None and number is not None:
@@ -60,16 +52,12 @@ def _add_of_type(gtids: GtidSet, block: Block, kind: int) -> None:
             _add_runs(gtids, source, block.numbers_at(rows, number, 8), "{}-{}".format)
             return
     if kind == EventType.gtid_tagged_log_event:
-        tagged = Stated.of(block, kind)
-        _add_stated(gtids, tagged)
-        _add_one_by_one(gtids, block, rows[~tagged.matches])
+        stated = Stated.of(block, kind)
+        codes, numbers = stated.codes[stated.matches], stated.numbers[stated.matches].astype(np.uint64)
+        _add_runs(gtids, (codes, codes), numbers, lambda code, _: stated.sources[code], _MOST_OF_MYSQL)
+        _add_one_by_one(gtids, block, rows[~stated.matches])
     elif kind != EventType.anonymous_gtid_log_event:
         _add_one_by_one(gtids, block, rows)
-
-
-def _add_stated(gtids: GtidSet, stated: Stated) -> None:
-    codes, numbers = stated.codes[stated.matches], stated.numbers[stated.matches].astype(np.uint64)
-    _add_runs(gtids, (codes, codes), numbers, lambda code, _: stated.sources[code], _MOST_OF_MYSQL)
 
 
 def _mysql_source(high: int, low: int) -> str:
