@@ -32,7 +32,7 @@ from contextlib import contextmanager
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
 #: Control characters, and the surrogates that stand for bytes of names that are not UTF-8.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\ud800-\udfff]"
 
 
 class BinlogError(Exception):
@@ -98,7 +98,7 @@ class BinlogError(Exception):
 
 def printable(text: str) -> str:
     """Text for any terminal and encoder: control characters and bytes that are not UTF-8 are escaped."""
-    return _UNPRINTABLE.sub(lambda found: _escape(ord(found[0])), text)
+    return re.sub(_UNPRINTABLE, lambda found: _escape(ord(found[0])), text)
 
 
 def _escape(code: int) -> str:

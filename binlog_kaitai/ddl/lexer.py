@@ -248,35 +248,30 @@ COMMENT = _skipped("M?!")
 _COMMENT_OF_MYSQL = _skipped("!")
 
 
-def _begins_with(words: str) -> re.Pattern[str]:
-    return re.compile(
-        rf"(?:(?:{COMMENT})*+|(?:{_COMMENT_OF_MYSQL})*+)(?:{words})\b", re.IGNORECASE | re.DOTALL | re.ASCII
-    )
+def _begins_with(words: str) -> str:
+    return rf"(?ais)(?:(?:{COMMENT})*+|(?:{_COMMENT_OF_MYSQL})*+)(?:{words})\b"
 
 
-def _of_bytes(pattern: re.Pattern[str]) -> re.Pattern[bytes]:
-    return re.compile(pattern.pattern.encode(), re.IGNORECASE | re.DOTALL)
-
-
+# As text, which is compiled at first use: the short commands need none of them.
 _DEFINES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT")
-_DEFINES_BYTES = _of_bytes(_DEFINES)
-_EMPTIES_BYTES = _of_bytes(_begins_with("TRUNCATE"))
-_CHANGES_BYTES = _of_bytes(_begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT"))
+_DEFINES_BYTES = _DEFINES.encode()
+_EMPTIES_BYTES = _begins_with("TRUNCATE").encode()
+_CHANGES_BYTES = _begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT").encode()
 
 
 def may_matter(sql: str) -> bool:
     """Whether a statement may change a definition, by its first word."""
-    return _DEFINES.match(sql) is not None
+    return re.match(_DEFINES, sql) is not None
 
 
 def may_matter_bytes(query: bytes) -> bool:
     """The same for the bytes of a statement in its event."""
-    return _DEFINES_BYTES.match(query) is not None
+    return re.match(_DEFINES_BYTES, query) is not None
 
 
 def may_truncate(query: bytes) -> bool:
     """Whether a statement (bytes, as in its event) may truncate a table, by its first word."""
-    return _EMPTIES_BYTES.match(query) is not None
+    return re.match(_EMPTIES_BYTES, query) is not None
 
 
 def may_affect_tables(query: bytes) -> bool:
@@ -286,16 +281,13 @@ def may_affect_tables(query: bytes) -> bool:
 
 def may_change_rows(query: bytes) -> bool:
     """Whether a statement (bytes, as in its event) may change rows, by its first word."""
-    return _CHANGES_BYTES.match(query) is not None
+    return re.match(_CHANGES_BYTES, query) is not None
 
 
-_PIECE = re.compile(
-    r"""^[ \t]*DELIMITER[ \t]+(?P<new>\S+)[^\n]*\n?
+_PIECE = r"""(?aimsx)^[ \t]*DELIMITER[ \t]+(?P<new>\S+)[^\n]*\n?
     |(?P<comment>--(?=\s|$)[^\n]*|\#[^\n]*|/\*(?!M?!).*?\*/)
     |'(?:[^\\']|\\.|'')*'|"(?:[^\\"]|\\.|"")*"|`(?:[^`]|``)*`
-    |[A-Za-z0-9_ ,()]+|.""",
-    re.DOTALL | re.VERBOSE | re.IGNORECASE | re.MULTILINE | re.ASCII,
-)
+    |[A-Za-z0-9_ ,()]+|."""
 _USE = re.compile(r"\s*USE\s+(?:`((?:[^`]|``)+)`|([^\s;]+))\s*", re.IGNORECASE | re.ASCII)
 
 
@@ -309,13 +301,13 @@ def statements_of(text: str, schema_name: str = "") -> Iterator[tuple[str, str]]
 
 
 def _statements(text: str) -> Iterator[str]:
-    end, pieces, offset = ";", list[str](), 0
+    end, pieces, offset, pattern = ";", list[str](), 0, re.compile(_PIECE)
     while offset < len(text):
         if text.startswith(end, offset):
             yield "".join(pieces)
             pieces, offset = [], offset + len(end)
             continue
-        piece = _PIECE.match(text, offset)
+        piece = pattern.match(text, offset)
         assert piece is not None
         offset = piece.end()
         if piece["new"] is not None:

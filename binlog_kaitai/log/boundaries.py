@@ -131,9 +131,8 @@ _ROLLBACK, _PREPARE = (Role.END, Outcome.ROLLBACK), (Role.END, Outcome.XA_PREPAR
 
 _COMMENT = COMMENT.encode()
 _WORDS = re.compile(rb"(?:%s)*([A-Z]+)(?:\s+([A-Z]+))?" % _COMMENT, re.IGNORECASE | re.DOTALL)
-_TEMPORARY = re.compile(
-    rb"(?:%s)*(?:CREATE|DROP)\b(?:%s)*(?:OR\b(?:%s)*REPLACE\b(?:%s)*)?TEMPORARY\b" % ((_COMMENT,) * 4),
-    re.IGNORECASE | re.DOTALL,
+_TEMPORARY = rb"(?is)(?:%s)*(?:CREATE|DROP)\b(?:%s)*(?:OR\b(?:%s)*REPLACE\b(?:%s)*)?TEMPORARY\b" % (
+    (_COMMENT,) * 4
 )
 _BLANK = rb"(?:%s)+" % _COMMENT
 #: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is plain or quoted, doubly under ANSI_QUOTES.
@@ -169,7 +168,7 @@ def first_words(query: bytes) -> tuple[bytes, bytes] | None:
 
 def is_of_temporary_table(query: bytes) -> bool:
     """Whether a statement creates or drops a temporary table, which does not commit."""
-    return _TEMPORARY.match(query) is not None
+    return re.match(_TEMPORARY, query) is not None
 
 
 def meaning_of(query: bytes) -> Meaning:

@@ -45,17 +45,17 @@ def _field(value: object) -> str:
 
 #: C0 and C1 controls with DEL, bidirectional marks and overrides, line and paragraph separators, and lone
 #: surrogates, which represent bytes that are not UTF-8.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 #: The same without tabs and line feeds, which structure text.
-_CONTROLS = re.compile(_UNSAFE.pattern.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f"))
+_CONTROLS = _UNSAFE.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f")
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def printable(text: str) -> str:
     """One line of text, with escapes (``\\n``, ``\\x1b``, ``\\u202e``) for unprintable characters."""
-    return text if text.isprintable() else _UNSAFE.sub(_escape, text)
+    return text if text.isprintable() else re.sub(_UNSAFE, _escape, text)
 
 
 class TerminalWriter:
@@ -76,7 +76,7 @@ class TerminalWriter:
         self._stream.flush()
 
     def _put(self, text: str) -> None:
-        self._stream.write(_CONTROLS.sub(_escape, text).encode())
+        self._stream.write(re.sub(_CONTROLS, _escape, text).encode())
 
 
 #: The kinds of changes in a table, and their colors.
@@ -102,7 +102,7 @@ class TableWriter(TerminalWriter):
 
         *lines, self._rest = (self._rest + text).split("\n")
         for line in lines:
-            shown = _CONTROLS.sub(_escape, line)
+            shown = re.sub(_CONTROLS, _escape, line)
             if len(shown) > self.width:
                 shown = "\n".join(wrap(shown, self.width, subsequent_indent="    ", break_on_hyphens=False))
             if self._has_colors and self._is_heading:

@@ -7,7 +7,6 @@ matched, block by block, so valid filters cost nothing after that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -261,6 +260,8 @@ class Unmatched:
 
 def _near(value: Any, known: set[Any]) -> list[str]:
     """Existing names similar to a value; then tables of the same database; then any."""
+    from difflib import get_close_matches
+
     if not isinstance(value, str):
         return [str(name) for name in sorted(known)[:_MOST_SHOWN]]
     by_folded = {name.casefold(): name for name in sorted(known)}

@@ -11,12 +11,11 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.core.bodies import XaPrepareEvent
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
@@ -31,6 +30,9 @@ from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import Source
+
+if TYPE_CHECKING:
+    from binlog_kaitai.core.bodies import XaPrepareEvent
 
 #: Maximum number of tables, or places, named in a warning.
 _MOST_NAMED = 5

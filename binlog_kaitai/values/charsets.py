@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
-from pkgutil import get_data
+from pathlib import Path
 from typing import Any
 
 #: The character set of byte strings.
@@ -90,7 +90,7 @@ def _charsets_of_collations() -> dict[int, str]:
 @cache
 def _loaded(name: str) -> dict[str, Any]:
     """The contents of a JSON file of this package."""
-    content: dict[str, Any] = json.loads(get_data(__name__, name) or b"")
+    content: dict[str, Any] = json.loads(Path(__file__).with_name(name).read_bytes())
     return content
 
 
