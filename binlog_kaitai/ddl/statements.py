@@ -79,10 +79,14 @@ class CreateTable:
 
 @dataclass(slots=True)
 class AlterTable:
-    """ALTER TABLE, with its clauses as tokens; also CREATE INDEX and DROP INDEX."""
+    """ALTER TABLE, with its clauses as tokens; also CREATE INDEX and DROP INDEX.
+
+    `removes_rows`: with IGNORE, it may remove rows that are equal in a new key.
+    """
 
     name: Name
     clauses: list[list[Token]]
+    removes_rows: bool = False
 
     @property
     def new_name(self) -> Name | None:
@@ -275,14 +279,15 @@ def read_elements(cursor: TokenCursor, sql_mode: int) -> Elements:
 
 
 def _alter(cursor: TokenCursor) -> Statement | None:
-    while cursor.skip_one("ONLINE", "OFFLINE", "IGNORE"):
-        pass
+    ignores = False
+    while word := cursor.skip_one("ONLINE", "OFFLINE", "IGNORE"):
+        ignores |= word == "IGNORE"
     kind = cursor.skip_one("TABLE", "DATABASE", "SCHEMA")
     if kind == "TABLE":
         cursor.skip("IF", "EXISTS")
         name = cursor.dotted_name()
         _skip_wait(cursor)
-        return AlterTable(name, [clause for clause in split(cursor.rest()) if clause])
+        return AlterTable(name, [clause for clause in split(cursor.rest()) if clause], ignores)
     if not kind:
         return None
     database = None if _begins_options(cursor) else cursor.name()

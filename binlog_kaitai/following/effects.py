@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed_tables import changed_tables
+from binlog_kaitai.ddl.conversions import Conversions, conversions_by
 from binlog_kaitai.ddl.definition_changes import columns_moved_in
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, may_affect_tables, may_truncate
@@ -57,12 +58,15 @@ LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)
 class EffectKind(StrEnum):
     """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier.
 
+    `CONVERTED`: values of rows are others, or rows are gone; `MORE_DIGITS`: only the text of times is.
     `KEYED` is no effect, but what a lake notes in their order: the primary key of a table.
     """
 
     EMPTIED = "emptied"
     RENAMED = "renamed"
     COLUMNS_MOVED = "columns_moved"
+    CONVERTED = "converted"
+    MORE_DIGITS = "more_digits"
     UNCLEAR = "unclear"
     PREPARED = "prepared"
     COMMITTED = "committed"
@@ -76,7 +80,7 @@ class Effect:
 
     `position`: position of the statement's event.
     `start`: start of a prepared transaction.
-    `reason`: why the content of a table is no longer determined.
+    `reason`: why the content of a table is no longer determined, or not until its rows change.
     `schema_name`, `table_name`: the table; an empty table name means all tables of the database.
     `new_schema_name`, `new_table_name`: new name of a renamed table.
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
@@ -236,15 +240,25 @@ def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[E
                 if session.is_mysql or not is_temporary(old)
             ]
         case AlterTable() if not is_temporary(statement.name):
+            key = qualified(statement.name, schema)
+            after = definitions.copy()
+            after.observe_query(body)
             try:
-                return _of_alter(statement, schema, effect)
+                tables = definitions.of(*key), after.of(*_new_key(statement, schema) or key)
+                conversions = conversions_by(statement, *tables, session.sql_mode)
+                return _of_alter(statement, schema, conversions, effect)
             except UnreadableError:
-                key = qualified(statement.name, schema)
                 return [effect(EffectKind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
     return []
 
 
-def _of_alter(statement: AlterTable, schema: str, effect: Callable[..., Effect]) -> list[Effect]:
+def _new_key(statement: AlterTable, schema: str) -> tuple[str, str] | None:
+    return None if statement.new_name is None else qualified(statement.new_name, schema)
+
+
+def _of_alter(
+    statement: AlterTable, schema: str, conversions: Conversions, effect: Callable[..., Effect]
+) -> list[Effect]:
     key = qualified(statement.name, schema)
     effects: list[Effect] = []
     if columns := tuple(pair for clause in statement.clauses for pair in columns_moved_in(clause)):
@@ -256,6 +270,14 @@ def _of_alter(statement: AlterTable, schema: str, effect: Callable[..., Effect])
             effects.append(
                 effect(EffectKind.UNCLEAR, *key, reason="a statement moved rows of whole partitions")
             )
-    if statement.new_name is not None:
-        effects.append(effect(EffectKind.RENAMED, *key, *qualified(statement.new_name, schema)))
+    for kind, names in (
+        (EffectKind.CONVERTED, conversions.values),
+        (EffectKind.MORE_DIGITS, conversions.fractions),
+    ):
+        if names:
+            values = "values" if names == ("*",) else f"values of {', '.join(names)}"
+            reason = f"an ALTER TABLE converts {values}, or may do so, in rows that have not changed since"
+            effects.append(effect(kind, *key, reason=reason))
+    if (new_key := _new_key(statement, schema)) is not None:
+        effects.append(effect(EffectKind.RENAMED, *key, *new_key))
     return effects

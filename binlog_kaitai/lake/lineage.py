@@ -134,12 +134,15 @@ class Lineage:
     `kind`: the format of the tables, see `lake.types.name_in_lake`.
     `unclear`: tables whose content cannot be derived from their changes, with reasons.
     `recorded`: tables that had changes, by their names then.
+    `converted`: tables whose rows from before a statement may have other values since, or may be gone: its
+    place, and what it did.
     `committed`: Those that were committed: from one place to another, and where they were committed.
     """
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
         self.unclear: dict[Key, str] = {}
         self.recorded: set[Key] = set()
+        self.converted: dict[Key, tuple[Place, str]] = {}
         self.committed: list[tuple[Place, Place, Place]] = []
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
@@ -160,6 +163,10 @@ class Lineage:
         """All tables that had changes, as they are named now, and all unclear ones."""
         known = {*self.recorded, *self._segments}
         return sorted({*self.unclear, *(name for name in known if self._has_rows(name))})
+
+    def without_changes(self) -> list[Key]:
+        """The other tables that statements name: they never had rows, or have them under another name now."""
+        return sorted({*self._segments}.difference(self.tables()))
 
     def segments(self, table: Key) -> list[Segment]:
         """The changes that make up the content of a table, oldest first."""
@@ -207,6 +214,8 @@ class Lineage:
                     self._begin(key, place)
             case EffectKind.COLUMNS_MOVED:
                 self._move_columns(place, table, one.columns)
+            case EffectKind.CONVERTED | EffectKind.MORE_DIGITS:
+                self.converted[table] = place, one.reason
             case EffectKind.RENAMED:
                 self._rename(place, table, (one.new_schema_name, one.new_table_name))
             case _:
@@ -217,7 +226,11 @@ class Lineage:
         former = self._former.pop(table, set())
         self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
         reason, keys = self.unclear.get(table), self._keys.get(table, [])
+        converted = self.converted.get(table)
         self._begin(table, place)
+        self.converted.pop(new, None)
+        if converted is not None:
+            self.converted[new] = converted
         self._moves[new], self._former[new] = moves, former
         if reason is not None:
             self.unclear[new] = reason
@@ -244,6 +257,7 @@ class Lineage:
         self._moves.pop(table, None)
         self._former.pop(table, None)
         self.unclear.pop(table, None)
+        self.converted.pop(table, None)
         if table in self._keys:
             del self._keys[table][:-1]
 

@@ -4,12 +4,13 @@ A state table has, in each of its commits, the number of a batch and the place i
 all changes. A later batch merges what follows that place. Where a merge would not be exact, because a
 statement emptied or renamed the table, renamed its columns or changed its primary key, or row images lack
 columns, the contents are written anew from all changes that make up the table. Changes from before another
-primary key are reduced by the key of their time; the rows they leave then count as inserted.
+primary key are reduced by the key of their time; the rows they leave then count as inserted. After an ALTER
+that converts values, the contents are written anew as soon as no row from before it is left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
@@ -77,6 +78,8 @@ class Update:
     `parts`: all changes that make up the table. Without a primary key, rows are identified by all their
     columns, and counted.
     `since`: merge only these changes; None: write the contents anew.
+    `converted`: as of `Lineage.converted`: the sequence that a conversion had, and the reason why the table
+    has no state if rows from before it are left.
     `batch`, `end`: the batch and the place up to which the table then has all changes.
     `source`: in a lake of several sources, the one whose rows these are.
     """
@@ -86,6 +89,7 @@ class Update:
     name: str
     parts: tuple[Part, ...]
     since: pc.Expression | None
+    converted: tuple[str, str] | None
     batch: int
     end: Place
     source: str = ""
@@ -106,6 +110,11 @@ class Update:
         table = tables.open(f"{STATE}/{self.name}")
         if table is not None and table.batch >= self.batch and _place_of(table) == self.end:
             return  # an earlier attempt of this task has done it
+        if not self.parts:  # statements have emptied or renamed it
+            if table is not None:
+                columns = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
+                self._replace(tables, pa.schema(columns), [])
+            return
         whole = columns_of(self.parts)
         left_out = META.union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
@@ -121,6 +130,7 @@ class Update:
                 if rows.num_rows:
                     self._merge(tables, table, own, rows)
                 return
+        every_change = partial(read_parts, tables, self.parts)
         # Dropped columns may have been part of an earlier key.
         fields = pa.schema([one for one in whole if one.name in keys.union(own.names)])
         by_key = [
@@ -130,6 +140,7 @@ class Update:
         if ABSENT_FIELD.name in whole.names:
             read = [(key, pa.Table.from_batches(changes(whole), whole)) for key, changes in by_key]
             if any(_lacks_columns(rows) for _, rows in read):
+                self._check(every_change)  # any row may have values of an earlier image
                 left: list[Row] = []
                 for key, rows in read:
                     left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, fields.names)
@@ -138,7 +149,16 @@ class Update:
         contents: Contents = _nothing
         for key, changes in by_key:
             contents = _after(contents, changes, key, fields)
+        self._check(contents if self.parts[-1].current_key else every_change)
         self._replace(tables, own, contents(own))
+
+    def _check(self, rows: Contents) -> None:
+        """Raises `UsageError`: one of the rows has values from before a conversion."""
+        if self.converted is not None:
+            place, reason = self.converted
+            for batch in rows(pa.schema(_PLACE[:1])):
+                if pc.any(pc.less(batch.column(0), place)).as_py():
+                    raise UsageError(reason)
 
     def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> None:
         """Bring the table up to date by its new changes."""
@@ -183,7 +203,11 @@ class State:
         After the first batch of a run, all tables are looked at, then those that a batch changed.
         """
         changes = TableChanges(self._lake)
-        tables: Collection[Key] = changes.lineage.tables()
+        names = {*self._lake.storage.names(STATE)}
+        former = [
+            one for one in changes.lineage.without_changes() if table_name(plan.rules.name_of(one)) in names
+        ]
+        tables = [*changes.lineage.tables(), *former]
         if self._is_current:
             affected = {table for piece in pieces for table in _affected(piece)}
             has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
@@ -209,16 +233,20 @@ class State:
         bounds = [place for one in lineage.segments(table) for place in (one.after, one.before)]
         bounds += [one.place for one in lineage.moves(table)]
         bounds += [one.place for one in lineage.keyed(table)[1:]]
-        since = None
+        since = converted = None
+        if table in lineage.converted:
+            place, reason = lineage.converted[table]
+            bounds.append(place)
+            converted = place.as_sequence(), reason
         if begin is not None and all(place is None or place < begin for place in bounds):
-            place = pc.field(SEQUENCE)
-            since = (place >= begin.as_sequence()) & (pc.field(CHANGE_TYPE) != "snapshot")
+            sequence = pc.field(SEQUENCE)
+            since = (sequence >= begin.as_sequence()) & (pc.field(CHANGE_TYPE) != "snapshot")
             for first, last, committed in lineage.committed:
                 if first < begin <= committed:
-                    since |= (place >= first.as_sequence()) & (place <= last.as_sequence())
+                    since |= (sequence >= first.as_sequence()) & (sequence <= last.as_sequence())
         self._ends[name] = end
         storage, source = self._lake.storage, self._lake.source
-        return Update(storage, plan.application, name, parts, since, plan.batch, end, source)
+        return Update(storage, plan.application, name, parts, since, converted, plan.batch, end, source)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")

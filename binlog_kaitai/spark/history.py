@@ -62,13 +62,17 @@ def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) ->
             )
             raise UsageError(f"{options.table}: {reason}; the state in a lake follows the keys")
         segments = lineage.segments(name)
-        if segments == [Segment(name)] and not lineage.undone:
+        if segments == [Segment(name)] and not lineage.undone and name not in lineage.converted:
             continue
         if len(segments) > 1:
             raise UsageError(f"{options.table}: other tables were renamed to it and from it; {_INSTEAD}")
         log = f.coalesce(f.regexp_extract("_file", _NUMBER, 1).try_cast("long"), f.lit(0))
         place = f.struct(f.lit(0).cast("long").alias("era"), log.alias("log"), "_position")
         wanted = _is_of_segment(place, segments[0], lineage)
+        if name in lineage.converted:
+            converted, reason = lineage.converted[name]
+            if not changes.where(wanted & (place < _literal(converted))).isEmpty():
+                raise UsageError(f"{options.table}: {reason}")
         if is_all and len(read) == 1:
             changes = changes.where(wanted)
         elif not changes.where(~wanted).isEmpty():
@@ -94,15 +98,21 @@ def lineage_of(options: ReadOptions) -> Lineage:
     pages = RowsPages(logs, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
     by_log: dict[str, dict[tuple[object, ...], Entry]] = {}
     effects: dict[str, list[Entry]] = {}
-    watch = _Watch()
+    definitions = Definitions()
+    if options.ddl is not None:
+        definitions.load(options.ddl)
+    watch = _Watch(definitions)
     try:
         for page in pages:
             file = page.block.file
             log = log_number(file)
             if file not in by_log:
-                watch = _Watch()
+                watch = _Watch(definitions)
                 by_log[file], effects[file] = {}, []
-            effects[file] += [Entry.of(one, 0, log) for one in watch.effects(page)]
+            for effect in watch.effects(page):
+                # Times have the same value with more digits, unless they are read as text.
+                if options.zero_dates == "text" or effect.kind != EffectKind.MORE_DIGITS:
+                    effects[file].append(Entry.of(effect, 0, log))
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):
@@ -138,10 +148,10 @@ def _literal(place: Place) -> Column:
 
 
 class _Watch:
-    """Finds the effects of one log's statements on whole tables."""
+    """Finds the effects of one log's statements on whole tables; `definitions`: of the tables before it."""
 
-    def __init__(self) -> None:
-        self._statements, self._quiescent, self._nothing = Statements(), QuiescentPoints(), Definitions()
+    def __init__(self, definitions: Definitions) -> None:
+        self._statements, self._quiescent, self._definitions = Statements(), QuiescentPoints(), definitions
         self._offsets = np.zeros(1, dtype=np.int64)
 
     def effects(self, page: RowsPage) -> Iterator[Effect]:
@@ -149,7 +159,7 @@ class _Watch:
         offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
         self._offsets = np.append(self._offsets[-1], offsets)
         for position, body in self._statements.of(block, self._offsets):
-            yield from take_statement(position, body, self._nothing)
+            yield from take_statement(position, body, self._definitions)
 
 
 def _key(options: ReadOptions) -> Key:

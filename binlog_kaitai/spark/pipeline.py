@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake import STATE, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
@@ -266,7 +267,9 @@ class Pipeline:
         packed = [zlib.compress(pickle.dumps(step), 1) for step in steps]
         pieces = tasks.run(write, packed)
         for piece, step in zip(pieces, steps, strict=True):
-            piece.effects = step.effects
+            # Times have the same value with more digits, unless they are stored as text.
+            is_text = self.job.zero_dates == "text"
+            piece.effects = [one for one in step.effects if is_text or one.kind != EffectKind.MORE_DIGITS]
         return pieces
 
     @property

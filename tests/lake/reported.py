@@ -14,6 +14,7 @@ REFUSED = {
     **dict.fromkeys((f"types_{images}/t.nokey" for images in ("minimal", "noblob")), "no primary key"),
     "json_partial/t.jminimal": "JSON documents",
     "system_versions/t.b": "SYSTEM VERSIONING",
+    "ddl/t.c": "converts values of n",
     "ddl/t.p": "partitions",
     **dict.fromkeys(("statement/t.s", "statement/t2.x", "mixed/t.s"), "as text"),
     **dict.fromkeys(("mixed/t2.x", "domains/t.a", "payloads/t.a"), "as text"),

@@ -89,3 +89,16 @@ def test_a_key_that_was_replaced(spark: SparkSession, tmp_path: Path) -> None:
     log.insert(4, 9, 0)
     changes = spark.read.format("binlog").option("table", "s.t").load(str(log.write(tmp_path)))
     assert latest(changes, ["b"]).select("d", "b").collect() == [(4, 9)]
+
+
+def test_values_that_an_alter_converted(spark: SparkSession, tmp_path: Path) -> None:
+    log = TableLog("ab", "a")
+    log.run("CREATE TABLE s.t (a TINYINT PRIMARY KEY, b SMALLINT)")
+    log.alter("MODIFY b TINYINT", "ab", "a")
+    log.insert(1, 7)
+    changes = spark.read.format("binlog").option("table", "s.t").load(str(log.write(tmp_path)))
+    assert latest(changes, ["a"]).count() == 1
+    log.alter("MODIFY b TINYINT UNSIGNED", "ab", "a")
+    changes = spark.read.format("binlog").option("table", "s.t").load(str(log.write(tmp_path)))
+    with pytest.raises(UsageError, match=r"s\.t: an ALTER TABLE converts values of b"):
+        latest(changes, ["a"])

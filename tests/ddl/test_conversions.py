@@ -1,0 +1,127 @@
+"""Which changes of a column's type keep its values."""
+
+from __future__ import annotations
+
+import pytest
+
+from binlog_kaitai.core.grammar import masks
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.conversions import Conversions, conversions_by
+from binlog_kaitai.ddl.statements import AlterTable, read_statement
+from binlog_kaitai.ddl.store import Session
+
+STRICT = masks.SqlMode.IS_STRICT_TRANS_TABLES
+
+
+def conversions(table: str, clauses: str, sql_mode: int = 0, verb: str = "ALTER") -> Conversions:
+    before = Definitions()
+    if table:
+        before.observe("s", f"CREATE TABLE t ({table}) DEFAULT CHARSET=latin1")
+    after = before.copy()
+    text = f"{verb} TABLE t {clauses}"
+    after.observe("s", text)
+    statement = read_statement(text, Session())
+    assert isinstance(statement, AlterTable)
+    return conversions_by(statement, before.of("s", "t"), after.of("s", "t"), sql_mode)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("INT", "INT COMMENT 'x'"),
+        ("INT", "BIGINT"),
+        ("SMALLINT UNSIGNED", "INT"),
+        ("BOOLEAN", "TINYINT"),
+        ("INT UNSIGNED", "BIGINT UNSIGNED"),
+        ("BIGINT UNSIGNED", "DECIMAL(20,0)"),
+        ("SMALLINT", "VARCHAR(6)"),
+        ("DECIMAL(10,2)", "DECIMAL(18,2)"),
+        ("DECIMAL", "DECIMAL(12)"),
+        ("VARCHAR(10)", "VARCHAR(20) COLLATE latin1_bin"),
+        ("VARCHAR(10)", "VARCHAR(10) CHARACTER SET utf8mb4"),
+        ("VARCHAR(10)", "TEXT"),
+        ("CHAR(10)", "VARCHAR(10)"),
+        ("TINYTEXT", "LONGTEXT"),
+        ("VARBINARY(10)", "BLOB"),
+        ("ENUM('a','b')", "ENUM('b','c','a')"),
+        ("SET('a','b')", "SET('a','b','c')"),
+        ("ENUM('ab','c')", "VARCHAR(2)"),
+        ("INT NOT NULL", "INT"),
+    ],
+)
+def test_values_that_stay(old: str, new: str) -> None:
+    assert conversions(f"a {old}", f"MODIFY a {new}") == Conversions()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("INT", "VARCHAR(10)"),
+        ("INT UNSIGNED", "VARCHAR(20)"),  # it may be filled up with zeros
+        ("BIGINT UNSIGNED", "DECIMAL(20,1)"),
+        ("VARCHAR(10)", "INT"),
+        ("VARCHAR(10)", "VARBINARY(10)"),
+        ("INT", "VARBINARY(20)"),
+        ("FLOAT", "DOUBLE"),
+        ("DECIMAL(10,2)", "DECIMAL(10,1)"),
+        ("DATETIME(6)", "DATETIME"),
+        ("DATETIME", "TIMESTAMP"),
+        ("TIME(3)", "TIME(2)"),
+        ("VARCHAR(10)", "VARCHAR(9)"),
+        ("VARCHAR(10)", "CHAR(10)"),
+        ("BINARY(2)", "BINARY(3)"),
+        ("TEXT", "VARCHAR(100)"),
+        ("SET('a','b')", "SET('b','a')"),
+        ("ENUM('a','b')", "ENUM('a')"),
+        ("ENUM('ab','c')", "VARCHAR(1)"),
+        ("INT AS (1) STORED", "INT AS (2) STORED"),
+    ],
+)
+@pytest.mark.parametrize("sql_mode", [0, STRICT])
+def test_values_that_are_converted(old: str, new: str, sql_mode: int) -> None:
+    assert conversions(f"a {old}, b INT", f"CHANGE a c {new}", sql_mode) == Conversions(values=("c",))
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("INT", "SMALLINT"),
+        ("INT", "INT UNSIGNED"),
+        ("BIGINT UNSIGNED", "BIGINT"),
+        ("DECIMAL", "INT"),
+        ("DECIMAL(10,2)", "DECIMAL(5,2)"),
+        ("VARCHAR(10) CHARACTER SET utf8mb4", "VARCHAR(10) CHARACTER SET ascii"),
+        ("TEXT", "TEXT CHARACTER SET utf8mb4"),
+        ("INT", "INT NOT NULL"),
+    ],
+)
+def test_values_that_a_strict_server_does_not_change(old: str, new: str) -> None:
+    assert conversions(f"a {old}", f"MODIFY a {new}") == Conversions(values=("a",))
+    assert conversions(f"a {old}", f"MODIFY a {new}", STRICT) == Conversions()
+
+
+@pytest.mark.parametrize("base", ["TIME", "DATETIME", "TIMESTAMP"])
+def test_more_fractional_digits_change_the_text_only(base: str) -> None:
+    assert conversions(f"a {base}", f"MODIFY a {base}(3)") == Conversions(fractions=("a",))
+
+
+def test_the_character_set_of_all_columns() -> None:
+    columns = "a INT, b VARCHAR(10), c VARCHAR(10) CHARACTER SET utf8mb4"
+    assert conversions(columns, "CONVERT TO CHARACTER SET ascii") == Conversions(("b", "c"))
+    assert conversions(columns, "CONVERT TO CHARACTER SET utf8mb4") == Conversions()
+
+
+def test_columns_that_only_get_other_names_and_places() -> None:
+    assert conversions("a INT, b VARCHAR(9)", "RENAME COLUMN a TO b, RENAME COLUMN b TO a") == Conversions()
+    assert conversions("a INT, b VARCHAR(9)", "MODIFY a INT AFTER b") == Conversions()
+    assert conversions("a INT, b INT", "DROP COLUMN a, ADD COLUMN a DATE") == Conversions()
+
+
+def test_a_table_that_is_unknown_or_may_lose_rows() -> None:
+    assert (
+        conversions("", "MODIFY a INT")
+        == conversions("", "CONVERT TO CHARACTER SET x")
+        == Conversions(("*",))
+    )
+    assert conversions("", "ADD COLUMN a INT, DROP COLUMN b") == Conversions()
+    assert conversions("a INT", "ADD UNIQUE (a)", verb="ALTER IGNORE") == Conversions(("*",))
