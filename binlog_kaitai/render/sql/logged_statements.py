@@ -10,13 +10,14 @@ import numpy as np
 
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.statements import is_half_done
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.render.sql.altered_tables import LaterAlteration, alterations
 from binlog_kaitai.render.sql.script_lines import (
     FIRST,
@@ -98,9 +99,11 @@ class Transactions:
             self.carried = Carried(base + self.count - 1, bool(self.is_begun[-1]), bool(is_ended[-1]))
         # Events after the end are independent.
         numbers = parts.number_of
-        inside = np.flatnonzero(numbers >= 0)
-        inside = inside[is_ended[numbers[inside]]]
-        numbers[inside[inside > self.closing[numbers[inside]]]] = -1
+        goes_on = is_ended & (parts.last > self.closing)
+        if goes_on.any():
+            inside = np.flatnonzero(numbers >= 0)
+            inside = inside[goes_on[numbers[inside]]]
+            numbers[inside[inside > self.closing[numbers[inside]]]] = -1
         if self.continues and before.is_ended:
             numbers[numbers == 0] = -1
         self.number_of = np.where(numbers < 0, -1, base + numbers)
@@ -124,7 +127,8 @@ class LoggedStatements:
         texts: list[bytes] = []
         events: list[int] = []
         self.alterations = []
-        for row in np.flatnonzero(_matters(block, roles)[: page.limit]).tolist():
+        matters = _matters(block, roles)
+        for row in matters[matters < page.limit].tolist():
             kind = int(block.types[row])
             if kind in _CONTEXT:
                 self._context.append(block.event(row))
@@ -218,14 +222,12 @@ def _xid(name: Any) -> bytes:
     return f"X'{name.gtrid.hex()}',X'{name.bqual.hex()}',{name.format_id}".encode()
 
 
-def _matters(block: Block, roles: Roles) -> Bools:
-    """Which events are statements or belong to one, other than BEGIN, COMMIT and row changes."""
-    types = block.types
-    matters = np.isin(types, (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event))
-    is_query = np.isin(types, QUERY_TYPES)
-    matters |= is_query & (roles.roles == Role.STATEMENT)
-    matters[xa_rows(block)] = True
-    return matters & ~np.isin(types, list(ROWS_TYPES))
+def _matters(block: Block, roles: Roles) -> Ints:
+    """Events that are statements or belong to one, other than BEGIN, COMMIT and row changes."""
+    others = (*_CONTEXT, *_LOADS, EventType.incident_event, EventType.xa_prepare_log_event)
+    queries = [block.rows_of(kind) for kind in QUERY_TYPES]
+    statements = [rows[roles.roles[rows] == Role.STATEMENT] for rows in queries]
+    return distinct_values(np.concatenate((*map(block.rows_of, others), *statements, xa_rows(block))))
 
 
 def xa_rows(block: Block) -> Ints:
@@ -234,11 +236,10 @@ def xa_rows(block: Block) -> Ints:
     if len(of_mariadb):
         prepares = block.body(EventType.gtid_event).numbers("is_prepared_xa")
         of_mariadb = of_mariadb[prepares.astype(np.bool_)]
-    kind = EventType.query_event
-    rows = block.rows_of(kind)
+    rows = block.statements
     if not len(rows):
         return of_mariadb
-    starts, lengths = block.body(kind).ranges("query")
+    starts, lengths = block.statement_bodies.ranges("query")
     data, last = block.data, len(block.data) - 2
     offsets = np.clip(starts, 0, max(last, 0))
     # Servers write these two letters in upper or lower case.

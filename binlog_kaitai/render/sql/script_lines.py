@@ -53,6 +53,12 @@ class LineTexts(NamedTuple):
         ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
         return cls.of(np.frombuffer(b"".join(texts), dtype=np.uint8), ends)
 
+    @classmethod
+    def repeated(cls, text: bytes, count: int) -> LineTexts:
+        """A line as often as given."""
+        starts = np.zeros(count, dtype=np.int64)
+        return cls(np.frombuffer(text, dtype=np.uint8), starts, np.full(count, len(text), dtype=np.int64))
+
 
 class ScriptLines(NamedTuple):
     """Some lines.
@@ -73,10 +79,13 @@ class ScriptLines(NamedTuple):
         return len(self.events)
 
     @classmethod
-    def at(cls, texts: LineTexts | list[bytes], events: Ints | list[int], place: int) -> ScriptLines:
-        """Lines with the same position in their events; also takes a list of bytes."""
-        texts = LineTexts.of_list(texts) if isinstance(texts, list) else texts
+    def at(cls, texts: LineTexts | list[bytes] | bytes, events: Ints | list[int], place: int) -> ScriptLines:
+        """Lines with the same position in their events; bytes are the text of each of them."""
         numbers = np.asarray(events, dtype=np.int64)
+        if isinstance(texts, bytes):
+            texts = LineTexts.repeated(texts, len(numbers))
+        elif isinstance(texts, list):
+            texts = LineTexts.of_list(texts)
         nothing = np.zeros(len(numbers), dtype=np.int64)
         return cls([texts], numbers, np.full(len(numbers), place, dtype=np.int64), nothing)
 

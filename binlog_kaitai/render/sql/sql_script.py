@@ -187,7 +187,7 @@ class SqlScript:
         roles = roles_of(block)
         transactions = Transactions(block, roles, self._boundaries, self._last)
         if self._open is not None and transactions.count and self._open < transactions.base:
-            yield ScriptLines.at([self._cut_off()], [0], OPENING), np.array([NO_TRANSACTION])
+            yield ScriptLines.at(self._cut_off(), [0], OPENING), np.array([NO_TRANSACTION])
         statements = self._statements.lines(page, roles, self._rows.dialect)
         if not self._undo:
             self._take_own(transactions, np.intersect1d(statements.events, xa_rows(block)))
@@ -208,13 +208,13 @@ class SqlScript:
         if transactions.count:
             if transactions.carried.number != self._last.number:
                 row = int(transactions.first[-1])
-                self._start = int(block.positions[row]), int(block.header.numbers("timestamp")[row])
+                self._start = int(block.positions[row]), block.fixed_header(row).timestamp
             self._last = transactions.carried
 
     def _new_file(self, block: Block) -> Iterator[tuple[ScriptLines, Ints]]:
         self._boundaries = Boundaries()
         if note := self._cut_off():
-            yield ScriptLines.at([note], [0], OPENING), np.array([NO_TRANSACTION])
+            yield ScriptLines.at(note, [0], OPENING), np.array([NO_TRANSACTION])
         self._version = getattr(block.event(0).body, "server_version", "")
 
     def _take_own(self, transactions: Transactions, rows: Ints) -> None:
@@ -240,16 +240,16 @@ class SqlScript:
         """
         base, number_of = transactions.base, transactions.number_of
         events = distinct_events(contents.events, len(page.block))
-        numbers, first = np.unique(number_of[events], return_index=True)
+        events = events[number_of[events] >= 0]
+        first = np.flatnonzero(np.diff(number_of[events], prepend=NO_TRANSACTION))
+        numbers, first = number_of[events[first]], events[first]
         # A statement that is a transaction of its own has no BEGIN.
         changed = distinct_events(rows.events, len(page.block))
-        of_rows = np.isin(numbers, number_of[changed])
-        known = np.clip(numbers - base, 0, None)
-        takes = (numbers >= base) & (
-            of_rows | (transactions.is_begun[known] if transactions.count else False)
-        )
-        takes &= ~np.isin(numbers, self._owns)
-        numbers, first = numbers[takes], events[first[takes]]
+        takes = transactions.is_begun.copy()
+        takes[number_of[changed[number_of[changed] >= 0]] - base] = True
+        takes[self._owns[self._owns >= base] - base] = False
+        is_taken = takes[numbers - base]
+        numbers, first = numbers[is_taken], first[is_taken]
         self._was_open = self._open
         is_new = numbers != (NO_TRANSACTION if self._open is None else self._open)
         every = numbers if self._open is None or self._open < base else np.union1d(numbers, [self._open])
@@ -284,9 +284,8 @@ class SqlScript:
         headings = self._headings(page, transactions, numbers)
         return [
             ScriptLines.at(headings, first, OPENING),
-            ScriptLines.at(
-                [_ROLLBACK if is_undone else _COMMIT for is_undone in is_rollback.tolist()], rows, CLOSING
-            ),
+            ScriptLines.at(_COMMIT, rows[~is_rollback], CLOSING),
+            ScriptLines.at(_ROLLBACK, rows[is_rollback], CLOSING),
         ]
 
     def _undo_brackets(
@@ -295,9 +294,8 @@ class SqlScript:
         """The same in reverse: the end of a transaction is written first."""
         _, first = begins
         numbers, rows, _ = ends
-        commits = [_COMMIT] * len(first)
         headings = self._headings(page, transactions, numbers)
-        return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(commits, first, CLOSING)]
+        return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(_COMMIT, first, CLOSING)]
 
     def _without_rolled_back(
         self, page: RowsPage, lines: ScriptLines, of_line: Ints, ends: _Ends
@@ -321,7 +319,7 @@ class SqlScript:
         """A comment with position and time of each transaction, and its BEGIN."""
         block = page.block
         rows = transactions.first[numbers - transactions.base]
-        positions, stamps = block.positions[rows], block.header.numbers("timestamp")[rows]
+        positions, stamps = block.positions[rows], block.header_of(rows).numbers("timestamp")
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
         first, second = page.gtids.first[rows], page.gtids.second[rows]
@@ -337,7 +335,7 @@ class SqlScript:
         programs[1].text(", GTID ").column(gtids)
         programs = [program.text(b"\n" + _BEGIN) for program in programs]
         text, ends = write_lines(block.data, pool, programs, every, has_gtid.astype(np.int64), every)
-        if np.count_nonzero((text < ord(" ")) | (text > ord("~"))) == 2 * len(rows):
+        if np.count_nonzero(text - np.uint8(ord(" ")) > ord("~") - ord(" ")) == 2 * len(rows):
             return LineTexts.of(text, ends)
         # A damaged tag may be any text, in one line.
         lines = bytes(text).decode("utf-8", "surrogateescape").split("\n")[:-1:2]
@@ -356,6 +354,8 @@ class SqlScript:
                 body = block.body(kind)
                 if flag in body:
                     is_off[block.rows_of(kind)] = body.numbers(flag).astype(np.bool_)
+            if not is_off.any():
+                continue
             # Once for consecutive events of a transaction.
             keys = np.where(is_off[events], number_of[events], NO_TRANSACTION - 1)
             limits = np.flatnonzero(np.diff(keys, prepend=NO_TRANSACTION - 2, append=NO_TRANSACTION - 2))
@@ -365,7 +365,7 @@ class SqlScript:
                 first, last = last, first
             for value, rows_of, where in ((0, first, PREFIX), (1, last, SUFFIX)):
                 text = f"SET {name} = {value};\n".encode()
-                yield ScriptLines.at([text] * int(chosen.sum()), rows_of[chosen], where)
+                yield ScriptLines.at(text, rows_of[chosen], where)
 
 
 class WriteOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):

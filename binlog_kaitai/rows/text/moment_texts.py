@@ -10,6 +10,7 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number, put_padded
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
@@ -237,9 +238,11 @@ def number_texts(values: Ints) -> tuple[Bytes, Ints]:
 def on_local_clocks(seconds: Ints) -> Ints:
     """Moments (int64, since 1970-01-01 UTC) as seconds since 1970-01-01 on the clocks of the local zone."""
     # Offsets of zones change at quarters of an hour.
-    quarters, which = np.unique(seconds // 900, return_inverse=True)
-    offsets = np.array([localtime(900 * quarter).tm_gmtoff for quarter in quarters.tolist()], dtype=np.int64)
-    return seconds + offsets[which.reshape(-1)]
+    quarters = seconds // 900
+    first, which = distinct(quarters)
+    starts = (900 * quarters[first]).tolist()
+    offsets = np.array([localtime(start).tm_gmtoff for start in starts], dtype=np.int64)
+    return seconds + offsets[which]
 
 
 def clock_texts(seconds: Ints) -> tuple[Bytes, Ints]:
