@@ -229,19 +229,16 @@ def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | 
         frame = next(iter(Framer(stream, 4, place, max_event_size=_LONGEST_HEADER)), None)
     if frame is None or not _is_header(MAGIC + frame.raw):
         return None
-    lost = None
-    if place > len(MAGIC):
-        lost = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
+    before = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
+    lost = before if place > len(MAGIC) else None
     return CorrectedStart(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
 
 
 def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | None:
-    found = rebuild(stream)
-    if found is None:
+    if (found := rebuild(stream)) is None:
         return None
-    data = MAGIC + found.event
     parse_event(found.event, EventType.format_description_event, Context(4).layout)
-    return CorrectedStart(data, found.end, wrong, rebuilt=found.how, lost=found.lost)
+    return CorrectedStart(MAGIC + found.event, found.end, wrong, rebuilt=found.how, lost=found.lost)
 
 
 def replaced(stream: BinaryIO, other: CorrectedStart) -> CorrectedStart:

@@ -130,19 +130,13 @@ def rows_without_tables(block: Block, tables: Tables) -> Bools:
         for part in expand(block):
             images = Images(part, tables)
             for row in images.rows[images.table_of < 0].tolist():
-                at = int(np.searchsorted(block.positions, part.positions[row]))
-                if block.types[at] != _PAYLOAD:
-                    is_lost[_first_piece(block, at) : at + 1] = True
+                first = last = int(np.searchsorted(block.positions, part.positions[row]))
+                if block.types[last] == _PAYLOAD:
+                    continue
+                while first and block.types[first] == _PIECE and block.event(first).body.fragment_number > 1:
+                    first -= 1  # a piece of the rows event that ends here
+                is_lost[first : last + 1] = True
     return is_lost
-
-
-def _first_piece(block: Block, row: int) -> int:
-    """The first of a block's consecutive pieces that end with an event; the event itself if it is not a
-    piece.
-    """
-    while row and block.types[row] == _PIECE and block.event(row).body.fragment_number > 1:
-        row -= 1
-    return row
 
 
 def open_pieces(block: Block, first: int, target: int, before: Open | None) -> Open | None:

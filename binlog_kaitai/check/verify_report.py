@@ -108,7 +108,7 @@ class Report:
         for gtids in (self.gtids, self.previous_gtids or GtidSet()):
             for source, intervals in gtids.items():
                 # MariaDB states only the last number of the preceding logs.
-                is_whole = _is_mysql(source) or gtids is self.gtids
+                is_whole = len(source) >= _UUID_LENGTH or gtids is self.gtids
                 ranges = ((first if is_whole else 1, last + 1) for first, last in intervals)
                 by_source.add_ranges(_numbered_by(source), ranges)
         own = {_numbered_by(source) for source, _ in self.gtids.items()}
@@ -117,10 +117,6 @@ class Report:
         }
 
 
-def _is_mysql(source: str) -> bool:
-    return len(source) >= _UUID_LENGTH
-
-
 def _numbered_by(source: str) -> str:
     """The unit of numbering of a source: a server (and tag) in MySQL, a domain in MariaDB."""
-    return source if _is_mysql(source) else source.partition("-")[0]
+    return source if len(source) >= _UUID_LENGTH else source.partition("-")[0]

@@ -123,7 +123,6 @@ def _tables(cursor: TokenCursor) -> Iterator[Name]:
 def _table(cursor: TokenCursor) -> Name:
     """A table name, optionally followed by `.*` in a multi-table DELETE."""
     names = [cursor.name()]
-    while cursor.mark() == "." and cursor.mark(1) != "*":
-        cursor.next()
+    while cursor.mark(1) != "*" and cursor.skip("."):
         names.append(cursor.name())
     return tuple(names)

@@ -98,15 +98,12 @@ def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[
     definitions.of("", "")  # those of a log's part are found when they are asked for
     changes = list(_planned(statement, schema, session, definitions))
     definitions.observe_query(body)
-    return [_with_result(change, definitions) for change in changes]
-
-
-def _with_result(change: DefinitionChange, definitions: Definitions) -> DefinitionChange:
-    """The same with the definition after the statement."""
-    if change.table_name is None or change.kind in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE):
-        return change
-    schema, table = change.new_schema_name or change.schema_name, change.new_table_name or change.table_name
-    return replace(change, after=definitions.of(schema, table))
+    for number, change in enumerate(changes):
+        name = change.new_table_name or change.table_name
+        if name is not None and change.kind not in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE):
+            after = definitions.of(change.new_schema_name or change.schema_name, name)
+            changes[number] = replace(change, after=after)
+    return changes
 
 
 def _planned(

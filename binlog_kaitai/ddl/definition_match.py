@@ -47,11 +47,9 @@ def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition 
 
     `table_map`: body of a table map event.
     """
-    types = (
-        table_map.column_types
-        if table_map.columns is None
-        else [column.real_type for column in table_map.columns]
-    )
+    types = table_map.column_types
+    if table_map.columns is not None:
+        types = [column.real_type for column in table_map.columns]
     columns = _with_hidden(table, types)
     if len(types) != len(columns):
         counts = f"the log has {len(types)} columns, the definition has {len(table.columns)}"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.ddl.lexer import Token, UnreadableError
@@ -35,9 +36,7 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
         from sqlglot import exp
     except ImportError as error:
         raise UnreadableError("parsing a query requires sqlglot: pip install 'binlog-kaitai[ddl]'") from error
-    words = list(query)
-    while words and words[0].keyword in ("AS", "IGNORE", "REPLACE"):
-        words = words[1:]
+    words = list(dropwhile(lambda word: word.keyword in ("AS", "IGNORE", "REPLACE"), query))
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:
         parsed = sqlglot.parse_one(" ".join(_quoted(word) for word in words), dialect="mysql")
@@ -47,7 +46,9 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
         parsed = parsed.this
     if not isinstance(parsed, exp.Select) or parsed.args.get("with_") or parsed.args.get("with"):
         raise UnreadableError("the query of CREATE TABLE … SELECT")
-    tables = [_table(source, find) for source in _sources(parsed)]
+    first = parsed.args.get("from_") or parsed.args.get("from")
+    parts = ([first] if first else []) + (parsed.args.get("joins") or [])
+    tables = [_table(part.this, find) for part in parts]
     columns: list[ColumnDefinition] = []
     for item in parsed.expressions:
         columns += _columns(item, tables)
@@ -64,11 +65,6 @@ class _QueryTable(NamedTuple):
 def _quoted(token: Token) -> str:
     text = str(token)
     return text.replace("\\", "\\\\") if text.startswith("'") else text
-
-
-def _sources(select: exp.Select) -> list[exp.Expression]:
-    first = select.args.get("from_") or select.args.get("from")
-    return [part.this for part in ([first] if first else []) + (select.args.get("joins") or [])]
 
 
 def _table(source: exp.Expression, find: Find) -> _QueryTable:

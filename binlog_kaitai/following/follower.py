@@ -12,7 +12,6 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint
@@ -194,9 +193,7 @@ class Follower:
     def _walk(
         self, start: Checkpoint, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None
     ) -> Walk:
-        definitions: Definitions | None = None
-        if self._follows_definitions:
-            definitions = restore(start.definitions, self._ddl)
+        definitions = restore(start.definitions, self._ddl) if self._follows_definitions else None
         walk = Walk(
             start,
             limit,
