@@ -111,21 +111,9 @@ def walk_images(
                 row = np.uint64(done)
                 begin = middle if side else first
                 stop = last if side else middle
-                option = np.int64(-1)
-                if side and partial >= 0:
-                    is_wrong = offset >= end
-                    if not is_wrong:
-                        is_valid, is_none, after = value_options(data, offset)
-                        is_wrong = is_none or not is_valid or after > end
-                    if not is_wrong:
-                        is_set = has_partial_bits(data, offset)
-                        offset = after
-                        if is_set:
-                            option = offset
-                            offset += partial
-                null_at = offset
-                offset += len_null_bits(stop - begin)
-                is_wrong = is_wrong or offset > end
+                bits = partial if side else -1
+                null_at, offset, option = open_image(data, offset, end, stop - begin, bits)
+                is_wrong = offset > end
                 if counts_only:
                     if not is_wrong:
                         hop, last_hop = programs[program, HOPS + side], programs[program, HOPS + side + 1]
@@ -167,6 +155,29 @@ def walk_images(
     state[EVENT] = event
     state[REASON] = DONE
     return rows
+
+
+@kernel
+@inlined
+def open_image(data: Bytes, offset: int, end: int, count: int, partial: int) -> Any:
+    """The offsets of an image's null bits, its values, and its bitmap of partial JSON columns, -1 for none.
+
+    `count`: number of its values.
+    `partial`: the length of this bitmap, -1 if the image has no value options.
+    The second offset exceeds `end` if the options are invalid, or if they or the null bits do.
+    """
+    option = np.int64(-1)
+    if partial >= 0:
+        if offset >= end:
+            return offset, end + 1, option
+        is_valid, is_none, after = value_options(data, offset)
+        if is_none or not is_valid or after > end:
+            return offset, end + 1, option
+        if has_partial_bits(data, offset):
+            option = after
+            after += partial
+        offset = after
+    return offset, offset + len_null_bits(count), option
 
 
 @kernel

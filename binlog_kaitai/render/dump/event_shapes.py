@@ -23,7 +23,7 @@ from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import BAD, read_numbers
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
-from binlog_kaitai.log.gather import Gathered
+from binlog_kaitai.log.gather import Gathered, take_ranges
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.payloads import payload_headers
 from binlog_kaitai.render.dump.block_columns import BlockColumns
@@ -77,7 +77,7 @@ class StatusTemplates:
             if length > _LONGEST:
                 continue
             known = self._known.setdefault(length, [])
-            contents = data[starts[rows][:, None] + np.arange(length)]
+            contents = take_ranges(data, starts[rows], lengths[rows])[0].reshape(-1, length)
             tried = 0
             while len(rows):
                 if tried == len(known):
@@ -139,7 +139,7 @@ def meanings(data: Bytes, starts: Ints, lengths: Ints) -> Ints:
     """A number for each statement, equal for statements with the same effect on their transaction."""
     numbers = np.zeros(len(starts), dtype=np.int64)
     long = np.flatnonzero(lengths >= 3)
-    first = data[starts[long][:, None] + np.arange(3)]
+    first = take_ranges(data, starts[long], np.full(len(long), 3))[0].reshape(-1, 3)
     upper = np.where((first >= ord("a")) & (first <= ord("z")), first - 32, first)
     long = long[np.any([(upper == word).all(axis=1) for word in _WORDS], axis=0)]
     if not len(long):

@@ -6,23 +6,18 @@ values.
 
 from __future__ import annotations
 
-import numpy as np
-
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
     enum,
-    has_partial_bits,
     is_null,
     is_partial,
-    len_null_bits,
-    length_prefix,
     old_timestamp,
-    value_options,
     year,
 )
 from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.log.text_kernels import copy, put_number
+from binlog_kaitai.rows.image_walk import after_value, open_image
 from binlog_kaitai.rows.text.base64_kernel import LINE, put_base64
 from binlog_kaitai.rows.text.json_kernels import put_document
 from binlog_kaitai.rows.text.printed_values import (
@@ -80,8 +75,9 @@ def put_rows(
     state: Ints,
     out: Bytes,
     position: int,
+    writes: bool,
 ) -> int:
-    """Write the rows of one event.
+    """Write the rows of one event, or only count them as the client does that does not print them.
 
     `data`, `end`: bytes, and the end of the images in them.
     `program`: index of the event's program in the following arrays.
@@ -103,6 +99,7 @@ def put_rows(
     `state` (int64 array of STATE_SIZE): where to continue; initially the offset of the images, 0, -1, 0, 0,
     0, -1.
     `out`, `position`: output, and the offset to continue at.
+    `writes`: false to count only, up to a value that the client cannot measure, which is a MISMATCH.
     Returns the end of the text in `out`; `state[4]` gives the reason. For a value left to the caller, the
     caller also writes the text around it, and advances offset and step past it.
     """
@@ -126,29 +123,19 @@ def put_rows(
                 break
             first = limits[program, side]
             count = limits[program, side + 1] - first
-            length = clauses[program, side + 1] - clauses[program, side]
+            length = clauses[program, side + 1] - clauses[program, side] if writes else 0
             if position + length + 16 > room:
                 state[4] = FULL
                 break
-            after = offset
-            partial_at = np.int64(-1)
-            if side and images[program, 1] >= 0:
-                is_valid, is_none, after = value_options(data, offset)
-                if is_none or not is_valid or offset >= end or after > end:
-                    state[4] = MISMATCH
-                    break
-                if has_partial_bits(data, offset):
-                    partial_at = after
-                    after += images[program, 1]
-            if after + len_null_bits(count) > end:
-                state[4] = MISMATCH
-                break
             if side == 0 or which == 2:
                 state[5] += 1
+            bits = images[program, 1] if side else -1
+            null_at, offset, partial_at = open_image(data, offset, end, count, bits)
+            if offset > end:
+                state[4] = MISMATCH
+                break
             copy(pool, clauses[program, side], length, out, position)
             position += length
-            null_at = after
-            offset = after + len_null_bits(count)
             step = first
         first = limits[program, side]
         stop = limits[program, side + 1]
@@ -159,31 +146,33 @@ def put_rows(
             null = texts[step, 2]
             after = texts[step, 3]
             kind = kinds[step]
-            if kind == UNKNOWN or is_null(data, null_at, step - first):
-                if position + after - front + 32 > room:
-                    status = FULL
-                    break
-                copy(pool, front, suffix - front, out, position)
-                position += suffix - front
-                copy(pool, null, after - null, out, position)
-                position += after - null
-                if kind == UNKNOWN:
-                    state[4] = DONE
-                    return position
+            if is_null(data, null_at, step - first) or (kind == UNKNOWN and writes):
+                if writes:
+                    if position + after - front + 32 > room:
+                        status = FULL
+                        break
+                    copy(pool, front, suffix - front, out, position)
+                    position += suffix - front
+                    copy(pool, null, after - null, out, position)
+                    position += after - null
+                    if kind == UNKNOWN:
+                        state[4] = DONE
+                        return position
                 step += 1
                 continue
-            prefix = prefixes[step]
-            length = sizes[step]
-            if offset + prefix + length > end:
+            value = offset + prefixes[step]
+            value_end = after_value(data, offset, end, sizes[step], prefixes[step])
+            if value_end > end:
                 status = MISMATCH
                 break
-            value = offset
-            if prefix:
-                length = length_prefix(data, value, prefix)
-                value += prefix
-                if value + length > end:
+            if not writes:
+                if kind == STRING and details[step]:
                     status = MISMATCH
                     break
+                offset = value_end
+                step += 1
+                continue
+            length = value_end - value
             if kind == OTHER or (
                 kind == JSON and partial_at >= 0 and is_partial(data, partial_at, details[step])
             ):
@@ -256,7 +245,7 @@ def put_rows(
                 break
             copy(pool, suffix, null - suffix, out, position)
             position += null - suffix
-            offset = value + length
+            offset = value_end
             step += 1
         if status != DONE:
             state[4] = status
@@ -362,11 +351,6 @@ def put_jobs(
             program = jobs[job, 3]
             if length == 0 or program < 0 or program >= images.shape[0]:
                 state[4] = MISMATCH
-            elif kind == COUNT:
-                state[5] = count_images(
-                    data, start, end, program, images, limits, kinds, sizes, prefixes, details
-                )
-                state[4] = DONE
             else:
                 offset = put_rows(
                     data,
@@ -387,7 +371,10 @@ def put_jobs(
                     state,
                     out,
                     offset,
+                    kind == ROWS,
                 )
+                if kind == COUNT and state[4] == MISMATCH:
+                    state[4] = DONE  # the client stops there
             if state[4] == DONE:
                 state[NUMBER] += state[5]
                 state[IS_BEGUN] = 0
@@ -398,51 +385,6 @@ def put_jobs(
             state[SAFE_JOB] = job + 1
             state[SAFE_END] = offset
     return offset
-
-
-@kernel
-def count_images(
-    data: Bytes,
-    offset: int,
-    end: int,
-    program: int,
-    images: Ints,
-    limits: Ints,
-    kinds: Ints,
-    sizes: Ints,
-    prefixes: Ints,
-    details: Ints,
-) -> int:
-    """Number of rows that the client counts; it stops after a value that it cannot measure or read."""
-    number = 0
-    which = images[program, 0]
-    if limits[program, 0] == limits[program, 2]:
-        return 0  # such rows have no bytes
-    while offset < end:
-        number += 1
-        for side in range(2):
-            if not (which >> side) & 1:
-                continue
-            first = limits[program, side]
-            stop = limits[program, side + 1]
-            null_at = offset
-            offset += len_null_bits(stop - first)
-            if offset > end:
-                return number
-            for step in range(first, stop):
-                if is_null(data, null_at, step - first):
-                    continue
-                prefix = prefixes[step]
-                length = sizes[step]
-                if offset + prefix + length > end:
-                    return number
-                if prefix:
-                    length = length_prefix(data, offset, prefix)
-                offset += prefix + length
-                kind = kinds[step]
-                if offset > end or kind == UNKNOWN or (kind == STRING and details[step]):
-                    return number
-    return number
 
 
 @kernel
