@@ -210,9 +210,7 @@ class SeriesDefinitions:
     """
 
     def __init__(self, ddl: str | None = None) -> None:
-        self._from_file = Definitions()
-        if ddl is not None:
-            self._from_file.load(ddl)
+        self._from_file = restore("", ddl)
         self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
 
     def of(self, name: str, server_id: int) -> Definitions:
