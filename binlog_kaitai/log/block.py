@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.context import TABLES_CLOSE
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import (
@@ -32,9 +31,6 @@ from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered, LayoutField
 from binlog_kaitai.log.mapped_memory import copied
-
-#: Whether events of a type close tables, as BEGIN and COMMIT do.
-_CLOSES = np.array([kind in TABLES_CLOSE for kind in range(256)], dtype=np.bool_)
 
 
 @kernel
@@ -81,13 +77,13 @@ def divide(
 
 
 class Frames(NamedTuple):
-    """Offset, length, type code and checksum state of many events, and which are BEGIN or COMMIT: arrays."""
+    """Offset, length, type code and checksum state of many events, and which close tables, as arrays."""
 
     starts: Ints
     sizes: Ints
     codes: Bytes
     checksums: Bytes
-    are_brackets: Bools
+    closes: Bools
 
     def part(self, begin: int, end: int) -> Frames:
         """A range of the frames."""
@@ -103,6 +99,8 @@ class Block:
     those of the payload.
     `sizes`: length of each event.
     `checksums`: checksum state of each event, see `kernels.PENDING`.
+    `closes`: whether an event closes all tables, see `context.TABLES_CLOSE`, whatever types a caller has
+    replaced.
     `is_special`: the block consists of one event, which changes the format of the following events.
     `pieces`: pieces of a split rows event seen so far, for callers that process the blocks in order.
     `is_before_gtid`: the next event of the log is known to be a GTID event.
@@ -124,7 +122,7 @@ class Block:
         self.file = file
         self.data = data
         self.frames = frames
-        self.starts, self.sizes, self.codes, self.checksums, self._are_brackets = frames
+        self.starts, self.sizes, self.codes, self.checksums, self.closes = frames
         self.layout = layout
         self.is_special = is_special
         self.pieces: Pieces | None = None
@@ -200,15 +198,10 @@ class Block:
         return self._divided[1][self._range_of(kind)]
 
     @cached_property
-    def closings(self) -> Ints:
-        """How often tables were closed up to each event, int64, whatever types a caller has replaced."""
-        return np.cumsum(_CLOSES[_types(self.layout)].take(self.codes) | self._are_brackets)
-
-    @cached_property
     def statements(self) -> Ints:
         """Numbers of the query events that are not just BEGIN or COMMIT, the most frequent statements."""
         rows = self.rows_of(EventType.query_event)
-        return rows[~self._are_brackets.take(rows)]
+        return rows[~self.closes.take(rows)]
 
     @cached_property
     def statement_bodies(self) -> Gathered:
@@ -275,7 +268,8 @@ class Block:
         part = Block(self.file, self.data, 0, frames, self.layout, is_special=self.is_special)
         part.pieces = self.pieces
         part.positions = self.positions[rows]
-        part.end_positions = self.end_positions[rows]
+        if "end_positions" in vars(self):
+            part.end_positions = self.end_positions[rows]
         if "types" in vars(self):
             part.types = self.types[rows]  # a caller may have replaced them
         part.holders = None if self.holders is None else self.holders[rows]

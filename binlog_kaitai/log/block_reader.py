@@ -23,7 +23,7 @@ from typing import BinaryIO, TypedDict, Unpack, cast
 
 import numpy as np
 
-from binlog_kaitai.core.context import CLOSING_STATEMENTS, FORMAT_TYPES, Context
+from binlog_kaitai.core.context import CLOSING_STATEMENTS, FORMAT_TYPES, TABLES_CLOSE, Context
 from binlog_kaitai.core.framing import FIRST_TYPES, MAGIC, Framer, Tail, TailKind, read_start
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
@@ -94,8 +94,11 @@ _WHOLE_HEADER = length_of_header(4)
 # With a signed index, Numba would generate code for negative indexes.
 _ONE = np.uint64(1)
 
+#: All types, see `_roles`.
+_ALL = frozenset(range(256))
+
 #: Roles of type codes in `frame`; all others are 0.
-_STATEMENT, _STOP = 1, 2
+_STATEMENT, _CLOSES, _STOP = 1, 2, 3
 
 #: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
 _WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
@@ -163,18 +166,19 @@ def frame(
     starts: Ints,
     sizes: Ints,
     codes: Bytes,
-    are_brackets: Bools,
+    closes: Bools,
 ) -> Number:
     """Find the events in `data[begin:end]`.
 
     `header_length`, `size_at`, `type_at`: length of a header, and the offsets in it of the event size (4
     bytes) and the type code (1 byte).
-    `roles`: for each type code, whether to stop at its events (_STOP), or they are statements (_STATEMENT).
+    `roles`: for each type code, whether to stop at its events (_STOP), they close tables (_CLOSES), or do so
+    if they are BEGIN or COMMIT (_STATEMENT).
     `after`: length of a checksum.
-    `words`, `limits`: BEGIN and COMMIT, and the offsets between them; see `ends_with`.
+    `words`, `limits`: these statements, and the offsets between them; see `ends_with`.
     `max_size`: a header with a larger event size is impossible.
-    `starts`, `sizes`, `codes`, `are_brackets`: output: offset, length and type code of the events found, and
-    whether they are one of these statements.
+    `starts`, `sizes`, `codes`, `closes`: output: offset, length and type code of the events found, and
+    whether they close tables.
     Returns (the number of events found, offset after the last one, why it stopped)
     """
     count = 0
@@ -191,8 +195,8 @@ def frame(
         starts[count] = begin
         sizes[count] = size
         codes[count] = code
-        are_brackets[count] = role == _STATEMENT and ends_with(
-            data, begin, begin + size - after, words, limits
+        closes[count] = role == _CLOSES or (
+            role == _STATEMENT and ends_with(data, begin, begin + size - after, words, limits)
         )
         begin += size
         count += 1
@@ -300,7 +304,7 @@ class BlockReader:
         self.position = position  # of the next event, in the file
         self.tail: Tail | None = None
         self._stream = stream
-        self._roles = _roles(context.layout, everything=False)
+        self._roles = _roles(context.layout, FORMAT_TYPES)
         self._max_events, self._max_event_size = max_events, max_event_size
         self._buffer: Bytes = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
@@ -405,7 +409,7 @@ class BlockReader:
             if self._verify_checksums and _is_bad(block):
                 raise checksums.error_at(block, 0) from None
             raise block.locate(0, error) from error.__cause__
-        self._roles = _roles(self.context.layout, everything=self.context.is_encrypted)
+        self._roles = _roles(self.context.layout, _ALL if self.context.is_encrypted else FORMAT_TYPES)
         self._scanned = end
         self._drop_consumed()
         return block
@@ -498,9 +502,9 @@ def find_events(
     The events are written to `room`, which limits their number.
     """
     length, words = header_length(layout.binlog_version), (_WORDS, _LIMITS)
-    roles = np.zeros(256, dtype=np.uint8) if roles is None else roles
+    roles = _roles(layout, frozenset()) if roles is None else roles
     checksum = CHECKSUM_SIZE if layout.is_checksummed else 0
-    places, outputs = (length, _SIZE_AT, _TYPE_AT), (*room[:3], room.are_brackets)
+    places, outputs = (length, _SIZE_AT, _TYPE_AT), (*room[:3], room.closes)
     count, after, why = frame.run(
         data, begin, end, *places, roles, checksum, *words, max_event_size, *outputs
     )
@@ -525,7 +529,7 @@ def frame_all(name: str, data: Bytes | bytes, layout: Format) -> Block | None:
     """
     array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
     roles, room = (
-        _roles(layout, everything=False),
+        _roles(layout, FORMAT_TYPES),
         room_for(len(array) // header_length(layout.binlog_version) + 1),
     )
     frames, end, _ = find_events(array, 0, len(array), layout, roles, room=room)
@@ -556,15 +560,12 @@ def _is_gtid(layout: Format) -> Bools:
 
 
 @lru_cache
-def _roles(layout: Format, *, everything: bool) -> Bytes:
-    """The role of each type code: events of some types, or all, form blocks of their own."""
-    roles = np.zeros(256, dtype=np.uint8)
-    for code in range(256):
-        if everything or layout.effective_type(code) in FORMAT_TYPES:
-            roles[code] = _STOP
-        elif layout.effective_type(code) == EventType.query_event:
-            roles[code] = _STATEMENT
-    return roles
+def _roles(layout: Format, special: frozenset[int]) -> Bytes:
+    """The role of each type code; events of the special types form blocks of their own."""
+    kinds = [layout.effective_type(code) for code in range(256)]
+    roles = [_STOP if kind in special else _CLOSES if kind in TABLES_CLOSE else 0 for kind in kinds]
+    statement = [kind == EventType.query_event and kind not in special for kind in kinds]
+    return np.where(statement, _STATEMENT, roles).astype(np.uint8)
 
 
 def _read_into(stream: BinaryIO, room: memoryview) -> int:

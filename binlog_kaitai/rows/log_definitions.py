@@ -175,7 +175,7 @@ def keep_defining(
     sizes: Ints,
     codes: Bytes,
     checksums: Bytes,
-    are_brackets: Bools,
+    closes: Bools,
 ) -> tuple[int, bool]:
     """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
@@ -183,7 +183,7 @@ def keep_defining(
     `content`, `after`: offset in a table map of its content after the table id, and length of a checksum.
     `known`, `lengths`, `contents`: number (one element), lengths and bytes of the latest distinct table maps,
     kept from call to call.
-    `starts` to `are_brackets`: complete events of `data`, as `Frames`; those kept are moved to the front.
+    `starts` to `closes`: complete events of `data`, as `Frames`; those kept are moved to the front.
     Returns the number of events kept, and whether all events from here on must be kept.
     """
     count = 0
@@ -195,7 +195,7 @@ def keep_defining(
         if role == _PIECE:
             keeps_all = True
         elif role == _STATEMENT:
-            is_kept = keeps_all or not are_brackets[event]
+            is_kept = keeps_all or not closes[event]
         elif role == _MAP:
             is_kept = keeps_all or not _is_known(
                 data, start + content, start + size - after, known[0], lengths, contents
@@ -203,7 +203,7 @@ def keep_defining(
         if not is_kept:
             continue
         starts[count], sizes[count], codes[count], checksums[count] = start, size, code, checksums[event]
-        are_brackets[count] = are_brackets[event]
+        closes[count] = closes[event]
         count += 1
         if role == _MAP:
             _remember(data, start + content, start + size - after, known, lengths, contents)

@@ -64,14 +64,13 @@ class Closings:
     def __init__(self) -> None:
         self._is_after_payload = False
 
-    def count(self, block: Block) -> Ints:
-        """`Block.closings` of the next block, with the ends of payloads."""
-        closed = block.closings
+    def of(self, block: Block) -> Bools:
+        """`Block.closes` of the next block, with the ends of payloads."""
+        closes = block.closes
         if self._is_after_payload or EventType.transaction_payload_event in block.counts:
-            closes = np.diff(closed, prepend=0) > 0
+            closes = closes.copy()
             self._close_after_payloads(block, closes)
-            closed = np.cumsum(closes)
-        return closed
+        return closes
 
     def _close_after_payloads(self, block: Block, closes: Bools) -> None:
         """Close the tables of each payload at the event that follows the payload in the log itself."""
@@ -101,6 +100,8 @@ _ONE_MORE = (
 
 #: Results: no table map, and none among those compared.
 _NONE, _FAR = -1, -2
+
+_NO_FLAGS = np.zeros(0, dtype=np.bool_)
 
 
 class Table:
@@ -142,7 +143,7 @@ class MapsInForce(Generic[_Map]):
 
     def begin(self, block: Block) -> None:
         """Begin a block."""
-        self._closed = self._closings.count(block)
+        self._closes = self._closings.of(block)
 
     def newest(self, rows: Ints, ids: Ints, maps: Ints, map_ids: Ints) -> Ints:
         """For each rows event, the number of its table map; -1 if there is none, or tables were closed since.
@@ -152,17 +153,15 @@ class MapsInForce(Generic[_Map]):
         earlier, count = np.array(list(self.known), dtype=np.int64), len(self.known)
         # Table maps of earlier blocks sort before the first event of this block.
         events = np.concatenate((np.full(count, -1, dtype=np.int64), maps))
-        newest = newest_before(np.concatenate((earlier, map_ids)), events, rows, ids, len(self._closed) + 2)
-        of_map = np.append(events, -1)[newest]
-        since = np.where(of_map >= 0, self._closed[of_map], 0)
-        return np.where(self._closed[rows] == since, newest, -1)
+        ids_before = np.concatenate((earlier, map_ids))
+        return newest_before(ids_before, events, rows, ids, len(self._closes) + 2, self._closes)
 
     def end(self, maps: Ints, map_ids: Ints, value: Callable[[int], _Map]) -> None:
         """End the block; `value`: what to keep of one of its table maps."""
         kept = np.arange(len(maps))
-        if len(self._closed) and self._closed[-1]:
+        if self._closes.any():
             self.known.clear()
-            kept = np.flatnonzero(self._closed[maps] == self._closed[-1])
+            kept = np.flatnonzero(maps >= len(self._closes) - 1 - np.argmax(self._closes[::-1]))
         for number in kept[last_of_each(map_ids[kept])].tolist():
             self.known.pop(int(map_ids[number]), None)
             self.known[int(map_ids[number])] = value(number)
@@ -326,37 +325,53 @@ def last_of_each(ids: Ints) -> Ints:
 
 
 @kernel
-def match_near(rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, out: Ints) -> bool:
+def match_near(
+    rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, closes: Bools, out: Ints, closed: Ints
+) -> bool:
     """For each rows event the number of its table map.
 
     `rows`, `maps`: int64 arrays, event numbers in the block, ascending for table maps; -1 for a table map of
     an earlier block.
     `ids`, `map_ids`: int64 arrays, table ids.
-    `out`: int64 array, output: _NONE if there is no such table map, _FAR if it is not among those compared.
+    `closes`: which events of the block close tables.
+    `out`: int64 array, output: _NONE if there is no such table map, or tables were closed after it; _FAR if
+    it is not among those compared.
+    `closed`: int64 array, output: the latest event up to each rows event that closed tables, or -1.
     Returns whether no entry is _FAR.
     """
     after, is_done = 0, True
+    event, last = 0, -1
     for index in range(rows.shape[0]):
-        while after < maps.shape[0] and maps[after] < rows[index]:
+        row = rows[index]
+        if row < event - 1:
+            event, last = 0, -1
+        while event <= row and event < closes.shape[0]:
+            if closes[np.uint64(event)]:
+                last = event
+            event += 1
+        while after < maps.shape[0] and maps[after] < row:
             after += 1
-        while after > 0 and maps[after - 1] >= rows[index]:
+        while after > 0 and maps[after - 1] >= row:
             after -= 1
         match = _NONE if after <= _NEAR else _FAR
         for number in range(max(after - _NEAR, 0), after):
             if map_ids[number] == ids[index]:
-                match = number
-        out[index] = match
+                match = number if last <= maps[number] else _NONE
+        out[index], closed[index] = match, last
         is_done = is_done and match != _FAR
     return is_done
 
 
-def newest_before(ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int) -> Ints:
-    """For each rows event, the number of the latest preceding entry with its id; -1 for none."""
-    if not len(ids):
-        return np.full(len(rows), -1, dtype=np.int64)
-    matches = np.empty(len(rows), dtype=np.int64)
-    if match_near.run(rows, wanted, offsets, ids, matches):
-        return matches
+def newest_before(
+    ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int, closes: Bools = _NO_FLAGS
+) -> Ints:
+    """For each rows event, the number of the latest preceding entry with its id; -1 for none.
+
+    `closes`: events that end the validity of the entries before them.
+    """
+    newest, closed = np.full((2, len(rows)), -1, dtype=np.int64)
+    if not len(ids) or match_near.run(rows, wanted, offsets, ids, closes, newest, closed):
+        return newest
     known, ranks = np.unique(ids, return_inverse=True)
     keys = ranks.reshape(-1) * span + offsets + 1
     order = np.argsort(keys, kind="stable")
@@ -364,7 +379,8 @@ def newest_before(ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int)
     index = np.searchsorted(keys[order], ranked * span + rows + 1) - 1
     is_found = (index >= 0) & (known[ranked] == wanted)
     is_found &= keys[order][index] >= ranked * span
-    return np.where(is_found, order[index], -1)
+    newest = np.where(is_found, order[index], -1)
+    return np.where(closed <= offsets[newest], newest, -1)
 
 
 _ID = "table_id.value"

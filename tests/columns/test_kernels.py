@@ -33,8 +33,8 @@ def log_of(sizes: list[int], seed: int = 1) -> Any:
 
 
 def frame(run: Any, log: Any, *, room: int = 100, roles: Any = NOTHING, limit: int = 1 << 32) -> Any:
-    starts, sizes, codes, _, are_brackets = block_reader.room_for(room)
-    out = starts, sizes, codes, are_brackets
+    starts, sizes, codes, _, closes = block_reader.room_for(room)
+    out = starts, sizes, codes, closes
     found = run(log, 0, len(log), 19, 9, 4, roles, 4, *WORDS, limit, *out)
     return tuple(int(value) for value in found), [array[: found[0]].tolist() for array in out]
 
@@ -125,10 +125,19 @@ def test_events_by_type_with_the_bodies_between_header_and_checksum(mode: str) -
 def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
     maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
     rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
-    found = np.empty(len(rows), dtype=np.int64)
-    assert not getattr(table_maps.match_near, mode)(rows, ids, maps, map_ids, found)
+    closes = np.arange(20) == 5
+    match, found, closed = getattr(table_maps.match_near, mode), *np.empty((2, len(rows)), dtype=np.int64)
+    nothing = closes[:0]
+    assert not match(rows, ids, maps, map_ids, nothing, found, closed)
     assert found.tolist() == [1, 2, table_maps._NONE, 4, 5, 4, table_maps._FAR]
-    assert getattr(table_maps.match_near, mode)(rows[:-1], ids[:-1], maps, map_ids, found[:-1])
+    assert match(rows[:-1], ids[:-1], maps, map_ids, nothing, found[:-1], closed)
+    assert not match(rows, ids, maps, map_ids, closes, found, closed)
+    assert found.tolist() == [1, 2, table_maps._NONE, 4, 5, 4, table_maps._FAR]
+    closes[6] = True
+    assert not match(rows, ids, maps, map_ids, closes, found, closed)
+    none = table_maps._NONE
+    assert found.tolist() == [1, 2, none, none, 5, none, table_maps._FAR]
+    assert closed.tolist() == [-1, -1, -1, 6, 6, 6, 6]
 
 
 def test_frame_finds_begin_and_commit(mode: str) -> None:

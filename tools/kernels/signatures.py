@@ -84,7 +84,7 @@ _TABLE = {
         "recode": "u1[] i8[] u1[,] u1[]*",
     },
     "binlog_kaitai.rows.table_maps": {
-        "match_near": "i8[] i8[] i8[] i8[] i8[]*",
+        "match_near": "i8[] i8[] i8[] i8[] b1[] i8[]* i8[]*",
     },
     "binlog_kaitai.rows.text.base64_kernel": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",

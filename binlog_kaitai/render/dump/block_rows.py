@@ -190,12 +190,11 @@ class RowsEvents:
 
 def closed_before(block: Block, scopes: Ints) -> Ints:
     """For each event, the last one up to it that closed the tables of its scope (`context`); -2 for none."""
-    is_closing = np.diff(block.closings, prepend=0) > 0
     numbers = np.arange(len(block))
     closed = np.full(len(block), -2, dtype=np.int64)
     for is_inside in (False, True):
         own = np.flatnonzero((scopes != OUTSIDE) == is_inside)
-        closed[own] = np.maximum.accumulate(np.where(is_closing[own], numbers[own], -2))
+        closed[own] = np.maximum.accumulate(np.where(block.closes[own], numbers[own], -2))
     return closed
 
 
