@@ -1,20 +1,104 @@
-"""The columns from which the text of a block is built: fields of headers, and fields of bodies by type."""
+"""The columns from which the text of a block is built, and events inside payloads as the client sees them.
+
+Rules for events inside compressed transactions
+-----------------------------------------------
+1. In a log with checksums, the client appends the missing checksum to each of them.
+2. Their start and end position is the end of the enclosing payload event.
+3. A line of its own follows the last of them, before the next event.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
-from binlog_kaitai.kernels.arrays import Ints, Unsigned, view_of
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.kernels.arrays import Ints, view_of
+from binlog_kaitai.kernels.byte_kernels import OK, put_u4
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.line_arrays import Field, LineProgram, Pool, TextColumn
-from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
-from binlog_kaitai.log.text_kernels import BYTES, HexdumpStyle, find_clean
-from binlog_kaitai.render.dump.client_values import second_of, timestamp
-from binlog_kaitai.render.dump.opened_payloads import InsidePayloads
-from binlog_kaitai.render.dump.printed_event import FIELDS, InLines, renamed, with_checksum
+from binlog_kaitai.log.checksum_runs import crc32_of
+from binlog_kaitai.log.line_arrays import Field, LineProgram, Pool
+from binlog_kaitai.log.payloads import BlockChange
+from binlog_kaitai.log.text_kernels import HexdumpStyle, join_ranges
+from binlog_kaitai.render.dump.client_values import timestamp
+from binlog_kaitai.render.dump.printed_event import BodyColumns, renamed, text_of_seconds, with_checksum
+
+
+class TablesInside:
+    """The table maps inside one payload, invisible to other payloads and to the log."""
+
+    def __init__(self, outer: Context) -> None:
+        self._outer = outer
+        self._context = outer.for_payload()
+        self.payload = -1
+
+    def of(self, payload: int) -> Context:
+        """The context of the events inside the payload at an offset of the log."""
+        if payload != self.payload:
+            # The events were given checksums.
+            self._context, self.payload = Context.of(self._outer.layout), payload
+        return self._context
+
+
+class InsidePayloads:
+    """Which events of a block are inside payloads.
+
+    `piece`: a block with opened payloads.
+    `outer`: the original block.
+    `first`: index in it of the first event of the log itself.
+    `is_inside` (bool array): which events are inside.
+    `is_after` (bool array): which events of the log itself directly follow a payload's events, or would if it
+    had any.
+    `rows` (int64 array): index in `outer` of each event, or of its enclosing payload event.
+    `payload_offsets` (int64 array): positions of inner events as printed; -1 for others.
+    """
+
+    def __init__(self, piece: Block, outer: Block, first: int) -> None:
+        holders = np.full(len(piece), -1) if piece.holders is None else piece.holders
+        self.is_inside = holders >= 0
+        self.rows = np.where(self.is_inside, holders, first - 1 + np.cumsum(~self.is_inside))
+        ends = outer.header.numbers("next_position").astype(np.int64)
+        self.payload_offsets = np.where(self.is_inside, ends[self.rows], -1)
+        self.opens = piece.types == EventType.transaction_payload_event
+        before = self.is_inside | self.opens
+        self.is_after = ~self.is_inside
+        self.is_after[1:] &= before[:-1]
+        self.is_after[:1] = False
+
+    def part(self, begin: int, end: int) -> InsidePayloads:
+        """The same for a range of the events."""
+        part = object.__new__(InsidePayloads)
+        for name, values in vars(self).items():
+            setattr(part, name, values[begin:end])
+        return part
+
+
+def change_of(outer: Block) -> BlockChange:
+    """A function that converts the inner events of a block to the form the client sees."""
+
+    def change(inner: Block, _: object) -> Block:
+        if not outer.layout.is_checksummed:
+            return inner
+        sizes = inner.sizes + CHECKSUM_SIZE
+        count = len(sizes)
+        # Layout: the bytes of each event, followed by space for its checksum.
+        ranges = np.empty((2, 2 * count), dtype=np.int64)
+        ranges[0] = np.repeat(inner.starts, 2)
+        ranges[1, ::2], ranges[1, 1::2] = inner.sizes, CHECKSUM_SIZE
+        data = np.empty(int(sizes.sum()), dtype=np.uint8)
+        offsets = np.empty(2 * count + 1, dtype=np.int64)
+        join_ranges.run(inner.data, *ranges, offsets, data)
+        starts, ends = offsets[:-1:2].copy(), offsets[1::2].copy()
+        put_u4(data, starts + header_offset("len_event"), sizes)
+        put_u4(data, ends, crc32_of(data, starts, ends))
+        states = np.full(count, OK, dtype=np.uint8)
+        frames = inner.frames._replace(starts=starts, sizes=sizes, checksums=states)
+        return Block(inner.file, data, 0, frames, outer.layout)
+
+    return change
+
 
 #: Offset of the length of the database name, by type of event; in statements only checksums change.
 _LENGTHS: dict[int, str] = {
@@ -86,9 +170,6 @@ class RenamedBytes:
                 self._at += len(raw)
 
 
-_MILLION = 10**6
-
-
 class BlockColumns:
     """The columns of a block, and the programs that turn them into lines.
 
@@ -123,7 +204,7 @@ class BlockColumns:
             )
         self.header: dict[str, Field] = {
             "position": self.pool.numbers(positions, by_event=True),
-            "time": _seconds(self.pool, timestamps, timestamp, by_event=True),
+            "time": text_of_seconds(self.pool, timestamps, timestamp, by_event=True),
             "seconds": self.pool.numbers(timestamps, by_event=True),
             "server_id": self.pool.numbers(header.numbers("server_id"), by_event=True),
             "end_position": self.pool.numbers(ends, by_event=True),
@@ -165,63 +246,3 @@ class BlockColumns:
         if self.hexdumps is not None:
             positions = self.hexdumps.first[1::2]
             positions[events] = positions[others]
-
-
-class BodyColumns:
-    """The fields of the events of one type, each computed on first use.
-
-    It does not refer to its `BlockColumns`: such a cycle would keep the memory of block after block.
-    """
-
-    def __init__(
-        self, kind: int, block: Block, pool: Pool, header: dict[str, Field], status: dict[str, Ints]
-    ) -> None:
-        self.pool, self.status = pool, status
-        self.body = block.body(kind)
-        self._kind, self._block, self._header = kind, block, header
-        self._fields: dict[str, Field] = {}
-
-    def __getitem__(self, name: str) -> Field:
-        if name in self._header:
-            return self._header[name]
-        if name not in self._fields:
-            self._fields[name] = FIELDS[self._kind][name].column(self)
-        return self._fields[name]
-
-    def payload_headers(self) -> PayloadHeaders:
-        """The header fields of transaction payloads."""
-        return payload_headers(self._block, self._block.rows_of(self._kind))
-
-    def moments(self, micros: Unsigned) -> Field:
-        """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
-        moments = micros.astype(np.int64)
-        seconds = moments // _MILLION
-        second = _seconds(self.pool, seconds, lambda one: second_of(one)[0])
-        zone = _seconds(self.pool, seconds, lambda one: second_of(one)[1])
-        return second, b".", self.pool.fractions(moments - seconds * _MILLION), b" ", zone
-
-    def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field:
-        """Bytes split over lines: unchanged from the block, or converted if some need escaping."""
-        data = self._block.data
-        starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
-        is_plain = np.array([byte not in field.special for byte in range(256)], dtype=np.bool_)
-        clean = np.empty(len(starts), dtype=np.bool_)
-        find_clean.run(data, starts, lengths, is_plain, clean)
-        clean &= lengths > 0
-        for row in np.flatnonzero(~clean).tolist():
-            text = field.make(bytes(data[starts[row] : starts[row] + lengths[row]]))
-            offset, lengths[row] = self.pool.add(text)
-            starts[row] = -offset - 1
-        codes = clean.astype(np.int64)
-        front, end = (self.pool.choice(codes, [b"", text]) for text in (field.front, b"\n"))
-        return front, TextColumn(BYTES, starts, lengths), end
-
-
-def _seconds(
-    pool: Pool, seconds: Ints, text: Callable[[int], bytes], *, by_event: bool = False
-) -> TextColumn:
-    """Apply a function of seconds; consecutive values are often the same."""
-    changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
-    texts = [text(second) for second in seconds[changes].tolist()]
-    codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
-    return pool.choice(codes, texts, by_event=by_event)

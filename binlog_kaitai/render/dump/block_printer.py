@@ -25,11 +25,16 @@ from binlog_kaitai.log.event_reader import EventReader
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.render.dump.block_columns import BlockColumns, RenamedBytes
+from binlog_kaitai.render.dump.block_columns import (
+    BlockColumns,
+    InsidePayloads,
+    RenamedBytes,
+    TablesInside,
+    change_of,
+)
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_be_read
-from binlog_kaitai.render.dump.opened_payloads import InsidePayloads, TablesInside, change_of
 from binlog_kaitai.render.dump.printed_event import item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
@@ -55,6 +60,8 @@ from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NU
     _LAST,
     _PHASES,
 ) = range(12)
+#: The texts of several events that start in the same range of this size, in bytes, may be one job.
+_COPIED = 1 << 12
 #: Numbers of the waiting texts.
 _HEAD, _BODY, _TAIL = range(3)
 
@@ -76,13 +83,6 @@ class WaitingText(NamedTuple):
         lines = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
         end = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
         return cls(lines, end, bool(out.body))
-
-
-class JobList(NamedTuple):
-    """Jobs, with the indexes of their events in the stretch."""
-
-    jobs: Ints
-    event_of: Ints
 
 
 class TextRanges(NamedTuple):
@@ -135,9 +135,14 @@ class OrderedJobs:
         safe = self._safe(acts, end_of)
         begins, first_lines, stops = texts.of_events.T
         shown = np.flatnonzero(stops > begins)
-        cut = np.where(shown == split, first_lines[shown], stops[shown])
+        # Texts between which nothing else is written are one job, as long as it is short.
+        others: Ints = np.cumsum(acts.ends) - acts.ends
+        between = (others[shown], begins[shown] // _COPIED, shown == split, shown > split)
+        is_first = np.any([np.diff(values, prepend=-1) != 0 for values in between], axis=0)
+        firsts, lasts = shown[is_first], shown[np.append(is_first[1:], len(shown) > 0)[: len(shown)]]
+        cut = np.where(lasts == split, first_lines[lasts], stops[lasts])
         parts: list[tuple[int, Ints, Ints, Ints | int, Ints | int, Ints | int, Bools | int]]
-        parts = [(_NOW, shown, shown, COPY, begins[shown], cut, safe[shown] & (shown != split))]
+        parts = [(_NOW, lasts, lasts, COPY, begins[firsts], cut, safe[lasts] & (lasts != split))]
         if split >= 0:
             own = np.array([split])
             parts.append((_WAITING_LINES, own, own, WAITING, _HEAD, _HEAD, 0))
@@ -189,18 +194,18 @@ class OrderedJobs:
         # At the end of a statement, its base64 and rows follow its text.
         return (np.maximum.accumulate(latest) <= numbers) & ~acts.ends
 
-    def all(self) -> JobList:
-        """All jobs, except those of `left`."""
+    def all(self) -> tuple[Ints, Ints]:
+        """All jobs, except those of `left`, and the index of each one's event in the stretch."""
         return self._between(0, self._count * _PHASES)
 
-    def left(self, phase: int) -> JobList:
-        """The jobs of one phase for the statement that continues after the stretch."""
+    def left(self, phase: int) -> tuple[Ints, Ints]:
+        """The same of one phase for the statement that continues after the stretch."""
         first = self._count * _PHASES + phase
         return self._between(first, first + 1)
 
-    def _between(self, first: int, last: int) -> JobList:
+    def _between(self, first: int, last: int) -> tuple[Ints, Ints]:
         begin, end = np.searchsorted(self._keys, (first * self._count, last * self._count)).tolist()
-        return JobList(self._jobs[begin:end], self._event_of[begin:end])
+        return self._jobs[begin:end], self._event_of[begin:end]
 
 
 #: The type of each event of a payload that stays closed.
@@ -421,20 +426,23 @@ class BlockPrinter:
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         waiting = WaitingText.of(out, acts)
         ordered = OrderedJobs(acts, texts, (starts, starts + sizes), images, waiting)
-        written, running = begin, ordered.left(BODY_PHASE)
+        written, (running, event_of) = begin, ordered.left(BODY_PHASE)
         try:
-            left_body = list(jobs.run(lines.data, ready, running.jobs))
-            running, jobs.rows = ordered.left(ROWS_PHASE), 0
-            left_tail = list(jobs.run(lines.data, ready, running.jobs))
+            left_body = list(jobs.run(lines.data, ready, running))
+            (running, event_of), jobs.rows = ordered.left(ROWS_PHASE), 0
+            left_tail = list(jobs.run(lines.data, ready, running))
             left_rows, jobs.rows = jobs.rows, out.rows if waiting.end >= 0 else 0
-            running, texts_waiting = ordered.all(), (out.take_head(), out.body.take(), out.tail.take())
-            for piece in jobs.run_portions(lines.data, ready, running.jobs, texts_waiting):
+            (running, event_of), texts_waiting = (
+                ordered.all(),
+                (out.take_head(), out.body.take(), out.tail.take()),
+            )
+            for piece in jobs.run_portions(lines.data, ready, running, texts_waiting):
                 if piece:
                     self.printer.write(piece)
         except RowsMismatchError as mismatch:
             if mismatch.done:
-                written = begin + int(running.event_of[mismatch.done - 1]) + 1
-            end = begin + int(running.event_of[mismatch.job]) + 1
+                written = begin + int(event_of[mismatch.done - 1]) + 1
+            end = begin + int(event_of[mismatch.job]) + 1
         else:
             out.body.extend(piece for piece in left_body if piece)
             out.tail.extend(piece for piece in left_tail if piece)

@@ -31,8 +31,7 @@ from binlog_kaitai.render.dump.printer import (
     OLD_COMPLETION_TYPE,
     Printer,
     Version,
-    set_names,
-    unset_names,
+    names_set_and_unset,
 )
 from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders
 from binlog_kaitai.render.dump.row_printer import RowPrinter
@@ -215,7 +214,7 @@ class MariadbPrinter(Printer):
         text = b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=1*/;\n/*!40019 SET @@session.%s=0*/;\n" % delayed
         if self.options.disable_log_bin:
             text += DISABLE_LOG_BIN
-        return text + COMPLETION_TYPE + set_names(self.options)
+        return text + COMPLETION_TYPE + names_set_and_unset(self.options)[0]
 
     def start_log(self) -> None:
         self.state.begin_session()
@@ -230,7 +229,7 @@ class MariadbPrinter(Printer):
         text = b"# End of log file\nROLLBACK /* added by mysqlbinlog */;\n" + OLD_COMPLETION_TYPE
         if self.options.disable_log_bin:
             text += ENABLE_LOG_BIN
-        text += unset_names(self.options) + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
+        text += names_set_and_unset(self.options)[1] + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
         options = self.options
         is_chosen = options.server_ids or options.ignored_server_ids or options.filters_domains
         if is_chosen and self.version >= (10, 9):

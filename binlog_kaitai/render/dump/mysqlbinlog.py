@@ -27,8 +27,7 @@ from binlog_kaitai.render.dump.printer import (
     OLD_LOADS,
     POSITION,
     Printer,
-    set_names,
-    unset_names,
+    names_set_and_unset,
 )
 from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, extra_info
 from binlog_kaitai.render.dump.row_printer import RowPrinter
@@ -385,7 +384,7 @@ class MysqlPrinter(Printer):
         text = _START
         if options.disable_log_bin:
             text += DISABLE_LOG_BIN
-        text += COMPLETION_TYPE + set_names(options)
+        text += COMPLETION_TYPE + names_set_and_unset(options)[0]
         if options.idempotent:
             text += b"/*!50700 SET @@SESSION.RBR_EXEC_MODE=IDEMPOTENT*/;\n\n"
         if options.require_row_format:
@@ -416,7 +415,7 @@ class MysqlPrinter(Printer):
         text = b"DELIMITER ;\n# End of log file\n" + OLD_COMPLETION_TYPE
         if options.disable_log_bin:
             text += ENABLE_LOG_BIN
-        text += unset_names(options) + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
+        text += names_set_and_unset(options)[1] + b"/*!50530 SET @@SESSION.PSEUDO_SLAVE_MODE=0*/;\n"
         if options.idempotent:
             text += b"/*!50700 SET @@SESSION.RBR_EXEC_MODE=STRICT*/;\n"
         return text

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
+import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.adapter import stored_checksum
@@ -18,31 +19,15 @@ from binlog_kaitai.core.framing import resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.core.tree import extents
 from binlog_kaitai.kernels.arrays import Ints, Unsigned
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.render.dump.client_values import comment, encode, microseconds, timestamp
-
-if TYPE_CHECKING:
-    from binlog_kaitai.log.gather import Gathered
-    from binlog_kaitai.log.line_arrays import Field, Pool
-    from binlog_kaitai.log.payloads import PayloadHeaders
-
+from binlog_kaitai.log.line_arrays import Field, Pool, TextColumn
+from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
+from binlog_kaitai.log.text_kernels import BYTES, find_clean
+from binlog_kaitai.render.dump.client_values import comment, encode, microseconds, second_of, timestamp
 
 #: The status variables of a statement by the grammar's names; each has a class of its own.
 StatusVariables = dict[str, Any]
-
-
-class EventColumns(Protocol):
-    """What fields read from `block_columns.Columns`."""
-
-    pool: Pool
-    body: Gathered
-    status: dict[str, Ints]
-
-    def moments(self, micros: Unsigned) -> Field: ...
-
-    def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field: ...
-
-    def payload_headers(self) -> PayloadHeaders: ...
 
 
 class FieldOf(Protocol):
@@ -51,8 +36,8 @@ class FieldOf(Protocol):
     def of(self, printed: PrintedEvent) -> bytes | int:
         """Its value, for ``%`` formatting."""
 
-    def column(self, columns: EventColumns) -> Field:
-        """Its values in a block, from `block_columns.Columns`."""
+    def column(self, columns: BodyColumns) -> Field:
+        """Its values in a block."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +49,7 @@ class Number:
     def of(self, printed: PrintedEvent) -> int:
         return getattr(printed.event.body, self.name) or 0
 
-    def column(self, columns: EventColumns) -> Field:
+    def column(self, columns: BodyColumns) -> Field:
         return columns.pool.numbers(columns.body.numbers(self.name))
 
 
@@ -77,7 +62,7 @@ class LocalTime:
     def of(self, printed: PrintedEvent) -> bytes | int:
         return microseconds(getattr(printed.event.body, self.name) or 0)
 
-    def column(self, columns: EventColumns) -> Field:
+    def column(self, columns: BodyColumns) -> Field:
         return columns.moments(columns.body.numbers(self.name))
 
 
@@ -90,7 +75,7 @@ class Bytes:
     def of(self, printed: PrintedEvent) -> bytes:
         return bytes(getattr(printed.event.body, self.name))
 
-    def column(self, columns: EventColumns) -> Field:
+    def column(self, columns: BodyColumns) -> Field:
         return columns.pool.ranges(*columns.body.ranges(self.name))
 
 
@@ -110,7 +95,7 @@ class InLines(Bytes):
     def of(self, printed: PrintedEvent) -> bytes:
         return self.make(super().of(printed))
 
-    def column(self, columns: EventColumns) -> Field:
+    def column(self, columns: BodyColumns) -> Field:
         return columns.lines(*columns.body.ranges(self.name), self)
 
 
@@ -131,7 +116,7 @@ class Status:
         number = getattr(next(variables, None), self.name, 0)
         return b"%0*d" % (self.digits, number) if self.digits else number
 
-    def column(self, columns: EventColumns) -> Field:
+    def column(self, columns: BodyColumns) -> Field:
         values = columns.status[self.name]
         return columns.pool.fractions(values) if self.digits else columns.pool.numbers(values)
 
@@ -142,7 +127,7 @@ class PayloadSize(Number):
 
     of_headers: str
 
-    def column(self, columns: EventColumns) -> Field:
+    def column(self, columns: BodyColumns) -> Field:
         return columns.pool.numbers(getattr(columns.payload_headers(), self.of_headers))
 
 
@@ -208,6 +193,69 @@ FIELDS: Mapping[int, Mapping[str, FieldOf]] = {
         "uncompressed_size": PayloadSize("len_uncompressed", "uncompressed_sizes"),
     },
 }
+
+
+class BodyColumns:
+    """The fields of the events of one type, each computed on first use.
+
+    It does not refer to its `BlockColumns`: such a cycle would keep the memory of block after block.
+    """
+
+    def __init__(
+        self, kind: int, block: Block, pool: Pool, header: dict[str, Field], status: dict[str, Ints]
+    ) -> None:
+        self.pool, self.status = pool, status
+        self.body = block.body(kind)
+        self._kind, self._block, self._header = kind, block, header
+        self._fields: dict[str, Field] = {}
+
+    def __getitem__(self, name: str) -> Field:
+        if name in self._header:
+            return self._header[name]
+        if name not in self._fields:
+            self._fields[name] = FIELDS[self._kind][name].column(self)
+        return self._fields[name]
+
+    def payload_headers(self) -> PayloadHeaders:
+        """The header fields of transaction payloads."""
+        return payload_headers(self._block, self._block.rows_of(self._kind))
+
+    def moments(self, micros: Unsigned) -> Field:
+        """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
+        moments = micros.astype(np.int64)
+        seconds = moments // _MILLION
+        second = text_of_seconds(self.pool, seconds, lambda one: second_of(one)[0])
+        zone = text_of_seconds(self.pool, seconds, lambda one: second_of(one)[1])
+        return second, b".", self.pool.fractions(moments - seconds * _MILLION), b" ", zone
+
+    def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field:
+        """Bytes split over lines: unchanged from the block, or converted if some need escaping."""
+        data = self._block.data
+        starts, lengths = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)
+        is_plain = np.array([byte not in field.special for byte in range(256)], dtype=np.bool_)
+        clean = np.empty(len(starts), dtype=np.bool_)
+        find_clean.run(data, starts, lengths, is_plain, clean)
+        clean &= lengths > 0
+        for row in np.flatnonzero(~clean).tolist():
+            text = field.make(bytes(data[starts[row] : starts[row] + lengths[row]]))
+            offset, lengths[row] = self.pool.add(text)
+            starts[row] = -offset - 1
+        codes = clean.astype(np.int64)
+        front, end = (self.pool.choice(codes, [b"", text]) for text in (field.front, b"\n"))
+        return front, TextColumn(BYTES, starts, lengths), end
+
+
+def text_of_seconds(
+    pool: Pool, seconds: Ints, text: Callable[[int], bytes], *, by_event: bool = False
+) -> TextColumn:
+    """Apply a function of seconds; consecutive values are often the same."""
+    changes = np.flatnonzero(np.diff(seconds, prepend=seconds[:1] - 1))
+    texts = [text(second) for second in seconds[changes].tolist()]
+    codes = np.repeat(np.arange(len(changes)), np.diff(changes, append=len(seconds)))
+    return pool.choice(codes, texts, by_event=by_event)
+
+
+_MILLION = 10**6
 
 
 class FieldValues(dict[bytes, bytes | int]):

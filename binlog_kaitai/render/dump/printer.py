@@ -366,30 +366,22 @@ class Printer:
 _INTEGER_VARIABLES = {1: b"LAST_INSERT_ID", 2: b"INSERT_ID"}
 
 
-def set_names(options: DumpOptions) -> bytes:
-    """The statements of `--set-charset`."""
-    if not options.set_charset:
-        return b""
-    lines = [
-        "",
-        "/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;",
-        "/*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;",
-        "/*!40101 SET @OLD_COLLATION_CONNECTION=@@COLLATION_CONNECTION */;",
-        f"/*!40101 SET NAMES {options.set_charset} */;",
-        "",
-    ]
-    return encode("\n".join(lines))
+_SET_NAMES = (
+    b"\n/*!40101 SET @OLD_CHARACTER_SET_CLIENT=@@CHARACTER_SET_CLIENT */;\n"
+    b"/*!40101 SET @OLD_CHARACTER_SET_RESULTS=@@CHARACTER_SET_RESULTS */;\n"
+    b"/*!40101 SET @OLD_COLLATION_CONNECTION=@@COLLATION_CONNECTION */;\n"
+    b"/*!40101 SET NAMES %s */;\n"
+)
+_UNSET_NAMES = (
+    b"/*!40101 SET CHARACTER_SET_CLIENT=@OLD_CHARACTER_SET_CLIENT */;\n"
+    b"/*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;\n"
+    b"/*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;\n"
+)
 
 
-def unset_names(options: DumpOptions) -> bytes:
-    """The statements that undo those of :func:`set_names`."""
-    if not options.set_charset:
-        return b""
-    return (
-        b"/*!40101 SET CHARACTER_SET_CLIENT=@OLD_CHARACTER_SET_CLIENT */;\n"
-        b"/*!40101 SET CHARACTER_SET_RESULTS=@OLD_CHARACTER_SET_RESULTS */;\n"
-        b"/*!40101 SET COLLATION_CONNECTION=@OLD_COLLATION_CONNECTION */;\n"
-    )
+def names_set_and_unset(options: DumpOptions) -> tuple[bytes, bytes]:
+    """The statements of `--set-charset`, and those that undo them; empty without it."""
+    return (_SET_NAMES % encode(options.set_charset), _UNSET_NAMES) if options.set_charset else (b"", b"")
 
 
 #: The types of events that contain a statement to execute.

@@ -7,18 +7,18 @@ results, and a kernel follows them from event to event.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, cast
+from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.line_arrays import Field, LineProgram
-from binlog_kaitai.render.dump.block_columns import BlockColumns, BodyColumns
+from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
 from binlog_kaitai.render.dump.dump_output import Output, PutItem
 from binlog_kaitai.render.dump.event_shapes import Shapes
-from binlog_kaitai.render.dump.printed_event import PrintedEvent, item_of
+from binlog_kaitai.render.dump.printed_event import BodyColumns, PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
 from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
@@ -30,47 +30,40 @@ class UnfitError(Exception):
     """The output of an event cannot be described for a whole block."""
 
 
-class ShapeStep(NamedTuple):
-    """The effect of one event.
+_Number = TypeVar("_Number", int, Ints)
+_Flag = TypeVar("_Flag", bool, Bools)
+
+
+class ShapeStep(NamedTuple, Generic[_Number, _Flag]):
+    """The effect of one event; or as columns, the effects of the events of a stretch.
 
     `now`, `head`, `kept`: programs for the text written immediately, for its lines, and for the text printed
     with another event.
-    `flushes`, `ends`: whether it flushes the lines, and whether it ends its statement.
-    `has_body`: whether it is part of the BINLOG statement.
     `rows`: the kind of job for its rows; NOTHING for none.
     `extra`: number of the text before its rows.
+    `state`: number of the state after it.
+    `flushes`, `ends`: whether it flushes the lines, and whether it ends its statement.
+    `has_body`: whether it is part of the BINLOG statement.
     `counts`: whether the row count of the statement follows.
     `takes_kept`: whether the kept event is printed with it.
-    `state`: number of the state after it.
     """
 
-    now: int
-    head: int
-    kept: int
-    flushes: bool
-    ends: bool
-    has_body: bool
-    rows: int
-    extra: int
-    counts: bool
-    takes_kept: bool
-    state: int
+    now: _Number
+    head: _Number
+    kept: _Number
+    rows: _Number
+    extra: _Number
+    state: _Number
+    flushes: _Flag
+    ends: _Flag
+    has_body: _Flag
+    counts: _Flag
+    takes_kept: _Flag
 
 
-class StepColumns(NamedTuple):
-    """The effects of the events of a stretch, as columns; see `ShapeStep`."""
-
-    now: Ints
-    head: Ints
-    kept: Ints
-    flushes: Bools
-    ends: Bools
-    has_body: Bools
-    rows: Ints
-    extra: Ints
-    counts: Bools
-    takes_kept: Bools
-    state: Ints
+StepColumns = ShapeStep[Ints, Bools]
+#: How many of the effects are numbers.
+_NUMBERS = 6
 
 
 class _Fields:
@@ -166,51 +159,13 @@ class Capture:
         self.flush()
         self._ends, self._counts = True, shows_count
 
-    def step(self, extra: int, state: int) -> ShapeStep:
+    def step(self, extra: int, state: int) -> ShapeStep[int, bool]:
         """The complete step."""
         if self._flushes and not self.head.is_flushed:
             raise UnfitError  # earlier lines would be written, but those of the event wait
-        return ShapeStep(
-            self.now.number,
-            self.head.number,
-            self._kept,
-            self._flushes,
-            self._ends,
-            self._has_body,
-            self._rows,
-            extra,
-            self._counts,
-            self._takes_kept,
-            state,
-        )
-
-
-def capture(
-    printer: Printer,
-    lines: BlockColumns,
-    printed: PrintedEvent,
-    *,
-    is_hidden: bool,
-    is_passed: bool,
-    is_after: bool,
-) -> Capture:
-    """Capture the output of a printer for an event.
-
-    `is_hidden`, `is_passed`: it is left out; only its position is printed.
-    `is_after`: it follows the events of a payload.
-    """
-    captured = Capture(lines)
-    out, printer.out = printer.out, cast(Output, captured)
-    try:
-        if is_after:
-            printer.end_payload()
-        if is_passed:
-            printer.pass_over(printed)
-        elif not is_hidden:
-            printer.take(printed)
-    finally:
-        printer.out = out
-    return captured
+        numbers = self.now.number, self.head.number, self._kept, self._rows, extra, state
+        flags = self._flushes, self._ends, self._has_body, self._counts, self._takes_kept
+        return ShapeStep(*numbers, *flags)
 
 
 #: Stand for the number of a step: unknown so far, and an event to be printed individually.
@@ -237,7 +192,7 @@ class ShapeSteps:
         self._printer, self._lines, self._shapes = printer, lines, shapes
         self._rows, (self._is_hidden, self._is_passed) = rows, left_out
         self._of = np.zeros(len(lines.block), dtype=np.int64)
-        self._steps: list[ShapeStep] = []
+        self._steps: list[ShapeStep[int, bool]] = []
         self._after = np.zeros(64, dtype=np.int64)
         self.texts: list[LineProgram] = []
         self._text_of: dict[bytes, int] = {}
@@ -289,26 +244,27 @@ class ShapeSteps:
 
     def _add(self, state: int, event: int, shape: int) -> int:
         """Print an event; returns the number of its step."""
-        printer = self._printer
+        printer, captured = self._printer, Capture(self._lines)
         printer.state = self._states[state].copy()
+        out, printer.out = printer.out, cast(Output, captured)
         try:
-            captured = capture(
-                printer,
-                self._lines,
-                self.printed_event(event),
-                is_hidden=bool(self._is_hidden[event]),
-                is_passed=bool(self._is_passed[event]),
-                is_after=shape != self._shapes.alone[event],
-            )
-            after = self._number(printer.state)
-            step = captured.step(self._extra(b"".join(captured.tail)), after)
+            printed = self.printed_event(event)
+            if shape != self._shapes.alone[event]:
+                printer.end_payload()
+            if self._is_passed[event]:
+                printer.pass_over(printed)
+            elif not self._is_hidden[event]:
+                printer.take(printed)
+            step = captured.step(self._extra(b"".join(captured.tail)), self._number(printer.state))
         except (BinlogError, UnfitError, *UNREADABLE):
             return _SINGLE  # printed individually, it reports the error
+        finally:
+            printer.out = out
         self.put = captured.put or self.put
         self._steps.append(step)
         if len(self._steps) > len(self._after):
             self._after = np.concatenate((self._after, np.zeros_like(self._after)))
-        self._after[len(self._steps) - 1] = after
+        self._after[len(self._steps) - 1] = step.state
         return len(self._steps) - 1
 
     def _extra(self, text: bytes) -> int:
@@ -330,10 +286,9 @@ class ShapeSteps:
 
     def acts(self, begin: int, end: int) -> StepColumns:
         """The effects of the events in the walk."""
-        columns = np.array(self._steps, dtype=np.int64).T
-        acts = StepColumns(*(column[self._of[begin:end]] for column in columns))
-        flags = ("flushes", "ends", "has_body", "counts", "takes_kept")
-        return acts._replace(**{name: getattr(acts, name).astype(np.bool_) for name in flags})
+        columns = [column[self._of[begin:end]] for column in np.array(self._steps, dtype=np.int64).T]
+        flags = (column.astype(np.bool_) for column in columns[_NUMBERS:])
+        return StepColumns(*columns[:_NUMBERS], *flags)
 
     def state_after(self, event: int) -> PrinterState:
         """The state after an event in the walk."""

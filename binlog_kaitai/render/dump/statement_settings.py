@@ -103,10 +103,7 @@ class StatementPreamble:
         elif state.database != database:
             state.database = database
             if database:
-                self.set_statement(b"use " + identifier(database))
-
-    def set_statement(self, text: bytes) -> None:
-        self.printer.put_statement(text)
+                self.printer.put_statement(b"use " + identifier(database))
 
     def _print_timestamp(self, printed: PrintedEvent) -> None:
         names = (name for name in MICROSECONDS if name in printed.status)
@@ -126,7 +123,9 @@ class StatementPreamble:
             printed.event.header.is_thread_specific and thread_id != state.thread_id
         ):
             state.thread_id = thread_id
-            self.set_statement(b"SET @@session.pseudo_thread_id=%d" % (999999999 if is_short else thread_id))
+            self.printer.put_statement(
+                b"SET @@session.pseudo_thread_id=%d" % (999999999 if is_short else thread_id)
+            )
 
     #: The grammar's flag names, whether they are inverted, and the names of the variables.
     flag_names: tuple[tuple[str, bool, bytes], ...] = (
@@ -147,19 +146,19 @@ class StatementPreamble:
             for field, is_off, name in self.flag_names
             if known is None or getattr(flags, field) != getattr(known, field)
         ]
-        self.set_statement(b"SET " + b", ".join(settings))
+        self.printer.put_statement(b"SET " + b", ".join(settings))
 
     def _print_settings(self, variables: StatusVariables) -> None:
         state = self.printer.state
         if "sql_mode" in variables and state.sql_mode != variables["sql_mode"].modes:
             state.sql_mode = modes = variables["sql_mode"].modes
-            self.set_statement(b"SET @@session.sql_mode=%d" % modes + self.mode_mask(modes))
+            self.printer.put_statement(b"SET @@session.sql_mode=%d" % modes + self.mode_mask(modes))
         increment = variables.get("auto_increment")
         numbers = (increment.increment, increment.offset) if increment else (1, 1)
         if numbers != state.auto_increment:
             state.auto_increment = numbers
             names = b"SET @@session.auto_increment_increment=%d, @@session.auto_increment_offset=%d"
-            self.set_statement(names % numbers)
+            self.printer.put_statement(names % numbers)
         if "charset" in variables:
             self.print_charset(variables["charset"])
         self._print_more(variables)
@@ -167,16 +166,16 @@ class StatementPreamble:
             zone = encode(variables["time_zone"].name)
             if zone != state.time_zone:
                 state.time_zone = zone
-                self.set_statement(b"SET @@session.time_zone='%s'" % zone)
+                self.printer.put_statement(b"SET @@session.time_zone='%s'" % zone)
         locale = variables["lc_time_names"].number if "lc_time_names" in variables else 0
         if locale != state.lc_time_names:
             state.lc_time_names = locale
-            self.set_statement(b"SET @@session.lc_time_names=%d" % locale)
+            self.printer.put_statement(b"SET @@session.lc_time_names=%d" % locale)
         collation = variables["charset_database"].collation_id if "charset_database" in variables else 0
         if collation != state.charset_database:
             state.charset_database = collation
             shown = b"%d" % collation if collation else b"DEFAULT"
-            self.set_statement(b"SET @@session.collation_database=" + shown)
+            self.printer.put_statement(b"SET @@session.collation_database=" + shown)
 
     def mode_mask(self, modes: int) -> bytes:
         """The expression that removes modes rejected by newer servers."""
@@ -198,8 +197,8 @@ class StatementPreamble:
         if name is None:
             self.printer.out.head.append(b"# Ignored (Unknown charset) ")
         else:
-            self.set_statement(b"/*!\\C " + name + b" */")
-        self.set_statement(
+            self.printer.put_statement(b"/*!\\C " + name + b" */")
+        self.printer.put_statement(
             b"SET @@session.character_set_client=%s,@@session.collation_connection=%d"
             b",@@session.collation_server=%d"
             % (self.client_charset(numbers[0], name), numbers[1], numbers[2])
@@ -226,19 +225,19 @@ class MysqlPreamble(StatementPreamble):
         state = self.printer.state
         if "explicit_defaults_for_timestamp" in variables:
             value = variables["explicit_defaults_for_timestamp"].is_on
-            self.set_statement(b"SET @@session.explicit_defaults_for_timestamp=%d" % value)
+            self.printer.put_statement(b"SET @@session.explicit_defaults_for_timestamp=%d" % value)
         if "default_collation_for_utf8mb4" in variables:
             number = variables["default_collation_for_utf8mb4"].collation_id
             if number != state.default_collation:
                 state.default_collation = number
                 text = b"/*!80011 SET @@session.default_collation_for_utf8mb4=%d*/"
-                self.set_statement(text % number)
+                self.printer.put_statement(text % number)
         if "sql_require_primary_key" in variables:
             value = variables["sql_require_primary_key"].is_on
-            self.set_statement(b"/*!80013 SET @@session.sql_require_primary_key=%d*/" % value)
+            self.printer.put_statement(b"/*!80013 SET @@session.sql_require_primary_key=%d*/" % value)
         if "default_table_encryption" in variables:
             value = variables["default_table_encryption"].is_on
-            self.set_statement(b"/*!80016 SET @@session.default_table_encryption=%d*/" % value)
+            self.printer.put_statement(b"/*!80016 SET @@session.default_table_encryption=%d*/" % value)
 
 
 class MariadbPreamble(StatementPreamble):
@@ -270,7 +269,9 @@ class MariadbPreamble(StatementPreamble):
                 f"{charset_of(pair.charset_id)}={collation_name(pair.collation_id, is_mariadb=True)}"
                 for pair in variables["mariadb_character_set_collations"].collations
             ]
-            self.set_statement(b"SET @@session.character_set_collations='%s'" % ",".join(pairs).encode())
+            self.printer.put_statement(
+                b"SET @@session.character_set_collations='%s'" % ",".join(pairs).encode()
+            )
 
     def charset_name(self, collation_id: int) -> bytes | None:
         name = super().charset_name(collation_id)
