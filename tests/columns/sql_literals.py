@@ -11,7 +11,7 @@ import numpy as np
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.render.sql.sql_values import SqlStyle
+from binlog_kaitai.render.sql.change_statements import SqlStyle
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPages

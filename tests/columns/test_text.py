@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.render.sql.sql_values import SqlStyle
+from binlog_kaitai.render.sql.change_statements import SqlStyle
 from binlog_kaitai.render.sql.statement_text import arguments, inside
 from binlog_kaitai.rows.column_cells import CellError
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
