@@ -13,6 +13,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints, view_of
+from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.event_rows import Row, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
@@ -53,6 +54,9 @@ _T = TypeVar("_T")
 
 #: Text takes several times the memory of values, so fewer rows are processed at a time.
 _MAX_ROWS = 1 << 14
+
+#: Twice the usual size: part of the work for a block is independent of its size, and threads alternate less.
+_BLOCK_SIZE = 2 * BLOCK_SIZE
 
 #: The names of changes, and the index of each by the kind of its first image.
 CHANGE_NAMES = list(CHANGES.values())
@@ -312,6 +316,7 @@ def write_rows(
         chosen,
         ddl=ddl,
         origins=origins,
+        block_size=_BLOCK_SIZE,
         progress=progress,
         threads=default_threads(threads),
         ends=ends,
