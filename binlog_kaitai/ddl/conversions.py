@@ -85,6 +85,8 @@ def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bo
         return False
     if _of_type(old) == _of_type(new):
         return True
+    if not all(one.isdecimal() for column in (old, new) if not column.members for one in column.arguments):
+        return False  # such as MariaDB's VARCHAR2(10 BYTE)
     if (limits := _limits(old)) is not None and (new_limits := _limits(new)) is not None:
         return is_strict or (new_limits[0] <= limits[0] and limits[1] <= new_limits[1])
     if old.base_type == new.base_type == "decimal":
@@ -132,7 +134,7 @@ def _keeps_strings(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: b
     if (old.base_type in (*_BYTES, *_BLOBS)) != (new.base_type in (*_BYTES, *_BLOBS)):
         return False
     length = _length(old)
-    if old.charset not in (None, new.charset) and not is_strict:
+    if sql_type(old.base_type).is_text and old.charset != new.charset and not is_strict:
         is_counted = length is not None and new.base_type in _CHARS  # in characters, not bytes
         if new.charset not in _UNICODE or not is_counted:
             return False

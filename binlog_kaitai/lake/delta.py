@@ -55,14 +55,14 @@ class DeltaTables:
 
         url, options = self._storage.delta_url(name), self._storage.delta_options()
         if (handle := self._handles.get(url)) is not None:
-            table = DeltaTable(self._storage, name, handle, self._application)
-            table.refresh()
-            return table
-        with delta_errors(self._storage, name):
-            try:
-                handle = self._handles[url] = Handle(url, storage_options=options)
-            except TableNotFoundError:
-                return None
+            with delta_errors(self._storage, name):
+                handle.update_incremental()
+        else:
+            with delta_errors(self._storage, name):
+                try:
+                    handle = self._handles[url] = Handle(url, storage_options=options)
+                except TableNotFoundError:
+                    return None
         return DeltaTable(self._storage, name, handle, self._application)
 
     def replace(
@@ -90,10 +90,7 @@ class DeltaTables:
             batches = chain((first,), batches)
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
-        with (
-            delta_errors(self._storage, name),
-            durable(self._storage, name, None if table is None else table.handle),
-        ):
+        with _committing(self._storage, name, None if table is None else table.handle):
             write_deltalake(
                 self._storage.delta_url(name) if table is None else table.handle,
                 pa.RecordBatchReader.from_batches(with_source_field(rows.schema, source), batches),
@@ -122,7 +119,7 @@ class DeltaTables:
         schema = columns.append(pa.field(DATE, pa.date32())) if has_dates else columns
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
-        with delta_errors(self._storage, name), durable(self._storage, name, None):
+        with _committing(self._storage, name, None):
             create_table_with_add_actions(
                 self._storage.delta_url(name),
                 Schema.from_arrow(schema),
@@ -160,7 +157,7 @@ class DeltaTable:
         self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
     ) -> None:
         """See `Table`; renamed columns are new ones."""
-        with self._commit():
+        with _committing(self._storage, self._name, self.handle):
             self._add_columns(columns)
             self.handle.create_write_transaction(
                 list(map(_action, files)),
@@ -198,7 +195,7 @@ class DeltaTable:
         conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
         if source:
             conditions.insert(0, f"target.{_is_of(source)}")
-        with self._commit():
+        with _committing(self._storage, self._name, self.handle):
             self._add_columns(columns)
             merge = self.handle.merge(
                 rows,
@@ -212,11 +209,6 @@ class DeltaTable:
             merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
             merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
 
-    @contextmanager
-    def _commit(self) -> Iterator[None]:
-        with delta_errors(self._storage, self._name), durable(self._storage, self._name, self.handle):
-            yield
-
     def _add_columns(self, columns: pa.Schema) -> None:
         from deltalake.schema import Schema
 
@@ -225,15 +217,23 @@ class DeltaTable:
             self.handle.alter.add_columns(list(Schema.from_arrow(pa.schema(new)).fields))
             self.handle.update_incremental()
 
-    def refresh(self) -> None:
-        """Read new commits."""
-        with delta_errors(self._storage, self._name):
-            self.handle.update_incremental()
-
     def batches(
         self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        return batches_of(self._storage, self._name, self.handle, where, columns)
+        from pyarrow import dataset as ds
+
+        schema = pa.schema(self.handle.schema().to_arrow())
+        schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
+        own = [one for one in schema.names if one != DATE] if columns is None else list(columns)
+        paths = [unquote(path) for path in pa.table(self.handle.get_add_actions())["path"].to_pylist()]
+        with self._storage.opened(self._name) as (system, folder):
+            part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
+            files = [f"{folder}/{path}" for path in paths]
+            options: dict[str, Any] = {"partitioning": part, "partition_base_dir": folder}
+            dataset = (
+                ds.dataset(files, schema, filesystem=system, format="parquet", **options) if files else None
+            )
+        return _read(self._storage, self._name, dataset, own, where)
 
 
 def needed_deltalake() -> None:
@@ -265,28 +265,6 @@ def durable(storage: Storage, name: str, handle: Handle | None) -> Iterator[None
         for path in (*files, *{file.parent for file in files}, commit, commit.parent):
             if path.exists():  # a compaction may have replaced it, and a vacuum removed it
                 sync(path)
-
-
-def batches_of(
-    storage: Storage,
-    name: str,
-    handle: Handle,
-    where: pc.Expression | None = None,
-    columns: Sequence[str] | None = None,
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a Delta table in no particular order, without the partition column, read by PyArrow."""
-    from pyarrow import dataset as ds
-
-    schema = pa.schema(handle.schema().to_arrow())
-    schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
-    own = [one for one in schema.names if one != DATE] if columns is None else list(columns)
-    paths = [unquote(path) for path in pa.table(handle.get_add_actions())["path"].to_pylist()]
-    with storage.opened(name) as (system, folder):
-        part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
-        files = [f"{folder}/{path}" for path in paths]
-        options: dict[str, Any] = {"partitioning": part, "partition_base_dir": folder}
-        dataset = ds.dataset(files, schema, filesystem=system, format="parquet", **options) if files else None
-    return _read(storage, name, dataset, own, where)
 
 
 def _read(
@@ -327,6 +305,12 @@ def _sql(name: str) -> str:
 def _is_of(source: str) -> str:
     """A condition for the rows of a source."""
     return f"{_sql(SOURCE)} = '{source}'"
+
+
+@contextmanager
+def _committing(storage: Storage, name: str, handle: Handle | None) -> Iterator[None]:
+    with delta_errors(storage, name), durable(storage, name, handle):
+        yield
 
 
 @contextmanager

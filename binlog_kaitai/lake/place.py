@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import PLACE, SOURCES
-from binlog_kaitai.lake.delta import batches_of, delta_errors, durable, needed_deltalake
+from binlog_kaitai.lake.delta import DeltaTables, durable
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
 
@@ -81,8 +81,8 @@ class PlanTable:
     """
 
     def __init__(self, storage: Storage, source: str = "") -> None:
-        needed_deltalake()
         self._storage = storage
+        self._tables = DeltaTables(storage, "")
         self._source = source
         self._name = private_name(PLACE, source)
         self._handle: DeltaTable | None = None
@@ -93,9 +93,6 @@ class PlanTable:
         Raises `UsageError`: the folder has something else in it.
         Raises `SourceError`: the store fails.
         """
-        from deltalake import DeltaTable
-        from deltalake.exceptions import TableNotFoundError
-
         names = set(self._storage.names()) - {WORK}
         if _OLD & set(self._storage.names(PLACE)):
             raise UsageError(f"{self._storage.name} is a lake of an earlier version; begin a new one")
@@ -106,17 +103,12 @@ class PlanTable:
             if SOURCES in names:
                 reason = "is a lake of several sources (--into one)"
             raise UsageError(f"{self._storage.name} {reason}")
-        url, options = self._storage.delta_url(self._name), self._storage.delta_options()
-        with delta_errors(self._storage, self._name):
-            try:
-                self._handle = DeltaTable(url, storage_options=options)
-            except TableNotFoundError:
-                if not self._source and names - {PLACE}:
-                    reason = "is not empty and is not a pipeline's lake"
-                    raise UsageError(f"{self._storage.name} {reason}") from None
-                return None
-        found = batches_of(self._storage, self._name, self._handle)
-        (row,) = (row for batch in found for row in batch.to_pylist())
+        if (table := self._tables.open(self._name)) is None:
+            if not self._source and names - {PLACE}:
+                raise UsageError(f"{self._storage.name} is not empty and is not a pipeline's lake")
+            return None
+        self._handle = table.handle
+        (row,) = (row for batch in table.batches() for row in batch.to_pylist())
         return Plan.of_json(row["plan"])
 
     def store(self, plan: Plan) -> None:

@@ -11,6 +11,7 @@ that converts values, the contents are written anew as soon as no row from befor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby
@@ -204,10 +205,11 @@ class State:
         """
         changes = TableChanges(self._lake)
         names = {*self._lake.storage.names(STATE)}
-        former = [
-            one for one in changes.lineage.without_changes() if table_name(plan.rules.name_of(one)) in names
-        ]
-        tables = [*changes.lineage.tables(), *former]
+        tables = changes.lineage.tables()
+        for one in changes.lineage.without_changes():
+            with suppress(UsageError):  # in the lake, another table has its name
+                if table_name(plan.rules.name_of(one)) in names:
+                    tables.append(one)
         if self._is_current:
             affected = {table for piece in pieces for table in _affected(piece)}
             has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)

@@ -6,8 +6,7 @@ query, because a query is known by nothing else after a restart.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
 from binlog_kaitai.following.checkpoints import Checkpoint
@@ -74,9 +73,10 @@ class FollowedLogs:
         if self._spool is not None:
             self._spool.resume(start)
             until = self._spool.end()
-        checkpoint, added = _parse(start)
-        end = self._follower.advance(checkpoint, max_bytes=max_bytes, max_files=max_files, until=until)
-        return {**end.as_dict(), **added}
+        end = self._follower.advance(
+            checkpoint_of(start), max_bytes=max_bytes, max_files=max_files, until=until
+        )
+        return {**end.as_dict(), **({READER: start[READER]} if READER in start else {})}
 
     def steps(self, start: Offset, end: Offset) -> list[Step]:
         """The steps between two offsets.
@@ -85,7 +85,7 @@ class FollowedLogs:
         """
         if self._spool is not None:
             self._spool.resume(start)
-        return self._follower.steps(_parse(start)[0], _parse(end)[0])
+        return self._follower.steps(checkpoint_of(start), checkpoint_of(end))
 
     def done(self, end: Offset) -> None:
         """The query no longer needs anything before an offset."""
@@ -103,19 +103,9 @@ class FollowedLogs:
 
     def backlog(self, offset: Offset) -> Backlog:
         """What remains after an offset."""
-        return self._meter.after(_parse(offset)[0])
-
-    def backlog_fields(self, offset: Offset) -> dict[str, Any]:
-        """The same for the progress of a stream."""
-        return {f"{name}_behind": value for name, value in asdict(self.backlog(offset)).items()}
+        return self._meter.after(checkpoint_of(offset))
 
 
 def checkpoint_of(offset: Offset) -> Checkpoint:
-    """The checkpoint in an offset."""
-    return _parse(offset)[0]
-
-
-def _parse(offset: Offset) -> tuple[Checkpoint, Offset]:
-    """The checkpoint in an offset, and the name of its query."""
-    added = {READER: offset[READER]} if READER in offset else {}
-    return Checkpoint.of({name: value for name, value in offset.items() if name != READER}), added
+    """The checkpoint in an offset, which may also have the name of its query."""
+    return Checkpoint.of({name: value for name, value in offset.items() if name != READER})

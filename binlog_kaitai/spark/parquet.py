@@ -23,7 +23,7 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url
-from binlog_kaitai.spark.batch import BinlogReader, SplitPartition, spare_modules
+from binlog_kaitai.spark.batch import BinlogReader, spare_modules
 from binlog_kaitai.spark.frames import paths_of
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.session import register_source
@@ -157,15 +157,12 @@ class _ParquetReader(DataSourceReader):
         self._reader = BinlogReader(options, StructType())
 
     def partitions(self) -> Sequence[InputPartition]:
-        return [
-            _NumberedPartition(number, one)
-            for number, one in enumerate(self._reader.partitions())
-            if isinstance(one, SplitPartition)
-        ]
+        return [InputPartition(numbered) for numbered in enumerate(self._reader.partitions())]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
-        if not isinstance(partition, _NumberedPartition):
+        if partition.value is None:  # there is nothing to read
             return
+        number, split = partition.value
         spare_modules()
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -180,7 +177,7 @@ class _ParquetReader(DataSourceReader):
         wanted = pa.schema([self._whole.field(name) for name in names])
         files = OpenFiles[str](lambda key: PartWriter(folder / key))
         try:
-            for batch in self._reader.batches(partition.inner, wanted):
+            for batch in self._reader.batches(split, wanted):
                 for key, part in self._divided(batch, self._by):
                     own = [name for name in self._chosen if name not in self._by]
                     files.write(key, _readable(part.select(own)))
@@ -188,7 +185,7 @@ class _ParquetReader(DataSourceReader):
             files.close()
         paths = sorted(folder.rglob("*.parquet"))
         rows = {path.relative_to(folder).as_posix(): pq.read_metadata(path).num_rows for path in paths}
-        piece = {"number": partition.number, "folder": str(folder), "files": rows}
+        piece = {"number": number, "folder": str(folder), "files": rows}
         yield pa.RecordBatch.from_pydict({"piece": [json.dumps(piece)]})
 
     def _divided(self, batch: pa.RecordBatch, names: Sequence[str]) -> Iterator[tuple[str, pa.RecordBatch]]:
@@ -213,13 +210,6 @@ def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
             text = cast(batch.column(at), pa.string())
             batch = batch.set_column(at, one.with_type(pa.string()), text)
     return batch
-
-
-class _NumberedPartition(InputPartition):
-    def __init__(self, number: int, inner: SplitPartition) -> None:
-        super().__init__(number)
-        self.number = number
-        self.inner = inner
 
 
 def _parts(batch: pa.RecordBatch, name: str) -> Iterator[tuple[str, pa.RecordBatch]]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from binlog_kaitai.arrow import pa, pc
@@ -21,9 +21,6 @@ from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.views.row_conditions import Where
 from binlog_kaitai.views.row_masks import NO_MASKS, Masks, Method
 from binlog_kaitai.views.splits import SPLIT_SIZE
-
-if TYPE_CHECKING:
-    from binlog_kaitai.views.row_conditions import Where
 
 #: The view of one table, with its columns, selected by the option `table`.
 TABLE = "table"

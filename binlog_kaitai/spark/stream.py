@@ -7,7 +7,7 @@ task reads one of its steps.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 from pyspark.sql.types import StructType
@@ -131,8 +131,8 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def reportLatestOffset(self) -> Offset:  # noqa: N802
         """The end of the newest log, and what remains after the batch that has just been planned."""
         file, size = self._logs.end()
-        backlog = {} if self._reached is None else self._logs.backlog_fields(self._reached)
-        return {"file": file, "position": size, **backlog}
+        backlog = {} if self._reached is None else asdict(self._logs.backlog(self._reached))
+        return {"file": file, "position": size, **{f"{name}_behind": one for name, one in backlog.items()}}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """A partition for each step between two offsets.

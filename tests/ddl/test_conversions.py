@@ -70,6 +70,7 @@ def test_values_that_stay(old: str, new: str) -> None:
         ("VARCHAR(10)", "VARCHAR(9)"),
         ("VARCHAR(10)", "CHAR(10)"),
         ("BINARY(2)", "BINARY(3)"),
+        ("VARCHAR(10)", "VARCHAR(20 BYTE)"),
         ("TEXT", "VARCHAR(100)"),
         ("SET('a','b')", "SET('b','a')"),
         ("ENUM('a','b')", "ENUM('a')"),
@@ -125,3 +126,14 @@ def test_a_table_that_is_unknown_or_may_lose_rows() -> None:
     )
     assert conversions("", "ADD COLUMN a INT, DROP COLUMN b") == Conversions()
     assert conversions("a INT", "ADD UNIQUE (a)", verb="ALTER IGNORE") == Conversions(("*",))
+
+
+def test_a_character_set_that_is_unknown() -> None:
+    before, after = Definitions(), Definitions()
+    before.observe("s", "CREATE TABLE t (a VARCHAR(10))")
+    after.observe("s", "CREATE TABLE t (a VARCHAR(10) CHARACTER SET ascii)")
+    statement = read_statement("ALTER TABLE t CONVERT TO CHARACTER SET ascii", Session())
+    assert isinstance(statement, AlterTable)
+    tables = before.of("s", "t"), after.of("s", "t")
+    assert conversions_by(statement, *tables, 0) == Conversions(("a",))
+    assert conversions_by(statement, *tables, STRICT) == Conversions()

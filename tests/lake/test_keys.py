@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from binlog_kaitai.lake.changes import TableChanges
+from binlog_kaitai.lake.rules import Rules
 from tests.lake.lakes import fill, opened, table
 from tests.lake.table_log import Row, TableLog
 from tests.lake.test_state import run
@@ -193,3 +194,12 @@ def test_a_table_that_is_emptied_without_changes_under_its_name(end: str, tmp_pa
         lake = opened(tmp_path / "lake")
         assert table(lake, "state/s.u").to_pylist() == dicts("ab", *left)
     assert "s.passing" not in lake.storage.names("state")
+
+
+def test_a_table_without_changes_whose_name_is_another_tables_in_the_lake(tmp_path: Path) -> None:
+    log = TableLog("ab", "a")
+    log.insert(1, 7)
+    log.run("TRUNCATE TABLE s.x")
+    rules = Rules(renames=(("s.t", "s.x"),))
+    assert not run(tmp_path / "lake", [log.write(tmp_path)], 1 << 20, rules=rules)
+    assert table(opened(tmp_path / "lake"), "state/s.x").to_pylist() == dicts("ab", (1, 7))
