@@ -151,18 +151,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             warn("to save what is intact, write a new log: binlog-kaitai repair --to NEW LOG")
     except OSError as error:
         # Errors in writing files are handled where the files are opened (`writing_to`).
-        code = _complain(
-            SourceError(f"cannot write: {error.strerror or error}", file=_name_of(error)), EXIT_USAGE
-        )
+        name = "stdout" if error.filename is None else os.fsdecode(error.filename)
+        code = _complain(SourceError(f"cannot write: {error.strerror or error}", file=name), EXIT_USAGE)
     except MemoryError as error:
         code = _complain(out_of_memory(error), EXIT_USAGE)
     except (KeyboardInterrupt, click.Abort):
         code = 130
     sys.exit(code)
-
-
-def _name_of(error: OSError) -> str:
-    return "stdout" if error.filename is None else os.fsdecode(error.filename)
 
 
 def _complain(error: BinlogError, code: int) -> int:

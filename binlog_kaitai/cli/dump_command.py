@@ -225,10 +225,8 @@ def options_without_meaning(command: options.Command) -> options.Command:
     return command
 
 
-_NUMBER, _NUMBERS, _POSITION = ClientNumber(), ClientNumbers(), ClientPosition()
-
 _flag = partial(options.option, show_default=False, cls=ClientFlag)
-_numbers = partial(options.option, show_default=False, metavar="N,...", type=_NUMBERS)
+_numbers = partial(options.option, show_default=False, metavar="N,...", type=ClientNumbers())
 
 
 @click.command(cls=ClientCommand, context_settings={"help_option_names": ["-?", "--help"]})
@@ -258,9 +256,11 @@ _numbers = partial(options.option, show_default=False, metavar="N,...", type=_NU
 @_numbers("--ignore-server-ids ignored_server_ids", "Skip events of these servers.", default=frozenset())
 @_numbers("--do-domain-ids domain_ids", "MariaDB: only these domains.")
 @_numbers("--ignore-domain-ids ignored_domain_ids", "MariaDB: skip these domains.", default=frozenset())
-@options.option("--offset -o", "Skip the first N events.", "N", type=_NUMBER, default=0, show_default=False)
-@options.option("--start-position -j", "Start here in the first file.", "N", type=_POSITION)
-@options.option("--stop-position", "Stop here in the last file.", "N", type=_POSITION)
+@options.option(
+    "--offset -o", "Skip the first N events.", "N", type=ClientNumber(), default=0, show_default=False
+)
+@options.option("--start-position -j", "Start here in the first file.", "N", type=ClientPosition())
+@options.option("--stop-position", "Stop here in the last file.", "N", type=ClientPosition())
 @options.option("--start-datetime", "Start at the first event at or after this time.", "TIME")
 @options.option("--stop-datetime", "Stop at the first event at or after this time.", "TIME")
 @options.option("--include-gtids", "Only transactions in this GTID set.", "SET")

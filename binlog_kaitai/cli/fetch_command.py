@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -53,21 +54,7 @@ EXIT_UNREACHABLE = 4
     type=click.IntRange(0),
 )
 @options.formats("text", "json")
-def fetch(
-    url: str,
-    target: Path,
-    follow: bool,
-    start: str,
-    semi_sync: bool,
-    server_id: int | None,
-    heartbeat: float,
-    defaults_file: str | None,
-    metrics_file: Path | None,
-    compress: str | None,
-    store: str | None,
-    keep_local: int | None,
-    output: str,
-) -> None:
+def fetch(url: str, target: Path, output: str, **settings: Any) -> None:
     """Archive a running server's binary logs, byte for byte.
 
     URL is mysql://[USER@]HOST[:PORT]/ or mariadb://…; user, password and more may also come from the option
@@ -88,36 +75,23 @@ def fetch(
     """
     from binlog_kaitai.live import fetch
 
+    server_id = settings["server_id"]
     if server_id is not None and not 1 <= server_id <= MAX_SERVER_ID:
         raise UsageError(f"--server-id {server_id} is out of range; use 1 to {MAX_SERVER_ID}")
-    if keep_local is not None and store is None:
+    if settings["keep_local"] is not None and settings["store"] is None:
         raise UsageError("--keep-local requires --store")
-    if semi_sync and not follow:
+    if settings["semi_sync"] and not settings["follow"]:
         raise UsageError("--semi-sync requires --follow")
-    options.refuse_inputs(metrics_file, [str(target), defaults_file])
+    options.refuse_inputs(settings["metrics_file"], [str(target), settings["defaults_file"]])
+    is_json = output == "json"
     try:
         with handling(interrupt, signal.SIGTERM):
-            fetch(
-                url,
-                target,
-                start=start,
-                follow=follow,
-                semi_sync=semi_sync,
-                server_id=server_id,
-                heartbeat=heartbeat,
-                defaults_file=defaults_file,
-                metrics_file=metrics_file,
-                measure=output == "json",
-                compress=compress,
-                store=store,
-                keep_local=keep_local,
-                report=_say_json if output == "json" else _say_text,
-            )
+            fetch(url, target, measure=is_json, report=_say_json if is_json else _say_text, **settings)
     except ConnectionLostError as error:
         say(f"binlog-kaitai: {error}", err=True)
         sys.exit(EXIT_UNREACHABLE)
     except KeyboardInterrupt:
-        if not follow:
+        if not settings["follow"]:
             raise
 
 

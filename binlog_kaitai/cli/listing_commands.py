@@ -303,17 +303,7 @@ def _shape_of(
 @options.filters
 @options.formats("table", "json", "csv")
 @options.ddl
-def transactions(
-    sources: tuple[str, ...],
-    sort: str | None,
-    limit: int | None,
-    operation: tuple[str, ...],
-    min_size: int,
-    min_rows: int,
-    output: str,
-    ddl: str | None,
-    **filters: Unpack[FilterOptions],
-) -> None:
+def transactions(sources: tuple[str, ...], output: str, **chosen: Any) -> None:
     """List transactions, one per line.
 
     Each line has file and position, commit time, GTID, how the transaction ended (commit, rollback,
@@ -336,21 +326,14 @@ def transactions(
       binlog-kaitai transactions --operation delete --min-rows 1000 binlog.*
       binlog-kaitai transactions --format json binlog.* | jq '.gtid'
     """
-    from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.filters import FilterOptions, Filters
+    from binlog_kaitai.core.options import part_of
     from binlog_kaitai.render.listings import transaction_writer
     from binlog_kaitai.views.transactions_view import write_transactions
 
     stdout = table_output() if output == "table" else text_output()
-    lines = partial(
-        write_transactions,
-        sources,
-        Filters.of(**filters),
-        ddl=ddl,
-        operations=operation,
-        min_size=min_size,
-        min_rows=min_rows,
-        sort=sort,
-        limit=limit,
-    )
+    filters = part_of(chosen, FilterOptions)
+    others = {name: value for name, value in chosen.items() if name not in filters}
+    lines = partial(write_transactions, sources, Filters.of(**filters), **others)
     write = transaction_writer(output, stdout)
-    options.print_lines(lines, write, stdout, beside_output=sort is None)
+    options.print_lines(lines, write, stdout, beside_output=chosen["sort"] is None)

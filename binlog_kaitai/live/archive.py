@@ -130,6 +130,7 @@ class Archive:
 
     `place`: the safe position of the archive; None before the first log.
     `read_before`: the GTIDs of earlier eras, see `archive_eras`.
+    `names`: the logs, oldest first; the last one is in use.
     """
 
     def __init__(self, folder: Path, *, server_id: int | None = None) -> None:
@@ -146,7 +147,7 @@ class Archive:
         self._quiescent = QuiescentPoints()
         self._is_closed = False  # by an event of the server
         self._is_flag_unsafe = False
-        self._names: list[str] = []
+        self.names: list[str] = []
         self.read_before = ""
         with writing_to(str(folder)):
             folder.mkdir(parents=True, exist_ok=True)
@@ -165,11 +166,6 @@ class Archive:
         if self._lock >= 0:
             os.close(self._lock)
             self._lock = -1
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The logs, oldest first; the last one is in use."""
-        return tuple(self._names)
 
     @property
     def unsafe(self) -> bool:
@@ -201,8 +197,8 @@ class Archive:
         with writing_to(str(self.folder / name)):
             self._file = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
         self._start(0)
-        if name not in self._names:
-            self._names.append(name)
+        if name not in self.names:
+            self.names.append(name)
 
     def resume(self, name: str, position: int) -> None:
         """Continue the newest log from a position at or before its end; ServerError if there is none."""
@@ -304,9 +300,9 @@ class Archive:
 
     def remove_before(self, name: str) -> None:
         """Remove the logs before one of them; the index no longer lists them when they go."""
-        if name in self._names:
-            names, self._names = self._names, self._names[self._names.index(name) :]
-            remove_logs(self.folder, names, self._names)
+        if name in self.names:
+            names, self.names = self.names, self.names[self.names.index(name) :]
+            remove_logs(self.folder, names, self.names)
 
     def cut(self) -> None:
         """Remove the bytes of an incomplete transaction."""
@@ -406,15 +402,15 @@ class Archive:
             return Replica(chosen, str(uuid.uuid4()))
         self.server, self.place, replica = state.server, state.place, state.replica
         self.read_before = state.read_before
-        self._names = read_names(self.folder)
+        self.names = read_names(self.folder)
         return replica if server_id is None else Replica(server_id, replica.uuid)
 
     def _save(self) -> None:
         ArchiveState(self.server, self.replica, self.place, self.read_before).save(self.folder)
 
     def _write_index(self) -> None:
-        index = self.folder / f"{series_of(self._names[0])[1]}index"
-        replace_file(index, "".join(f"./{name}\n" for name in self._names))
+        index = self.folder / f"{series_of(self.names[0])[1]}index"
+        replace_file(index, "".join(f"./{name}\n" for name in self.names))
 
     # -- after an interruption
 
@@ -441,9 +437,9 @@ class Archive:
         with writing_to(str(path)):
             os.ftruncate(self._file, self._complete.position)
         self._end = self._complete.position
-        if name not in self._names:
-            self._names.append(name)
-        if safe and read_names(self.folder) != self._names:
+        if name not in self.names:
+            self.names.append(name)
+        if safe and read_names(self.folder) != self.names:
             self._write_index()
         self.sync()
 

@@ -14,7 +14,7 @@ from binlog_kaitai.errors import ConnectionLostError, ServerError
 
 #: Error numbers of MySQL and MariaDB (`mysqld_ername.h`, client `errmsg.h`).
 READING_LOG, SAME_SERVER_ID, ACCESS_DENIED_TO_DO = 1236, 4052, 1227
-UNKNOWN_VARIABLE, UNKNOWN_COMMAND = 1193, 1047
+UNKNOWN_VARIABLE = 1193
 _ACCESS_DENIED = (1045, 1698, 1044, 1130, 1129, 3118, 1820, 1862)
 
 #: Server errors: too many connections, shutdown, killed, offline, network errors.

@@ -119,7 +119,13 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
         other = f"{log[: match.start()]}{number:0{len(match[0])}d}{log[match.end() :]}"
         for suffix in ("", *SUFFIXES):
             with suppress(FileNotFoundError):
-                return unpacked(_open_raw(other + suffix))
+                raw = _open_raw(other + suffix)
+                stream = packed.unpacked(raw)
+                if stream is raw:
+                    return raw
+                from binlog_kaitai.sources.innodb_log import copied
+
+                return copied(stream)
         return None
 
     return opened
@@ -264,7 +270,11 @@ def _starts_like_a_log(path: str) -> bool:
     with suppress(OSError, DamagedError):
         if remote.is_url(path) or os.path.isfile(path):
             with _open_raw(path) as file:
-                return is_log(file)
+                return read_up_to(packed.unpacked(file), len(MAGIC)) in (
+                    MAGIC,
+                    ENCRYPTED_MAGIC,
+                    _INNODB_MAGIC,
+                )
     return False
 
 
@@ -309,11 +319,33 @@ def _file_state(path: str) -> remote.FileState:
 
 @lru_cache(maxsize=1 << 12)
 def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int | None:
-    """Size of the plain log in a file with the given modification time; see `plain_size`."""
+    """Size in bytes of the plain log in a file with the given modification time.
+
+    None for compressed files and files inside InnoDB that must be read for this, unless `unpacks` is set.
+    """
     if not remote.is_url(path) and not os.path.isfile(path):
         return size
     with _open_raw(path) as raw:
-        return plain_size(raw, size, unpacks=unpacks, beside=beside(path))
+        stream, start = raw, read_up_to(raw, len(MAGIC))
+        if (packing := packed.format_of(start)) is not None:
+            raw.seek(0)
+            unpacking = packed.PackedStream(raw, packing)
+            if not unpacks and not unpacking.has_frames:
+                return None
+            size = unpacking.seek(0, io.SEEK_END)
+            unpacking.seek(0)
+            stream = cast(BinaryIO, unpacking)
+            start = read_up_to(stream, len(MAGIC))
+        if start == _INNODB_MAGIC:
+            raw.seek(0)
+            return plain(raw, None, beside(path)).seek(0, io.SEEK_END) if unpacks else None
+        if start == ENCRYPTED_MAGIC:
+            return max(size - sizes.EncryptionHeader.HEADER_LENGTH, 0)
+        if start != MAGIC:
+            from binlog_kaitai.sources import write_sets
+
+            size += write_sets.added_size(stream, start)
+        return size
 
 
 def later_logs(path: str) -> list[str]:
@@ -426,48 +458,6 @@ def _opened(raw: BinaryIO, keys: Keys | None, beside: Beside | None) -> BinaryIO
         if stream is not None:
             return stream
     return _again(raw, start, begin)
-
-
-def unpacked(raw: BinaryIO) -> BinaryIO:
-    """A decompressed stream of a compressed file, or the file itself."""
-    stream = packed.unpacked(raw)
-    if stream is raw:
-        return raw
-    from binlog_kaitai.sources.innodb_log import copied
-
-    return copied(stream)
-
-
-def is_log(raw: BinaryIO) -> bool:
-    """Whether a file begins like a log, possibly compressed or encrypted; damage raises `BinlogError`."""
-    return read_up_to(packed.unpacked(raw), len(MAGIC)) in (MAGIC, ENCRYPTED_MAGIC, _INNODB_MAGIC)
-
-
-def plain_size(raw: BinaryIO, size: int, *, unpacks: bool, beside: Beside | None = None) -> int | None:
-    """Size in bytes of the plain log in a file.
-
-    None for compressed files and files inside InnoDB that must be read for this, unless `unpacks` is set.
-    """
-    stream, start = raw, read_up_to(raw, len(MAGIC))
-    if (packing := packed.format_of(start)) is not None:
-        raw.seek(0)
-        unpacking = packed.PackedStream(raw, packing)
-        if not unpacks and not unpacking.has_frames:
-            return None
-        size = unpacking.seek(0, io.SEEK_END)
-        unpacking.seek(0)
-        stream = cast(BinaryIO, unpacking)
-        start = read_up_to(stream, len(MAGIC))
-    if start == _INNODB_MAGIC:
-        raw.seek(0)
-        return plain(raw, None, beside).seek(0, io.SEEK_END) if unpacks else None
-    if start == ENCRYPTED_MAGIC:
-        return max(size - sizes.EncryptionHeader.HEADER_LENGTH, 0)
-    if start != MAGIC:
-        from binlog_kaitai.sources import write_sets
-
-        size += write_sets.added_size(stream, start)
-    return size
 
 
 def _again(raw: BinaryIO, start: bytes, begin: int) -> BinaryIO:

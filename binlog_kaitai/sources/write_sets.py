@@ -35,7 +35,7 @@ from binlog_kaitai.core.grammar import (
     read_header,
 )
 from binlog_kaitai.core.known_formats import artificial_event, decodes, known_formats
-from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.sources.layer import Preceded
 
 #: Number of bytes that are examined, and of events that must be decoded.
@@ -44,19 +44,7 @@ _PEEK, _MOST_EVENTS = 1 << 20, 200
 _HEADER = header_length(4)
 
 #: Events that only whole logs contain.
-_OF_LOGS = frozenset(
-    {
-        EventType.start_event_v3,
-        EventType.stop_event,
-        EventType.rotate_event,
-        EventType.previous_gtids_log_event,
-        EventType.heartbeat_log_event,
-        EventType.heartbeat_log_event_v2,
-        EventType.binlog_checkpoint_event,
-        EventType.gtid_list_event,
-        EventType.start_encryption_event,
-    }
-)
+_OF_LOGS = BETWEEN - {EventType.slave_event, EventType.format_description_event}
 
 
 def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, bytes]:

@@ -32,17 +32,12 @@ from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.views.transaction_parts import Changes, PartRow, Parts, join, part_schema, parts_of
 
 #: Event types with required fields: an event of these types that cannot be decoded is an error.
-_NEEDED = frozenset(
-    (
-        *ROWS_TYPES,
-        EventType.query_event,
-        EventType.query_compressed_event,
-        EventType.execute_load_query_event,
-        EventType.table_map_event,
-        EventType.xid_event,
-        EventType.xa_prepare_log_event,
-    )
-)
+_NEEDED = ROWS_TYPES.union(QUERY_TYPES) | {
+    EventType.execute_load_query_event,
+    EventType.table_map_event,
+    EventType.xid_event,
+    EventType.xa_prepare_log_event,
+}
 
 
 class TransactionsPage:

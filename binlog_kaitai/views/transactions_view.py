@@ -180,7 +180,7 @@ def write_transactions(
     filters: Filters | None = None,
     *,
     ddl: str | None = None,
-    operations: Iterable[str] = (),
+    operation: Iterable[str] = (),
     min_size: int = 0,
     min_rows: int = 0,
     sort: str | None = None,
@@ -192,7 +192,7 @@ def write_transactions(
 
     Times are seconds since 1970-01-01 UTC; commit times have six fractional digits.
 
-    `operations`: only transactions with rows that were inserted, updated or deleted: some of "insert" …
+    `operation`: only transactions with rows that were inserted, updated or deleted: some of "insert" …
     `min_size`, `min_rows`: only those of at least this size in bytes, and number of changed rows.
     `sort`: one of :data:`SORTS`: descending, with unknown values last.
     `limit`: maximum number of transactions; with `sort`, also the approximate number held in memory.
@@ -202,8 +202,8 @@ def write_transactions(
     batches = transaction_batches(
         source, filters or Filters(), definitions=SeriesDefinitions(ddl), ends=ends, progress=progress
     )
-    if operations or min_size or min_rows:
-        columns = [_ROWS_OF[operation] for operation in operations]
+    if operation or min_size or min_rows:
+        columns = [_ROWS_OF[change] for change in operation]
         batches = (batch.filter(_is_chosen(batch, columns, min_size, min_rows)) for batch in batches)
     if sort is None:
         yield from _first(batches, limit)
