@@ -66,25 +66,6 @@ _COPIED = 1 << 12
 _HEAD, _BODY, _TAIL = range(3)
 
 
-class WaitingText(NamedTuple):
-    """Where text that waits is written: the index of the event, -1 for none.
-
-    `lines`: the event with which waiting lines are written.
-    `end`: the event that ends the statement of which text waits.
-    `has_body`: whether base64 waits.
-    """
-
-    lines: int
-    end: int
-    has_body: bool
-
-    @classmethod
-    def of(cls, out: Output, acts: StepColumns) -> WaitingText:
-        lines = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
-        end = int(np.argmax(acts.ends)) if out.is_open and acts.ends.any() else -1
-        return cls(lines, end, bool(out.body))
-
-
 class TextRanges(NamedTuple):
     """Positions of texts, each with its start and end.
 
@@ -115,7 +96,9 @@ class OrderedJobs:
 
     `acts`: the effect of each event.
     `bodies`, `rows`: start and end of the bytes of each event, and of its images, with the program for these.
-    `waiting`: where text that waits is written.
+    `out`: the text that waits: lines are written with the first event that flushes them, base64 and rows of a
+    statement with the event that ends it.
+    `open_end`: index of that event, -1 for none.
     """
 
     def __init__(
@@ -124,9 +107,9 @@ class OrderedJobs:
         texts: TextRanges,
         bodies: tuple[Ints, Ints],
         rows: Ints,
-        waiting: WaitingText,
+        out: Output,
     ) -> None:
-        split = waiting.lines
+        split = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
         # The event that ends each event's statement; `count` if the statement continues after the stretch.
@@ -147,14 +130,15 @@ class OrderedJobs:
             own = np.array([split])
             parts.append((_WAITING_LINES, own, own, WAITING, _HEAD, _HEAD, 0))
             parts.append((_LINES, own, own, COPY, first_lines[own], stops[own], safe[own]))
-        ended = np.array([waiting.end] if waiting.end >= 0 else [], dtype=np.int64)
+        ended = ends[: int(out.is_open)]
+        self.open_end = int(ended[0]) if len(ended) else -1
         parts.append((_WAITING_BODY, ended, ended, WAITING, _BODY, _BODY, 0))
         parts.append((_WAITING_ROWS, ended, ended, WAITING, _TAIL, _TAIL, 0))
-        if len(members) or (len(ended) and waiting.has_body):
+        if len(members) or (len(ended) and out.body):
             parts.append(
                 (BODY_PHASE, end_of[members], members, BASE64, bodies[0][members], bodies[1][members], 0)
             )
-            used = distinct_values(np.concatenate((end_of[members], ended[: int(waiting.has_body)])))
+            used = distinct_values(np.concatenate((end_of[members], ended[: bool(out.body)])))
             used = used[used < count]
             for phase, (begin, end) in ((_BEGIN, texts.begin), (_END, texts.end)):
                 parts.append((phase, used, used, COPY, begin, end, 0))
@@ -424,18 +408,15 @@ class BlockPrinter:
         ready, texts, left = self._write_lines(begin, acts)
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
-        waiting = WaitingText.of(out, acts)
-        ordered = OrderedJobs(acts, texts, (starts, starts + sizes), images, waiting)
+        ordered = OrderedJobs(acts, texts, (starts, starts + sizes), images, out)
         written, (running, event_of) = begin, ordered.left(BODY_PHASE)
         try:
             left_body = list(jobs.run(lines.data, ready, running))
             (running, event_of), jobs.rows = ordered.left(ROWS_PHASE), 0
             left_tail = list(jobs.run(lines.data, ready, running))
-            left_rows, jobs.rows = jobs.rows, out.rows if waiting.end >= 0 else 0
-            (running, event_of), texts_waiting = (
-                ordered.all(),
-                (out.take_head(), out.body.take(), out.tail.take()),
-            )
+            left_rows, jobs.rows = jobs.rows, out.rows if ordered.open_end >= 0 else 0
+            running, event_of = ordered.all()
+            texts_waiting = out.take_head(), out.body.take(), out.tail.take()
             for piece in jobs.run_portions(lines.data, ready, running, texts_waiting):
                 if piece:
                     self.printer.write(piece)
@@ -446,10 +427,10 @@ class BlockPrinter:
         else:
             out.body.extend(piece for piece in left_body if piece)
             out.tail.extend(piece for piece in left_tail if piece)
-            out.rows = left_rows + (0 if waiting.end >= 0 else out.rows)
+            out.rows = left_rows + (0 if ordered.open_end >= 0 else out.rows)
             self._finish(begin, end, acts, left)
             return end
-        if 0 <= waiting.end < written - begin:
+        if 0 <= ordered.open_end < written - begin:
             out.rows = 0
         self._finish(begin, written, acts, b"")
         for event in range(written, end):
