@@ -77,7 +77,7 @@ class StatusTemplates:
             if length > _LONGEST:
                 continue
             known = self._known.setdefault(length, [])
-            contents = take_ranges(data, starts[rows], lengths[rows])[0].reshape(-1, length)
+            contents = take_ranges(data, starts[rows], lengths[rows])[0].reshape(len(rows), length)
             tried = 0
             while len(rows):
                 if tried == len(known):
