@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.ddl.definition_changes import columns_moved_in
@@ -60,8 +60,10 @@ def conversions_by(
         if new.is_generated and new.key in redefined:  # its expression may be another one
             values.append(new.name)
         elif not _keeps_values(old, new, is_strict=is_strict):
-            is_longer = old.base_type == new.base_type and old.base_type in _TIMES
-            (fractions if is_longer and _number(old) < _number(new) else values).append(new.name)
+            is_longer = old.base_type in _TIMES and _number(old) < _number(new)
+            as_long = replace(new, type_name=old.type_name)  # the same but for its digits
+            is_kept = old.base_type == new.base_type and _keeps_values(old, as_long, is_strict=is_strict)
+            (fractions if is_longer and is_kept else values).append(new.name)
     return Conversions(tuple(values), tuple(fractions))
 
 

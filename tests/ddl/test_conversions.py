@@ -103,7 +103,8 @@ def test_values_that_a_strict_server_does_not_change(old: str, new: str) -> None
 
 @pytest.mark.parametrize("base", ["TIME", "DATETIME", "TIMESTAMP"])
 def test_more_fractional_digits_change_the_text_only(base: str) -> None:
-    assert conversions(f"a {base}", f"MODIFY a {base}(3)") == Conversions(fractions=("a",))
+    assert conversions(f"a {base} NULL", f"MODIFY a {base}(3) NULL") == Conversions(fractions=("a",))
+    assert conversions(f"a {base} NULL", f"MODIFY a {base}(3) NOT NULL") == Conversions(values=("a",))
 
 
 def test_the_character_set_of_all_columns() -> None:
