@@ -130,7 +130,7 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
         (108, "", 1, "the table map has a column type of unknown length"),
         (246, "fe02", 113, "invalid DECIMAL(254,2)"),
         (246, "0203", 2, "invalid DECIMAL(2,3)"),
-        (16, "0126", 39, "invalid BIT(305)"),
+        (16, "0108", 9, "invalid BIT(65)"),
         (254, "f703", 2, "invalid ENUM of 3 bytes"),
         (254, "f8c3", 8, "invalid SET of 195 bytes"),
     ],
