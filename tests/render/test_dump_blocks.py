@@ -14,6 +14,7 @@ from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.render.dump import block_printer, dump_logs, dump_output
 from tests import corpus_files
+from tests.columns.log_maker import log_of_statements
 from tests.extent import sample
 from tests.render.dump_ways import CASES, check_one_by_one, make_quick, printed
 
@@ -46,6 +47,14 @@ def test_bytes_are_shown_alike(name: str, tmp_path: Path, monkeypatch: pytest.Mo
         for options in ({}, {"rewrite_databases": {"t": "other", "test": "a_longer_name"}, "verbose": 0}):
             given: dict[str, Any] = {"hexdump": True, **options}
             check_one_by_one(case.logs[0], tmp_path, monkeypatch, given)
+
+
+def test_statements_without_status_variables_are_printed_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(log_of_statements(b"BEGIN", b"CREATE TABLE t.a (b INT)", None, b"BEGIN", b"COMMIT"))
+    check_one_by_one(log, tmp_path, monkeypatch, {})
 
 
 @given(st.binary(min_size=19, max_size=200), st.integers(4, 1 << 34))
