@@ -1,12 +1,13 @@
-"""Columns whose values an ALTER TABLE converts: no rows event shows what becomes of them."""
+"""Columns whose values an ALTER TABLE converts or fills in: no rows event shows what becomes of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from binlog_kaitai.core.grammar import masks
-from binlog_kaitai.ddl.definition_changes import columns_moved_in
+from binlog_kaitai.ddl.definition_changes import columns_added_in, columns_moved_in
 from binlog_kaitai.ddl.lexer import TokenCursor
 from binlog_kaitai.ddl.statements import AlterTable
 from binlog_kaitai.values.column_kinds import of_type, sql_type
@@ -15,6 +16,9 @@ from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinit
 #: In one of these modes a value that the new type cannot have ends the statement. In every mode, numbers and
 #: times are rounded, and blanks are cut off.
 _STRICT = masks.SqlMode.IS_STRICT_TRANS_TABLES | masks.SqlMode.IS_STRICT_ALL_TABLES
+
+#: Words of definitions of columns in which no row has NULL.
+_FILLED = frozenset(("AS", "AUTO_INCREMENT", "GENERATED", "SERIAL"))
 
 _CHARS, _BYTES = ("char", "varchar"), ("varbinary",)
 #: Types of long texts and byte strings, the shortest first. Any VARCHAR and VARBINARY fits into the second.
@@ -30,10 +34,12 @@ class Conversions:
 
     `values`: those whose values it may convert.
     `fractions`: times that only get more fractional digits, as their text shows.
+    `filled`: new columns that are not NULL in the rows that there are, or may not be.
     """
 
     values: tuple[str, ...] = ()
     fractions: tuple[str, ...] = ()
+    filled: tuple[str, ...] = ()
 
 
 def conversions_by(
@@ -45,8 +51,9 @@ def conversions_by(
     Raises `UnreadableError`: a clause cannot be parsed.
     """
     redefined = {name.casefold() for name in _redefined(statement)}
+    filled = tuple(_filled(statement))
     if statement.removes_rows or before is None or after is None:
-        return Conversions(("*",) if statement.removes_rows or redefined else ())
+        return Conversions(("*",) if statement.removes_rows or redefined else (), filled=filled)
     is_strict = bool(sql_mode & _STRICT)
     moved = [pair for clause in statement.clauses for pair in columns_moved_in(clause)]
     new_names = {old.casefold(): new for old, new in moved if old}
@@ -64,7 +71,7 @@ def conversions_by(
             as_long = replace(new, type_name=old.type_name)  # the same but for its digits
             is_kept = old.base_type == new.base_type and _keeps_values(old, as_long, is_strict=is_strict)
             (fractions if is_longer and is_kept else values).append(new.name)
-    return Conversions(tuple(values), tuple(fractions))
+    return Conversions(tuple(values), tuple(fractions), filled)
 
 
 def _redefined(statement: AlterTable) -> Iterator[str]:
@@ -79,6 +86,24 @@ def _redefined(statement: AlterTable) -> Iterator[str]:
             cursor.skip("IF", "EXISTS")
             name = cursor.dotted_name()[-1]
             yield name if word == "MODIFY" else cursor.dotted_name()[-1]
+
+
+def _filled(statement: AlterTable) -> Iterator[str]:
+    """The names of new columns that are generated, or have a default other than NULL, if only the type's."""
+    for column in (one for clause in statement.clauses for one in columns_added_in(clause)):
+        name = column.dotted_name()[-1]
+        words = ["", *(token.keyword for token in column.rest())]
+        pairs = [*pairwise(words)]
+        is_null = any(word == "NULL" and before != "NOT" for before, word in pairs)
+        # Whether a TIMESTAMP may be NULL without that word depends on a setting of the server.
+        if (
+            ("NOT", "NULL") in pairs
+            or not _FILLED.isdisjoint(words)
+            or any(word == "KEY" and before != "UNIQUE" for before, word in pairs)
+            or any(before == "DEFAULT" and word != "NULL" for before, word in pairs)
+            or (("", "TIMESTAMP") in pairs[:1] and not is_null)
+        ):
+            yield name
 
 
 def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:

@@ -201,14 +201,25 @@ def columns_moved_in(clause: Sequence[Token]) -> list[tuple[str, str]]:
     """
     if (renamed := renamed_in(clause)) is not None:
         return [renamed]
+    if added := columns_added_in(clause):
+        return [("", one.dotted_name()[-1]) for one in added]
     cursor = TokenCursor(clause)
-    if cursor.skip("ADD"):
-        if not cursor.skip("COLUMN") and (cursor.keyword() in _NOT_COLUMNS or not is_column(cursor)):
-            return []
-        cursor.skip("IF", "NOT", "EXISTS")
-        elements = [cursor] if cursor.mark() != "(" else [TokenCursor(one) for one in split(cursor.group())]
-        return [("", one.dotted_name()[-1]) for one in elements if is_column(one)]
     if cursor.skip("DROP") and (cursor.skip("COLUMN") or cursor.keyword() not in _NOT_COLUMNS):
         cursor.skip("IF", "EXISTS")
         return [(cursor.dotted_name()[-1], "")]
     return []
+
+
+def columns_added_in(clause: Sequence[Token]) -> list[TokenCursor]:
+    """The definitions of new columns in a clause of ALTER TABLE, from their names on.
+
+    Raises `UnreadableError`: a parenthesis is missing.
+    """
+    cursor = TokenCursor(clause)
+    if not cursor.skip("ADD"):
+        return []
+    if not cursor.skip("COLUMN") and (cursor.keyword() in _NOT_COLUMNS or not is_column(cursor)):
+        return []
+    cursor.skip("IF", "NOT", "EXISTS")
+    elements = [cursor] if cursor.mark() != "(" else [TokenCursor(one) for one in split(cursor.group())]
+    return [one for one in elements if is_column(one)]

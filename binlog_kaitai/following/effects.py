@@ -58,7 +58,8 @@ LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)
 class EffectKind(StrEnum):
     """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier.
 
-    `CONVERTED`: values of rows are others, or rows are gone; `MORE_DIGITS`: only the text of times is.
+    `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
+    another.
     `KEYED` is no effect, but what a lake notes in their order: the primary key of a table.
     """
 
@@ -270,13 +271,14 @@ def _of_alter(
             effects.append(
                 effect(EffectKind.UNCLEAR, *key, reason="a statement moved rows of whole partitions")
             )
-    for kind, names in (
-        (EffectKind.CONVERTED, conversions.values),
-        (EffectKind.MORE_DIGITS, conversions.fractions),
+    for kind, names, what in (
+        (EffectKind.MORE_DIGITS, conversions.fractions, "converts values of"),
+        (EffectKind.CONVERTED, conversions.filled, "adds a value other than NULL as"),
+        (EffectKind.CONVERTED, conversions.values, "converts values of"),
     ):
         if names:
-            values = "values" if names == ("*",) else f"values of {', '.join(names)}"
-            reason = f"an ALTER TABLE converts {values}, or may do so, in rows that have not changed since"
+            listed = "all columns" if names == ("*",) else ", ".join(names)
+            reason = f"an ALTER TABLE {what} {listed}, or may do so, in rows that have not changed since"
             effects.append(effect(kind, *key, reason=reason))
     if (new_key := _new_key(statement, schema)) is not None:
         effects.append(effect(EffectKind.RENAMED, *key, *new_key))

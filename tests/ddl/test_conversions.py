@@ -138,3 +138,42 @@ def test_a_character_set_that_is_unknown() -> None:
     tables = before.of("s", "t"), after.of("s", "t")
     assert conversions_by(statement, *tables, 0) == Conversions(("a",))
     assert conversions_by(statement, *tables, STRICT) == Conversions()
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "INT NOT NULL",
+        "INT DEFAULT 0 COMMENT 'x'",
+        "INT NULL DEFAULT '1'",
+        "INT PRIMARY KEY",
+        "INT KEY",
+        "INT AUTO_INCREMENT UNIQUE KEY",
+        "SERIAL",
+        "INT AS (a + 1) STORED",
+        "INT GENERATED ALWAYS AS (a) VIRTUAL",
+        "TIMESTAMP",
+        "TIMESTAMP(3) DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)",
+        "DATETIME DEFAULT NOW() FIRST",
+        "JSON DEFAULT (JSON_ARRAY())",
+    ],
+)
+@pytest.mark.parametrize("clause", ["ADD b {}", "ADD COLUMN (c INT, b {})", "DROP a, ADD IF NOT EXISTS b {}"])
+@pytest.mark.parametrize("table", ["a INT", ""])
+def test_new_columns_with_values_in_old_rows(definition: str, clause: str, table: str) -> None:
+    assert conversions(table, clause.format(definition)) == Conversions(filled=("b",))
+
+
+@pytest.mark.parametrize(
+    "definition",
+    [
+        "INT",
+        "INT DEFAULT NULL UNIQUE KEY COMMENT 'NOT NULL DEFAULT 1' FIRST",
+        "TIMESTAMP NULL",
+        "TIMESTAMP DEFAULT NULL",
+        "DATETIME(3) NULL DEFAULT NULL",
+        "VARCHAR(10) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    ],
+)
+def test_new_columns_that_are_null_in_old_rows(definition: str) -> None:
+    assert conversions("a INT", f"ADD COLUMN b {definition}, ADD KEY (a)") == Conversions()

@@ -108,7 +108,7 @@ def test_a_key_with_a_column_that_earlier_rows_lack(size: int, tmp_path: Path) -
     log = TableLog("a", "a")
     log.insert(1)
     log.alter("ADD COLUMN b TINYINT NOT NULL, DROP PRIMARY KEY, ADD PRIMARY KEY (a, b)", "ab", "ab")
-    assert state(log, tmp_path, size) == dicts("a", (1,))
+    assert "adds a value other than NULL as b" in state(log, tmp_path, size)
     log.update((1, 0), (1, 1))
     assert "no value in its key" in str(state(log, tmp_path, size))
 
@@ -147,6 +147,23 @@ def test_a_key_whose_values_an_alter_converts(size: int, tmp_path: Path) -> None
     assert state(log, tmp_path, size) == dicts("ab", (0, 9), (2, 9))
     log.insert(3, 9)
     assert state(log, tmp_path, size) == dicts("ab", (0, 9), (2, 9), (3, 9))
+
+
+def test_a_column_whose_default_earlier_rows_have(size: int, tmp_path: Path) -> None:
+    log = TableLog("a", "a")
+    log.alter("ADD COLUMN b TINYINT DEFAULT 5", "ab", "a")  # there are no rows yet
+    log.insert(1, 5)
+    log.insert(2, 5)
+    log.alter("ADD COLUMN c TINYINT NULL DEFAULT NULL", "abc", "a")
+    assert state(log, tmp_path, size) == dicts("ab", (1, 5), (2, 5))
+    log.alter("ADD (d TINYINT, e TINYINT NOT NULL)", "abcde", "a")
+    log.update((1, 5, 0, 0, 0), (1, 6, 0, 0, 0))
+    reason = (
+        "an ALTER TABLE adds a value other than NULL as e, or may do so, in rows that have not changed since"
+    )
+    assert state(log, tmp_path, size) == reason
+    log.update((2, 5, 0, 0, 0), (2, 6, 0, 0, 0))
+    assert state(log, tmp_path, size) == dicts("abcde", (1, 6, 0, 0, 0), (2, 6, 0, 0, 0))
 
 
 @pytest.mark.parametrize("end", ["TRUNCATE TABLE s.u", "DROP TABLE s.u"])

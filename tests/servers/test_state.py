@@ -188,3 +188,47 @@ def test_values_that_an_alter_converts(
         assert state is not None
         rows_kept = [row for batch in state.batches() for row in batch.to_pylist()]
         assert shown(rows_kept, table) == Counter(map(tuple, table.rows)), full_name
+
+
+#: Definitions of columns that an ALTER adds, and whether they are NULL in the rows that there are.
+_ADDED = (
+    ("INT", True),
+    ("INT DEFAULT NULL UNIQUE", True),
+    ("DATETIME(3)", True),
+    ("TIMESTAMP NULL", True),
+    ("VARCHAR(9) CHARACTER SET latin1 COMMENT 'NOT NULL DEFAULT 1'", True),
+    ("INT DEFAULT 5", False),
+    ("INT NOT NULL", False),
+    ("VARCHAR(9) NULL DEFAULT 'x' FIRST", False),
+    ("TIMESTAMP NULL DEFAULT CURRENT_TIMESTAMP", False),
+    ("INT AS (k + 1) STORED", False),
+)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_columns_that_an_alter_adds(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """A table whose rows have a default that no rows event shows has no state while such rows are left."""
+    statements, kept = ["CREATE DATABASE w"], set[str]()
+    for number, (definition, is_null) in enumerate(_ADDED):
+        for kind in ("some", "all"):
+            target = f"w.{kind}{number}"
+            statements += [
+                f"CREATE TABLE {target} (k INT PRIMARY KEY, n INT)",
+                f"INSERT INTO {target} VALUES (1, 0), (2, 0)",
+                f"ALTER TABLE {target} ADD COLUMN c {definition}",
+                f"UPDATE {target} SET n = 1" + " WHERE k = 1" * (kind == "some"),
+            ]
+            if is_null or kind == "all":
+                kept.add(target)
+    server = start_server(name)
+    oracle = tables_after(server, statements)
+    refused = run(tmp_path, [server.data / "binlog.index"], 1 << 20, views=["changes"], zero_dates="text")
+    assert {one for one in refused if one.startswith("w.")} == {".".join(one.name) for one in oracle} - kept
+    assert all("adds a value other than NULL as c" in reason for reason in refused.values())
+    lake = opened(tmp_path)
+    for table in oracle:
+        if (full_name := ".".join(table.name)) in kept:
+            state = lake.tables.open(f"state/{full_name}")
+            assert state is not None
+            rows = [row for batch in state.batches() for row in batch.to_pylist()]
+            assert shown(rows, table) == Counter(map(tuple, table.rows)), full_name
