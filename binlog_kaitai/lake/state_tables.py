@@ -5,11 +5,13 @@ all changes. A later batch merges what follows that place. Where a merge would n
 statement emptied or renamed the table, renamed its columns or changed its primary key, or row images lack
 columns, the contents are written anew from all changes that make up the table. Changes from before another
 primary key are reduced by the key of their time; the rows they leave then count as inserted. After an ALTER
-that converts values, the contents are written anew as soon as no row from before it is left.
+that converts values, the contents are written anew as soon as no row from before it is left; this is looked
+at again only after as many changes as there were such rows.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -26,7 +28,7 @@ from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
 from binlog_kaitai.lake.delta import ConflictError, DeltaTable, DeltaTables
-from binlog_kaitai.lake.lineage import Key, Place
+from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.types import conform
@@ -65,10 +67,22 @@ Contents = Callable[[pa.Schema], Iterator[pa.RecordBatch]]
 
 @dataclass(frozen=True)
 class Updated:
-    """What became of a state table: it is up to date, or there is a reason why it has no state."""
+    """What became of a state table: it is up to date, or there is a reason why it has no state.
+
+    `left`: number of rows from before a conversion, if these are the reason.
+    """
 
     name: str
     reason: str = ""
+    left: int = 0
+
+
+class _ConvertedError(UsageError):
+    """Rows are left that have values from before a conversion."""
+
+    def __init__(self, reason: str, left: int) -> None:
+        super().__init__(reason)
+        self.left = left
 
 
 @dataclass(frozen=True)
@@ -101,6 +115,8 @@ class Update:
             try:
                 self._run(tables)
                 return Updated(self.name)
+            except _ConvertedError as error:
+                return Updated(self.name, str(error), error.left)
             except UsageError as error:
                 return Updated(self.name, str(error))
             except ConflictError as error:
@@ -154,12 +170,12 @@ class Update:
         self._replace(tables, own, contents(own))
 
     def _check(self, rows: Contents) -> None:
-        """Raises `UsageError`: one of the rows has values from before a conversion."""
+        """Raises `_ConvertedError`: some of the rows have values from before a conversion."""
         if self.converted is not None:
             place, reason = self.converted
-            for batch in rows(pa.schema(_PLACE[:1])):
-                if pc.any(pc.less(batch.column(0), place)).as_py():
-                    raise UsageError(reason)
+            columns = (batch.column(0) for batch in rows(pa.schema(_PLACE[:1])))
+            if left := sum(pc.sum(pc.less(column, place)).as_py() or 0 for column in columns):
+                raise _ConvertedError(reason, left)
 
     def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> None:
         """Bring the table up to date by its new changes."""
@@ -197,6 +213,8 @@ class State:
         #: Whether all tables were looked at, so that only those that a batch changed need be.
         self._is_current = False
         self._ends: dict[str, Place | None] = {}
+        #: Of tables with a conversion, its place, and how many rows must change before there can be a state.
+        self._left: dict[str, tuple[Place, int]] = {}
 
     def updates(self, plan: Plan, pieces: Iterable[Piece]) -> tuple[list[Update], list[Updated]]:
         """The updates after a batch, and the tables whose changes do not determine their contents.
@@ -210,23 +228,43 @@ class State:
             with suppress(UsageError):  # in the lake, another table has its name
                 if table_name(plan.rules.name_of(one)) in names:
                     tables.append(one)
+        has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
         if self._is_current:
             affected = {table for piece in pieces for table in _affected(piece)}
-            has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
             tables = [one for one in tables if has_xa or one in affected or (one[0], "") in affected]
         self._is_current = True
-        unclear = changes.lineage.unclear
-        refused = [
-            Updated(table_name(plan.rules.name_of(table)), unclear[table])
-            for table in tables
-            if table in unclear
-        ]
-        return [self._update(changes, table, plan) for table in tables if table not in unclear], refused
+        counts = Counter[str]()
+        for file in (file for piece in pieces for file in piece.files):
+            counts[file.table] += file.rows
+        updates, refused = [], []
+        for table in tables:
+            name = table_name(plan.rules.name_of(table))
+            reason = changes.lineage.unclear.get(table) or self._waits(
+                changes.lineage, table, name, None if has_xa else counts[f"changes/{name}"]
+            )
+            if reason:
+                refused.append(Updated(name, reason))
+            else:
+                updates.append(self._update(changes, table, plan))
+        return updates, refused
+
+    def _waits(self, lineage: Lineage, table: Key, name: str, count: int | None) -> str:
+        """Why a table has no state after so many changes, None for any number; "" if it must be looked at."""
+        if name not in self._left:
+            return ""
+        place, left = self._left.pop(name)
+        now, reason = lineage.converted.get(table, (None, ""))
+        if count is None or now != place or left <= count:
+            return ""
+        self._left[name] = place, left - count
+        return reason
 
     def done(self, updated: Updated) -> None:
         """Take note of the result of an update."""
         if updated.reason:
             self._ends[updated.name] = None
+        if updated.left and updated.name in self._left:
+            self._left[updated.name] = self._left[updated.name][0], updated.left
 
     def _update(self, changes: TableChanges, table: Key, plan: Plan) -> Update:
         lineage, name = changes.lineage, table_name(plan.rules.name_of(table))
@@ -240,6 +278,7 @@ class State:
             place, reason = lineage.converted[table]
             bounds.append(place)
             converted = place.as_sequence(), reason
+            self._left[name] = place, 0
         if begin is not None and all(place is None or place < begin for place in bounds):
             sequence = pc.field(SEQUENCE)
             since = (sequence >= begin.as_sequence()) & (pc.field(CHANGE_TYPE) != "snapshot")

@@ -9,6 +9,7 @@ import pytest
 
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.lake.state_tables import Contents, Update
 from tests.lake.lakes import fill, opened, table
 from tests.lake.table_log import Row, TableLog
 from tests.lake.test_state import run
@@ -164,6 +165,30 @@ def test_a_column_whose_default_earlier_rows_have(size: int, tmp_path: Path) -> 
     assert state(log, tmp_path, size) == reason
     log.update((2, 5, 0, 0, 0), (2, 6, 0, 0, 0))
     assert state(log, tmp_path, size) == dicts("abcde", (1, 6, 0, 0, 0), (2, 6, 0, 0, 0))
+
+
+def test_rows_from_before_a_conversion_are_not_looked_for_after_each_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_for: list[int] = []
+    check = Update._check
+
+    def counted(self: Update, rows: Contents) -> None:
+        if self.converted is not None:
+            looked_for.append(self.batch)
+        check(self, rows)
+
+    monkeypatch.setattr(Update, "_check", counted)
+    log = TableLog("ab", "a")
+    log.run("CREATE TABLE s.t (a TINYINT PRIMARY KEY, b SMALLINT)")
+    for number in range(16):
+        log.insert(number, 7)
+    log.alter("MODIFY b TINYINT", "ab", "a")
+    for number in range(16):
+        log.update((number, 7), (number, 8))
+    assert state(log, tmp_path, 3) == dicts("ab", *sorted(((number, 8) for number in range(16)), key=repr))
+    assert len(looked_for) <= 6  # 16 rows are left at first, then half as many each time
+    assert looked_for[-1] - looked_for[0] >= 15
 
 
 @pytest.mark.parametrize("end", ["TRUNCATE TABLE s.u", "DROP TABLE s.u"])
