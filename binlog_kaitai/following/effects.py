@@ -31,6 +31,7 @@ from binlog_kaitai.ddl.statements import (
     DropTables,
     Name,
     RenameTables,
+    Statement,
     TruncateTable,
     qualified,
     read_statement,
@@ -38,6 +39,7 @@ from binlog_kaitai.ddl.statements import (
     statement_of,
     text_of,
 )
+from binlog_kaitai.ddl.store import Session, TableKey
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.rows import rolled_back_rows, table_maps
@@ -200,27 +202,49 @@ def take_statement(position: int, body: TableStatement, definitions: Definitions
         return [
             Effect(position, EffectKind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)
         ]
-    effects = [] if isinstance(body, BinlogError) else _effects(position, body, definitions)
-    definitions.observe_query(body)
-    return effects
-
-
-def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[Effect]:
-    effect = partial(Effect, position)
-    schema: str = body.schema_name
+    if isinstance(body, BinlogError):
+        definitions.observe_query(body)
+        return []
+    effect, schema = partial(Effect, position), body.schema_name
     try:
-        query: bytes = body.query
-        if end := rolled_back_rows.END.match(query):
+        if end := rolled_back_rows.END.match(body.query):
             kind = EffectKind.COMMITTED if end[1].upper() == b"COMMIT" else EffectKind.ROLLED_BACK
             return [effect(kind, "", end[2].decode())]
         session = session_of(body)
-        if text_of(body) is None and may_truncate(query):  # the name needs no character set
-            statement = read_statement(query.decode("utf-8", "surrogateescape"), session)
-        else:
-            statement = statement_of(body)
+        statement = _statement(body, session)
     except (UnreadableError, RecursionError, zlib.error):
-        return []  # the definitions have dropped the tables it names
+        definitions.observe_query(body)  # drops the tables it names
+        return []
+    if not isinstance(statement, AlterTable):
+        effects = _effects(statement, session, schema, definitions, effect)
+        definitions.observe_query(body)
+        return effects
+    key = qualified(statement.name, schema)
+    new_key = key if statement.new_name is None else qualified(statement.new_name, schema)
+    is_temporary, before = definitions.is_temporary(session, *key), definitions.of(*key)
+    definitions.observe_query(body)
+    if is_temporary:
+        return []
+    try:
+        conversions = conversions_by(statement, before, definitions.of(*new_key), session.sql_mode)
+        return _of_alter(statement, key, new_key, conversions, effect)
+    except UnreadableError:
+        return [effect(EffectKind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
 
+
+def _statement(body: QueryBody, session: Session) -> Statement | None:
+    if text_of(body) is None and may_truncate(body.query):  # the name needs no character set
+        return read_statement(body.query.decode("utf-8", "surrogateescape"), session)
+    return statement_of(body)
+
+
+def _effects(
+    statement: Statement | None,
+    session: Session,
+    schema: str,
+    definitions: Definitions,
+    effect: Callable[..., Effect],
+) -> list[Effect]:
     def is_temporary(name: Name) -> bool:
         return definitions.is_temporary(session, *qualified(name, schema))
 
@@ -240,27 +264,16 @@ def _effects(position: int, body: QueryBody, definitions: Definitions) -> list[E
                 for old, new in statement.pairs
                 if session.is_mysql or not is_temporary(old)
             ]
-        case AlterTable() if not is_temporary(statement.name):
-            key = qualified(statement.name, schema)
-            after = definitions.copy()
-            after.observe_query(body)
-            try:
-                tables = definitions.of(*key), after.of(*_new_key(statement, schema) or key)
-                conversions = conversions_by(statement, *tables, session.sql_mode)
-                return _of_alter(statement, schema, conversions, effect)
-            except UnreadableError:
-                return [effect(EffectKind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
     return []
 
 
-def _new_key(statement: AlterTable, schema: str) -> tuple[str, str] | None:
-    return None if statement.new_name is None else qualified(statement.new_name, schema)
-
-
 def _of_alter(
-    statement: AlterTable, schema: str, conversions: Conversions, effect: Callable[..., Effect]
+    statement: AlterTable,
+    key: TableKey,
+    new_key: TableKey,
+    conversions: Conversions,
+    effect: Callable[..., Effect],
 ) -> list[Effect]:
-    key = qualified(statement.name, schema)
     effects: list[Effect] = []
     if columns := tuple(pair for clause in statement.clauses for pair in columns_moved_in(clause)):
         effects.append(effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
@@ -280,6 +293,6 @@ def _of_alter(
             listed = "all columns" if names == ("*",) else ", ".join(names)
             reason = f"an ALTER TABLE {what} {listed}, or may do so, in rows that have not changed since"
             effects.append(effect(kind, *key, reason=reason))
-    if (new_key := _new_key(statement, schema)) is not None:
+    if statement.new_name is not None:
         effects.append(effect(EffectKind.RENAMED, *key, *new_key))
     return effects
