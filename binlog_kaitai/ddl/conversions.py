@@ -1,4 +1,4 @@
-"""Columns whose values an ALTER TABLE converts or fills in: no rows event shows what becomes of them."""
+"""Columns whose values an ALTER TABLE converts or fills in without logging rows."""
 
 from __future__ import annotations
 

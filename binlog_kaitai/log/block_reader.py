@@ -34,7 +34,6 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     read_header,
 )
-from binlog_kaitai.core.grammar import header_length as length_of_header
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, view_of
@@ -90,7 +89,7 @@ MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
 _MAGIC, _MAGIC_SIZE = int.from_bytes(MAGIC, "little"), len(MAGIC)
 _FIRST_TYPES = tuple(int(kind) for kind in FIRST_TYPES)
 _SIZE_AT, _TYPE_AT, _POSITION_AT = map(header_offset, ("len_event", "type_code", "next_position"))
-_WHOLE_HEADER = length_of_header(4)
+_WHOLE_HEADER = header_length(4)
 # With a signed index, Numba would generate code for negative indexes.
 _ONE = np.uint64(1)
 

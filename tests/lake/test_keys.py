@@ -134,7 +134,7 @@ def test_a_key_whose_values_an_alter_converts(size: int, tmp_path: Path) -> None
     """In the log's mode, which is not strict, a negative number becomes 0."""
     log = TableLog("ab", "a")
     log.run("CREATE TABLE s.t (a TINYINT PRIMARY KEY, b SMALLINT)")
-    log.alter("MODIFY b TINYINT", "ab", "a")  # there are no rows yet
+    log.alter("MODIFY b TINYINT", "ab", "a")  # the table is still empty
     log.insert(1, 7)
     log.insert(2, 8)
     assert state(log, tmp_path, size) == dicts("ab", (1, 7), (2, 8))
@@ -152,7 +152,7 @@ def test_a_key_whose_values_an_alter_converts(size: int, tmp_path: Path) -> None
 
 def test_a_column_whose_default_earlier_rows_have(size: int, tmp_path: Path) -> None:
     log = TableLog("a", "a")
-    log.alter("ADD COLUMN b TINYINT DEFAULT 5", "ab", "a")  # there are no rows yet
+    log.alter("ADD COLUMN b TINYINT DEFAULT 5", "ab", "a")  # the table is still empty
     log.insert(1, 5)
     log.insert(2, 5)
     log.alter("ADD COLUMN c TINYINT NULL DEFAULT NULL", "abc", "a")
