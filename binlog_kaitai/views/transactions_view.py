@@ -12,13 +12,12 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
-from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Codes, Ints
 from binlog_kaitai.log.boundaries import Outcome
-from binlog_kaitai.log.line_arrays import json_text, plain
+from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Reading
-from binlog_kaitai.rows.string_columns import LONGEST
-from binlog_kaitai.rows.text.moment_texts import join_texts
+from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
 from binlog_kaitai.views.transaction_parts import part_schema
@@ -166,11 +165,6 @@ SORTS = {
     "events": ("events",),
 }
 
-#: Matches strings that need escapes in JSON.
-_SPECIAL = r'[\x00-\x1f"\\]'
-
-_IS_SPECIAL = np.array([byte < 32 or byte in b'"\\' for byte in range(256)])
-
 #: Number of rows kept before the first ones are selected again.
 _ROOM = 1 << 16
 
@@ -258,103 +252,65 @@ def _greatest(greatest: pa.Table, more: list[pa.RecordBatch], sort: str, limit: 
 
 
 def _json_lines(batch: pa.RecordBatch) -> bytes:
-    pieces: list[pa.Array | str] = []
-    for name, values in zip(batch.schema.names, batch.columns, strict=True):
-        pieces += ["{" if not pieces else ", ", f'"{name}": ', *_pieces(values)]
-    lines = _lines_of(*(one.encode() if isinstance(one, str) else one for one in pieces), b"}\n")
-    data = lines.buffers()[2]
-    offsets = memoryview(lines.buffers()[1]).cast("i")
-    return b"" if data is None else bytes(memoryview(data)[offsets[0] : offsets[len(lines)]])
+    ranges = [_ranges(values) for values in batch.columns]
+    starts = np.cumsum([0, *(len(data) for data, _ in ranges)])
+    whole, pool, rows = np.concatenate([data for data, _ in ranges]), Pool(), np.arange(len(batch))
+    program, between = LineProgram(pool), "{"
+    for field, values, (_, limits), start in zip(batch.schema, batch.columns, ranges, starts, strict=False):
+        program.text(f'{between}"{field.name}": ')
+        between = ", "
+        if pa.types.is_string(field.type):
+            column = pool.strings(whole, start + limits[:-1], np.diff(limits), bytes.decode, _mask(values))
+        elif pa.types.is_list(field.type):
+            column = _placed(pool, _lists(values))
+        elif pa.types.is_timestamp(field.type):
+            column = _placed(pool, _times(values))
+        else:
+            numbers = values.cast(pa.int64()) if pa.types.is_duration(field.type) else values
+            numbers = numbers.fill_null(0) if numbers.null_count else numbers
+            column = pool.numbers(numbers.to_numpy(zero_copy_only=False), _mask(values))
+        program.column(column)
+    return bytes(write_lines(whole, pool, [program.text("}\n")], rows, rows * 0, rows)[0])
 
 
-def _pieces(values: pa.Array) -> list[pa.Array | str]:
-    """The JSON text of a column, in pieces of which constants can be merged with those around."""
-    if pa.types.is_string(values.type) and not values.null_count and _is_plain(values):
-        return ['"', values, '"']
-    text = _json(values)
-    return [pc.fill_null(text, "null") if text.null_count else text]
+def _mask(values: pa.Array) -> Bools | None:
+    """Which values are not null; None for all."""
+    return values.is_valid().to_numpy(zero_copy_only=False) if values.null_count else None
 
 
-def _json(values: pa.Array) -> pa.Array:
-    """The JSON text of a column; null for null."""
-    kind = values.type
-    if pa.types.is_list(kind):
-        texts = _json(values.flatten())
-        lists = pa.ListArray.from_arrays(_offsets(values), texts)
-        return _joined("[", pc.binary_join(lists, ", "), "]")
-    if pa.types.is_string(kind):
-        return _quoted(values)
-    if pa.types.is_boolean(kind):
-        return pc.if_else(values, "true", "false")
-    if pa.types.is_timestamp(kind):
-        return _time(values)
-    return values.cast(pa.int64() if pa.types.is_duration(kind) else kind).cast(pa.string())
+def _ranges(texts: pa.Array) -> tuple[Bytes, Ints]:
+    """The bytes of strings, and where each begins; nothing for other values."""
+    if not pa.types.is_string(texts.type):
+        return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
+    _, offsets, data = texts.buffers()
+    limits = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    data = np.frombuffer(data or b"", dtype=np.uint8)[limits[0] : limits[-1]]
+    return data, limits.astype(np.int64) - limits[0]
 
 
-def _quoted(texts: pa.Array) -> pa.Array:
-    """Strings as JSON."""
-    found = _joined('"', texts, '"')
-    if _is_plain(texts):
-        return found
-    is_special = pc.fill_null(pc.match_substring_regex(texts, _SPECIAL), False)
-    escaped = [json_text(one).decode() for one in texts.filter(is_special).to_pylist()]
-    return pc.replace_with_mask(found, is_special, pa.array(escaped, pa.string()))
+def _placed(pool: Pool, texts: pa.Array) -> TextColumn:
+    """A column of JSON values given as text."""
+    data, limits = _ranges(texts)
+    starts, lengths = pool.append(data) + limits[:-1], np.diff(limits)
+    if (mask := _mask(texts)) is not None:
+        starts, lengths = np.where(mask, starts, pool.null[0]), np.where(mask, lengths, pool.null[1])
+    return TextColumn(TEXT, -starts - 1, lengths)
 
 
-def _is_plain(texts: pa.Array) -> bool:
-    """Whether no string contains a byte that may need an escape."""
-    data = texts.buffers()[2]
-    return data is None or not _IS_SPECIAL[np.frombuffer(data, dtype=np.uint8)].any()
+def _lists(lists: pa.Array) -> pa.Array:
+    """The JSON text of lists of strings."""
+    names = lists.flatten().dictionary_encode()
+    texts = pa.array([json_text(name).decode() for name in names.dictionary.to_pylist()], pa.string())
+    lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.cumsum([0, *lengths]), pa.int32())
+    joined = pc.binary_join(pa.ListArray.from_arrays(offsets, texts.take(names.indices)), ", ")
+    return pc.binary_join_element_wise("[", joined, "]", "")
 
 
-def _offsets(values: pa.Array) -> pa.Array:
-    """Start of each list in the flattened values."""
-    lengths = pc.list_value_length(values).to_numpy(zero_copy_only=False)
-    return pa.array([0, *lengths.cumsum().tolist()], pa.int32())
-
-
-def _time(values: pa.Array) -> pa.Array:
-    micros = values.cast(pa.int64())
+def _times(times: pa.Array) -> pa.Array:
+    """The JSON text of times: seconds, with six digits of a fraction unless it is 0."""
+    micros = times.cast(pa.int64())
     seconds = pc.divide(micros, _SECOND)
     rest = pc.subtract(micros, pc.multiply(seconds, _SECOND))
-    fraction = pc.utf8_lpad(rest.cast(pa.string()), 6, "0")
-    return pc.if_else(
-        pc.equal(rest, 0), seconds.cast(pa.string()), _joined(seconds.cast(pa.string()), ".", fraction)
-    )
-
-
-def _joined(*pieces: pa.Array | str) -> pa.Array:
-    """Concatenate texts row by row; null if any of them is null."""
-    return pc.binary_join_element_wise(*pieces, "", null_handling="emit_null")
-
-
-def _lines_of(*pieces: bytes | pa.Array) -> pa.Array:
-    """Concatenate texts row by row, none of which is null. A piece of bytes is part of each row."""
-    arrays, between = list[pa.Array](), [b""]
-    for piece in pieces:
-        if isinstance(piece, bytes):
-            between[-1] += piece
-        else:
-            arrays.append(piece)
-            between.append(b"")
-    count = len(arrays[0])
-    offsets = np.empty((len(arrays), count + 1), dtype=np.int32)
-    limits = np.cumsum([0, *map(len, between)])
-    bases = np.empty(len(arrays), dtype=np.int64)
-    parts, size = [np.frombuffer(b"".join(between), dtype=np.uint8)], int(limits[-1])
-    for number, array in enumerate(arrays):
-        _, positions, data = array.buffers()
-        offsets[number] = np.frombuffer(positions, dtype=np.int32)[array.offset : array.offset + count + 1]
-        begin, end = int(offsets[number, 0]), int(offsets[number, -1])
-        bases[number] = size - begin
-        if data is not None:
-            parts.append(np.frombuffer(data, dtype=np.uint8)[begin:end])
-            size += end - begin
-    total = size + (count - 1) * int(limits[-1])
-    if total > LONGEST:
-        raise OverflowError("the text of one column takes more than 2 GiB")
-    out, ends = np.empty(total, dtype=np.uint8), np.empty(count + 1, dtype=np.int32)
-    found = join_texts.run(np.concatenate(parts), offsets, bases, limits, out, ends)
-    if found != total:
-        raise AssertionError(f"concatenated texts exceed their buffer: {found}")
-    return pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(ends), pa.py_buffer(out)], 0)
+    whole, fraction = seconds.cast(pa.string()), pc.utf8_lpad(rest.cast(pa.string()), 6, "0")
+    return pc.if_else(pc.equal(rest, 0), whole, pc.binary_join_element_wise(whole, fraction, "."))

@@ -108,7 +108,6 @@ _TABLE = {
         "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
     "binlog_kaitai.rows.text.moment_texts": {
-        "join_texts": "u1[] i4[,] i8[] i8[] u1[]* i4[]*",
         "put_bytes": "u1[] i8[] i8[] b1[] i8[] u1[,] i8[,] u1[]* i8[]*",
         "put_clocks": "i8[] u1[]*",
         "put_numbers": "i8[] u1[]* i8[]*",

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.groups import distinct
-from binlog_kaitai.log.text_kernels import PAIRS, copy, put_number, put_padded
+from binlog_kaitai.log.text_kernels import PAIRS, put_number, put_padded
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
@@ -191,41 +191,6 @@ def put_numbers(values: Ints, out: Bytes, offsets: Ints) -> int:
         if offset + 20 <= out.shape[0]:
             offset = put_number(values[index], out, offset)
         offsets[index + 1] = offset
-    return offset
-
-
-@kernel
-def join_texts(data: Bytes, offsets: Array, bases: Ints, limits: Ints, out: Bytes, ends: Array) -> int:
-    """Write the texts of each row one after another, with the same bytes before, between and after them.
-
-    `data`: all texts and bytes.
-    `offsets`, `bases`: text `n` of a row is at `bases[n] + offsets[n, row]` to `bases[n] + offsets[n, row +
-    1]`.
-    `limits` (int64 array): the bytes before text `n` are at `limits[n]` to `limits[n + 1]`; the last ones
-    follow the last text.
-    `out`, `ends`: output: the rows, and the start of each, with one more element.
-    Returns the length of all rows; -1 if `out` is too small, -2 if a text is outside `data`.
-    """
-    offset = 0
-    count = offsets.shape[0]
-    ends[0] = 0
-    for row in range(ends.shape[0] - 1):
-        # Alternately constant bytes and texts.
-        for piece in range(2 * count + 1):
-            number = piece // 2
-            if piece % 2 == 0:
-                start = limits[number]
-                length = limits[number + 1] - start
-            else:
-                start = bases[number] + offsets[number, row]
-                length = bases[number] + offsets[number, row + 1] - start
-            if start < 0 or length < 0 or start + length > data.shape[0]:
-                return -2
-            if offset + length > out.shape[0]:
-                return -1
-            copy(data, start, length, out, offset)
-            offset += length
-        ends[row + 1] = offset
     return offset
 
 
