@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, count
+from typing import Any
 
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.ddl.column_charsets import DEFAULT, merge, read_charset
@@ -128,20 +129,9 @@ def _key_column(part: TokenCursor) -> str | None:
     return None if part else name
 
 
-@dataclass(slots=True)
-class _Attributes:
-    """The attributes that follow a column's type."""
-
-    is_unsigned: bool = False
-    is_nullable: bool = True
-    is_primary_key: bool = False
-    is_generated: bool = False
-    is_virtual: bool = False
-    is_visible: bool = True
-    charset: Charset = UNKNOWN_CHARSET
-    is_binary: bool = False
-    is_row_period: bool = False
-    is_unique: bool = False
+#: What a type and the attributes after it state: fields of a column, whether it `is_binary` and `is_unique`,
+#: and its `charset` as a :class:`Charset`.
+_Facts = dict[str, Any]
 
 
 def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
@@ -150,35 +140,31 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
     Raises `UnreadableError`: the column has no name, or no type that a server has.
     """
     name = cursor.dotted_name()[-1]
-    attributes = _Attributes()
-    base, arguments = _type(cursor, attributes, sql_mode)
-    _attributes(cursor, attributes)
+    facts: _Facts = {}
+    base, arguments = _type(cursor, facts, sql_mode)
+    _attributes(cursor, facts)
     texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
     if base == _SERIAL:
-        base, attributes.is_unsigned, attributes.is_nullable = "bigint", True, False
+        base, facts["is_unsigned"], facts["is_nullable"] = "bigint", True, False
     if base in _BOOLEANS:
         base, texts = "tinyint", ("1",)
     kind = sql_type(base)
     type_name = base + (f"({','.join(texts)})" if texts else "")
-    if kind.is_number and attributes.is_unsigned:
+    is_unsigned = facts.pop("is_unsigned", False) if kind.is_number else None
+    if is_unsigned:
         type_name += " unsigned"
-    charset = attributes.charset if kind.is_text else UNKNOWN_CHARSET
-    if attributes.is_binary and charset.charset is None:
+    is_binary, is_unique = (facts.pop(name, False) for name in ("is_binary", "is_unique"))
+    own_charset = facts.pop("charset", UNKNOWN_CHARSET)
+    charset = own_charset if kind.is_text else UNKNOWN_CHARSET
+    if is_binary and charset.charset is None:
         charset = replace(charset, collation="bin")  # the binary collation of a charset that is not known yet
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
-    column = ColumnDefinition(
-        name, type_name, base, texts,
-        is_unsigned=attributes.is_unsigned if kind.is_number else None,
-        charset=charset.charset, collation=charset.collation,
-        is_nullable=attributes.is_nullable, is_primary_key=attributes.is_primary_key,
-        is_generated=attributes.is_generated, is_virtual=attributes.is_virtual,
-        is_visible=attributes.is_visible, is_row_period=attributes.is_row_period,
-    )  # fmt: skip
-    return column, attributes.is_unique
+    facts |= {"is_unsigned": is_unsigned, "charset": charset.charset, "collation": charset.collation}
+    return ColumnDefinition(name, type_name, base, texts, **facts), is_unique
 
 
-def _type(cursor: TokenCursor, attributes: _Attributes, sql_mode: int) -> tuple[str, list[Token]]:
+def _type(cursor: TokenCursor, facts: _Facts, sql_mode: int) -> tuple[str, list[Token]]:
     """Parse the base name and arguments of a type, to the end of the type."""
     first = cursor.next()
     if first.kind is TokenKind.MARK or first.kind is TokenKind.STRING:
@@ -190,10 +176,10 @@ def _type(cursor: TokenCursor, attributes: _Attributes, sql_mode: int) -> tuple[
         sql_mode, first = sql_mode & _REAL_AS_FLOAT | mode, cursor.next()
     base = first.text.lower()
     if base == "national":
-        attributes.charset = _NATIONAL
+        facts["charset"] = _NATIONAL
         base = cursor.name().lower()
     elif base in ("nchar", "nvarchar"):
-        attributes.charset = _NATIONAL
+        facts["charset"] = _NATIONAL
     if base == "long":
         base = "mediumblob" if cursor.skip("VARBINARY") else "mediumtext"
         cursor.skip_one("VARCHAR", "VARCHARACTER", "CHAR", "CHARACTER")
@@ -230,16 +216,16 @@ def _full_name(name: str, sql_mode: int, *, has_arguments: bool) -> str:
     return _SYNONYMS.get(name, name)
 
 
-def _attributes(cursor: TokenCursor, attributes: _Attributes) -> None:
+def _attributes(cursor: TokenCursor, facts: _Facts) -> None:
     """Parse the attributes after a type, up to the end, FIRST or AFTER."""
     while cursor and cursor.keyword() not in ("FIRST", "AFTER"):
         if charset := read_charset(cursor):
             if charset.charset != DEFAULT:
-                attributes.charset = merge(attributes.charset, charset)
+                facts["charset"] = merge(facts.get("charset", UNKNOWN_CHARSET), charset)
             continue
         token = cursor.next()
         if take := _ATTRIBUTES.get(token.keyword):
-            take(cursor, attributes)
+            take(cursor, facts)
         elif token.kind is TokenKind.MARK and token.text == "(":
             raise UnreadableError("unexpected parenthesized group")
         if cursor.skip("="):  # the value of an engine's attribute
@@ -247,42 +233,41 @@ def _attributes(cursor: TokenCursor, attributes: _Attributes) -> None:
         cursor.skip_group()
 
 
-def _not(cursor: TokenCursor, attributes: _Attributes) -> None:
+def _not(cursor: TokenCursor, facts: _Facts) -> None:
     if cursor.skip("NULL"):
-        attributes.is_nullable = False
+        facts["is_nullable"] = False
 
 
-def _primary(cursor: TokenCursor, attributes: _Attributes) -> None:
+def _primary(cursor: TokenCursor, facts: _Facts) -> None:
     cursor.skip("KEY")
-    attributes.is_primary_key, attributes.is_nullable = True, False
+    facts |= {"is_primary_key": True, "is_nullable": False}
 
 
-def _unique(cursor: TokenCursor, attributes: _Attributes) -> None:
+def _unique(cursor: TokenCursor, facts: _Facts) -> None:
     cursor.skip("CLUSTERING")
     cursor.skip("KEY")
-    attributes.is_unique = True
+    facts["is_unique"] = True
 
 
-def _constraint(cursor: TokenCursor, attributes: _Attributes) -> None:
+def _constraint(cursor: TokenCursor, facts: _Facts) -> None:
     if cursor.keyword() not in ("CHECK", "REFERENCES"):
         cursor.name()
 
 
-def _as(cursor: TokenCursor, attributes: _Attributes) -> None:
-    attributes.is_generated = attributes.is_virtual = True
+def _as(cursor: TokenCursor, facts: _Facts) -> None:
+    facts |= {"is_generated": True, "is_virtual": True}
     if cursor.skip("ROW"):
-        attributes.is_virtual = attributes.is_nullable = False
-        attributes.is_row_period = True
+        facts |= {"is_virtual": False, "is_nullable": False, "is_row_period": True}
         cursor.skip_one("START", "END")
 
 
-def _on_update(cursor: TokenCursor, attributes: _Attributes) -> None:
+def _on_update(cursor: TokenCursor, facts: _Facts) -> None:
     cursor.next()
     _skip_value(cursor)
 
 
-def _set(name: str, value: object) -> Callable[[TokenCursor, _Attributes], None]:
-    return lambda cursor, attributes: setattr(attributes, name, value)
+def _set(name: str, value: object) -> Callable[[TokenCursor, _Facts], None]:
+    return lambda cursor, facts: facts.update({name: value})
 
 
 def _skip_value(cursor: TokenCursor) -> None:
@@ -326,7 +311,7 @@ def _skip_reference(cursor: TokenCursor) -> None:
             cursor.next()
 
 
-_ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], object]] = {
+_ATTRIBUTES: dict[str, Callable[[TokenCursor, _Facts], object]] = {
     "UNSIGNED": _set("is_unsigned", True),
     "ZEROFILL": _set("is_unsigned", True),
     "ASCII": _set("charset", Charset("latin1")),
@@ -341,14 +326,14 @@ _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Attributes], object]] = {
     "PERSISTENT": _set("is_virtual", False),
     "INVISIBLE": _set("is_visible", False),
     "AUTO_INCREMENT": _set("is_nullable", False),
-    "DEFAULT": lambda cursor, attributes: _skip_value(cursor),
+    "DEFAULT": lambda cursor, facts: _skip_value(cursor),
     "ON": _on_update,
-    "COMMENT": lambda cursor, attributes: cursor.next(),
-    "COLUMN_FORMAT": lambda cursor, attributes: cursor.next(),
-    "STORAGE": lambda cursor, attributes: cursor.next(),
+    "COMMENT": lambda cursor, facts: cursor.next(),
+    "COLUMN_FORMAT": lambda cursor, facts: cursor.next(),
+    "STORAGE": lambda cursor, facts: cursor.next(),
     "CONSTRAINT": _constraint,
-    "CLUSTERING": lambda cursor, attributes: cursor.skip("KEY"),  # of TokuDB; no primary key
-    "REFERENCES": lambda cursor, attributes: _skip_reference(cursor),
+    "CLUSTERING": lambda cursor, facts: cursor.skip("KEY"),  # of TokuDB; no primary key
+    "REFERENCES": lambda cursor, facts: _skip_reference(cursor),
 }
 
 
