@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from binlog_kaitai.core.grammar import masks
-from binlog_kaitai.ddl.definition_changes import columns_added_in, columns_moved_in
-from binlog_kaitai.ddl.lexer import TokenCursor
+from binlog_kaitai.ddl.definition_changes import column_clauses
+from binlog_kaitai.ddl.lexer import Token, TokenCursor
 from binlog_kaitai.ddl.statements import AlterTable
 from binlog_kaitai.values.column_kinds import of_type, sql_type
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
@@ -50,13 +50,15 @@ def conversions_by(
     ``*`` for all: the table is unknown, or the statement may remove rows.
     Raises `UnreadableError`: a clause cannot be parsed.
     """
-    redefined = {name.casefold() for name in _redefined(statement)}
-    filled = tuple(_filled(statement))
+    columns = list(column_clauses(statement.clauses))
+    redefined = {one.new.casefold() for one in columns if one.verb in ("CHANGE", "MODIFY")}
+    is_every = statement.removes_rows or bool(redefined)
+    is_every |= any(TokenCursor(clause).skip("CONVERT", "TO") for clause in statement.clauses)
+    filled = tuple(one.new for one in columns if one.verb == "ADD" and _is_filled(one.rest.rest()))
     if statement.removes_rows or before is None or after is None:
-        return Conversions(("*",) if statement.removes_rows or redefined else (), filled=filled)
+        return Conversions(("*",) if is_every else (), filled=filled)
     is_strict = bool(sql_mode & _STRICT)
-    moved = [pair for clause in statement.clauses for pair in columns_moved_in(clause)]
-    new_names = {old.casefold(): new for old, new in moved if old}
+    new_names = {one.old.casefold(): one.new for one in columns if one.old != one.new and one.old}
     values: list[str] = []
     fractions: list[str] = []
     for old in before.columns:
@@ -74,36 +76,19 @@ def conversions_by(
     return Conversions(tuple(values), tuple(fractions), filled)
 
 
-def _redefined(statement: AlterTable) -> Iterator[str]:
-    """The new names of columns that clauses define, and ``*`` for all."""
-    for cursor in map(TokenCursor, statement.clauses):
-        word = cursor.skip_one("CHANGE", "MODIFY", "CONVERT")
-        if word == "CONVERT":
-            if cursor.skip("TO"):
-                yield "*"
-        elif word:
-            cursor.skip("COLUMN")
-            cursor.skip("IF", "EXISTS")
-            name = cursor.dotted_name()[-1]
-            yield name if word == "MODIFY" else cursor.dotted_name()[-1]
-
-
-def _filled(statement: AlterTable) -> Iterator[str]:
-    """The names of new columns that are generated, or have a default other than NULL, if only the type's."""
-    for column in (one for clause in statement.clauses for one in columns_added_in(clause)):
-        name = column.dotted_name()[-1]
-        words = ["", *(token.keyword for token in column.rest())]
-        pairs = [*pairwise(words)]
-        is_null = any(word == "NULL" and before != "NOT" for before, word in pairs)
+def _is_filled(definition: Sequence[Token]) -> bool:
+    """Whether a new column is generated, or has a default other than NULL, if only the type's."""
+    words = ["", *(token.keyword for token in definition)]
+    pairs = [*pairwise(words)]
+    is_null = any(word == "NULL" and before != "NOT" for before, word in pairs)
+    return (
+        ("NOT", "NULL") in pairs
+        or not _FILLED.isdisjoint(words)
+        or any(word == "KEY" and before != "UNIQUE" for before, word in pairs)
+        or any(before == "DEFAULT" and word != "NULL" for before, word in pairs)
         # Whether a TIMESTAMP may be NULL without that word depends on a setting of the server.
-        if (
-            ("NOT", "NULL") in pairs
-            or not _FILLED.isdisjoint(words)
-            or any(word == "KEY" and before != "UNIQUE" for before, word in pairs)
-            or any(before == "DEFAULT" and word != "NULL" for before, word in pairs)
-            or (("", "TIMESTAMP") in pairs[:1] and not is_null)
-        ):
-            yield name
+        or (("", "TIMESTAMP") in pairs[:1] and not is_null)
+    )
 
 
 def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.elements import is_column
@@ -164,62 +164,58 @@ def _of_renames(
 
 
 def _of_alter(statement: AlterTable, schema: str, before: TableDefinition | None) -> DefinitionChange:
-    renamed = []
+    renamed: list[tuple[str, str]] = []
     for clause in statement.clauses:
         with suppress(UnreadableError):  # the definition after the statement is unknown then
-            columns = renamed_in(clause)
-            if columns is not None and (before is None or before.find(columns[0]) is not None):
-                renamed.append(columns)
+            for verb, old, other, _ in column_clauses([clause]):
+                is_known = before is None or before.find(old) is not None
+                if verb in ("CHANGE", "RENAME") and old != other and is_known:
+                    renamed.append((old, other))
     new = (None, None) if statement.new_name is None else qualified(statement.new_name, schema)
     key = qualified(statement.name, schema)
     return DefinitionChange(DdlKind.ALTER_TABLE, *key, new[0], new[1], before, renamed=tuple(renamed))
 
 
-def renamed_in(clause: Sequence[Token]) -> tuple[str, str] | None:
-    """The old and the new name of the column that a clause of ALTER TABLE renames.
+class ColumnClause(NamedTuple):
+    """A column in a clause of ALTER TABLE.
 
-    Raises `UnreadableError`: there is no name.
+    `verb`: ``ADD``, ``CHANGE``, ``MODIFY``, ``RENAME`` or ``DROP``.
+    `old`, `new`: its names before and after; "" for one that is new or dropped.
+    `rest`: what follows the names.
     """
-    cursor = TokenCursor(clause)
-    is_change = cursor.skip("CHANGE")
-    if not is_change and not cursor.skip("RENAME", "COLUMN"):
-        return None
-    if is_change:
-        cursor.skip("COLUMN")
-    cursor.skip("IF", "EXISTS")
-    old = cursor.dotted_name()[-1]
-    if not is_change:
-        cursor.skip("TO")
-    new = cursor.dotted_name()[-1]
-    return None if old == new else (old, new)
+
+    verb: str
+    old: str
+    new: str
+    rest: TokenCursor
 
 
-def columns_moved_in(clause: Sequence[Token]) -> list[tuple[str, str]]:
-    """The old and new names of columns in a clause of ALTER TABLE; "" for one that is new or dropped.
+def column_clauses(clauses: Iterable[Sequence[Token]]) -> Iterator[ColumnClause]:
+    """The columns in clauses of ALTER TABLE.
 
-    Raises `UnreadableError`: there is no name.
+    Raises `UnreadableError`: there is no name, or a parenthesis is missing.
     """
-    if (renamed := renamed_in(clause)) is not None:
-        return [renamed]
-    if added := columns_added_in(clause):
-        return [("", one.dotted_name()[-1]) for one in added]
-    cursor = TokenCursor(clause)
-    if cursor.skip("DROP") and (cursor.skip("COLUMN") or cursor.keyword() not in _NOT_COLUMNS):
+    for cursor in map(TokenCursor, clauses):
+        verb = cursor.skip_one("ADD", "CHANGE", "MODIFY", "RENAME", "DROP")
+        if not verb or not (cursor.skip("COLUMN") or _is_about_column(verb, cursor)):
+            continue
+        if verb == "ADD":
+            cursor.skip("IF", "NOT", "EXISTS")
+            elements = [cursor] if cursor.mark() != "(" else map(TokenCursor, split(cursor.group()))
+            for element in filter(is_column, elements):
+                yield ColumnClause(verb, "", element.dotted_name()[-1], element)
+            continue
         cursor.skip("IF", "EXISTS")
-        return [(cursor.dotted_name()[-1], "")]
-    return []
+        old = new = cursor.dotted_name()[-1]
+        if verb == "DROP":
+            new = ""
+        elif verb != "MODIFY":
+            cursor.skip("TO")
+            new = cursor.dotted_name()[-1]
+        yield ColumnClause(verb, old, new, cursor)
 
 
-def columns_added_in(clause: Sequence[Token]) -> list[TokenCursor]:
-    """The definitions of new columns in a clause of ALTER TABLE, from their names on.
-
-    Raises `UnreadableError`: a parenthesis is missing.
-    """
-    cursor = TokenCursor(clause)
-    if not cursor.skip("ADD"):
-        return []
-    if not cursor.skip("COLUMN") and (cursor.keyword() in _NOT_COLUMNS or not is_column(cursor)):
-        return []
-    cursor.skip("IF", "NOT", "EXISTS")
-    elements = [cursor] if cursor.mark() != "(" else [TokenCursor(one) for one in split(cursor.group())]
-    return [one for one in elements if is_column(one)]
+def _is_about_column(verb: str, cursor: TokenCursor) -> bool:
+    if verb in ("ADD", "DROP"):
+        return cursor.keyword() not in _NOT_COLUMNS and (verb == "DROP" or is_column(cursor))
+    return verb != "RENAME"

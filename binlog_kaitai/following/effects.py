@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.conversions import Conversions, conversions_by
-from binlog_kaitai.ddl.definition_changes import columns_moved_in
+from binlog_kaitai.ddl.definition_changes import column_clauses
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, may_affect_tables, may_truncate
 from binlog_kaitai.ddl.statements import (
@@ -275,7 +275,8 @@ def _of_alter(
     effect: Callable[..., Effect],
 ) -> list[Effect]:
     effects: list[Effect] = []
-    if columns := tuple(pair for clause in statement.clauses for pair in columns_moved_in(clause)):
+    pairs = ((one.old, one.new) for one in column_clauses(statement.clauses))
+    if columns := tuple((old, new) for old, new in pairs if old != new):
         effects.append(effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
     for clause in statement.clauses:
         cursor = TokenCursor(clause)
