@@ -13,6 +13,8 @@ Rules
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from zlib_ng.zlib_ng import crc32
@@ -20,7 +22,7 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, Format, header_struct, read_header
 from binlog_kaitai.core.tree import Node
-from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.errors import BinlogError, GrammarError
 
 #: The largest size an event header can hold (`Log_event::data_written`).
 MAX_SIZE = (1 << 32) - 1
@@ -122,34 +124,21 @@ class RowNumbers(Generic[_Event]):
     """
 
     def __init__(self, read_again: Callable[[], Iterator[_Event]]) -> None:
-        self._ends: list[int | None] = []
+        self._firsts = {0: 0}
         self._read_again = read_again
-        self._skipped: Iterator[_Event] | None = None
-        self._position = 0
 
     def first(self, ordinal: int, count: Callable[[_Event], int]) -> int:
         """The number of an event's first row.
 
         `ordinal`: index of the rows event in the payload, from 0.
-        `count`: counts the rows of an event; called for events whose end was not recorded with `set_end`.
+        `count`: counts the rows of an event; called for all of them unless the end of the one before was
+        recorded with `set_end`.
         """
-        if not ordinal:
-            return 0
-        if (end := self._end(ordinal - 1)) is not None:
-            return end
-        if self._skipped is None:
-            self._skipped = self._read_again()
-        while self._position < ordinal and (event := next(self._skipped, None)) is not None:
-            if self._end(self._position) is None:
-                before = self._end(self._position - 1) if self._position else 0
-                self.set_end(self._position, (before or 0) + count(event))
-            self._position += 1
-        return self._end(ordinal - 1) or 0
+        if ordinal not in self._firsts:
+            with suppress(BinlogError):  # damage is reported where the payload is read
+                self._firsts.update(enumerate(accumulate(map(count, self._read_again())), 1))
+        return self._firsts.get(ordinal, 0)
 
     def set_end(self, ordinal: int, end: int) -> None:
         """Record the number after an event's last row."""
-        self._ends += [None] * (ordinal + 1 - len(self._ends))
-        self._ends[ordinal] = end
-
-    def _end(self, ordinal: int) -> int | None:
-        return self._ends[ordinal] if ordinal < len(self._ends) else None
+        self._firsts[ordinal + 1] = end
