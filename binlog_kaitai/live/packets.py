@@ -72,9 +72,9 @@ MAX_EVENT = (1 << 30) + (1 << 16)
 #: Maximum number of consecutive packets without an event of a log; a real server sends at most four.
 _MOST_ARTIFICIAL = 16
 
-#: Why `unpack` stopped: the next packet is incomplete; it is not a plain event; the output is full; a packet
-#: is missing.
-MORE, SPECIAL, FULL, BROKEN = 0, 1, 2, 3
+#: Why `unpack` stopped: it needs more bytes, or more room; the next packet is not a plain event; a packet is
+#: missing.
+MORE, SPECIAL, BROKEN = 0, 1, 2
 
 PACKET_HEADER, SEQUENCE_AT = sizes.NetworkPacket.HEAD_SIZE, sizes.NetworkPacket.SEQUENCE_ID_AT
 #: A payload of this length continues in the next packet.
@@ -88,6 +88,7 @@ def unpack(
     data: Bytes,
     begin: int,
     end: int,
+    left: int,
     sequence: int,
     prefix: int,
     header_length: int,
@@ -96,22 +97,30 @@ def unpack(
     special: Bools,
     ack_mask: int,
     out: Bytes,
-) -> tuple[int, int, int, int]:
+) -> tuple[int, int, int, int, int]:
     """Copy the events of the packets in `data[begin:end]` to `out`, without gaps.
 
+    `left`: number of bytes at first that belong to an event whose start was copied before.
     `sequence`: expected number of the next packet.
     `prefix`: bytes of a payload before its event: 1, or 3 with semi-synchronous replication.
     `header_length`, `size_at`, `type_at`: length of an event header, and the offsets of the event size and
     type code in it.
     `special`: 256 flags: the type codes to stop at.
     `ack_mask`: bits of the third byte of `prefix` that request an acknowledgement; stops at such an event.
-    Returns (offset of the next packet, its number, bytes in `out`, why it stopped)
+    Returns (offset of the next byte, how many of the event there are left, number of the next packet, bytes
+    in `out`, why it stopped)
     """
     count = 0
     while True:
+        if begin < 0 or left < 0 or end > data.shape[0]:
+            return begin, left, sequence, count, MORE
+        size = min(left, end - begin, out.shape[0] - count)
+        if size > 0:
+            copy(data, begin, size, out, count)
+            begin, left, count = begin + size, left - size, count + size
         event = begin + PACKET_HEADER + prefix
-        if begin < 0 or end > data.shape[0] or event + header_length > end:
-            return begin, sequence, count, MORE
+        if left > 0 or event + header_length > end:
+            return begin, left, sequence, count, MORE
         first = np.uint64(begin)
         length = (
             np.int64(data[first])
@@ -119,22 +128,15 @@ def unpack(
             | np.int64(data[first + _TWO]) << np.int64(16)
         )
         if np.int64(data[np.uint64(begin + SEQUENCE_AT)]) != sequence:
-            return begin, sequence, count, BROKEN
+            return begin, left, sequence, count, BROKEN
         size = int(length - prefix)
         if length == CONTINUED or size < header_length or data[np.uint64(begin + PACKET_HEADER)] != 0:
-            return begin, sequence, count, SPECIAL
+            return begin, left, sequence, count, SPECIAL
         if prefix > 1 and np.int64(data[np.uint64(event - 1)]) & ack_mask:
-            return begin, sequence, count, SPECIAL
+            return begin, left, sequence, count, SPECIAL
         if special[data[np.uint64(event + type_at)]] or read_u4(data, np.uint64(event + size_at)) != size:
-            return begin, sequence, count, SPECIAL
-        if event + size > end:
-            return begin, sequence, count, MORE
-        if count + size > out.shape[0]:
-            return begin, sequence, count, FULL
-        copy(data, event, size, out, count)
-        count += size
-        begin = event + size
-        sequence = (sequence + 1) % 256
+            return begin, left, sequence, count, SPECIAL
+        begin, left, sequence = event, size, (sequence + 1) % 256
 
 
 class StreamState(Enum):
@@ -173,7 +175,7 @@ class DumpStream(io.RawIOBase):
         self._wire = Wire(connection, timeout, is_eager=is_eager)
         self._waits = waits
         self._prefix = 0  # unknown before the first packet
-        self._left = 0  # remaining bytes of the current packet
+        self._left = 0  # bytes of the event in the current packet that are not given yet
         self._is_continued, self._in_next_packets = False, 0
         self._artificial = 0  # packets since the last event of a log
         self._pending = b""
@@ -248,18 +250,19 @@ class DumpStream(io.RawIOBase):
             view[: len(part)] = part
             self._pending = self._pending[len(part) :]
             return len(part)
-        if self._left or self._is_continued:
-            return self._give_part(view)
-        if self.ack_wanted:
+        if self._is_continued and not self._left:
+            self._wire.need(PACKET_HEADER)
+            self._begin_part(self._wire.begin_packet())
+        elif self.ack_wanted and not self._left:
             self.state = StreamState.IDLE
             return 0
-        count, why = self._unpack(view) if self._prefix else (0, MORE)
+        count, why = self._unpack(view)
         if count:
             return count
         if why == BROKEN:
             self._wire.check_sequence()
-        if why == MORE and not self._is_packet_begun():
-            if self._wire.is_idle():
+        if why == MORE and (self._left or not self._wire.has_packet()):
+            if not self._left and self._wire.is_idle():
                 self.state = StreamState.IDLE
             else:
                 self._wire.receive()
@@ -268,38 +271,16 @@ class DumpStream(io.RawIOBase):
         return 0
 
     def _unpack(self, view: memoryview) -> tuple[int, int]:
-        begin, sequence, count, why = unpack.run(
-            self._wire.buffer, self._wire.begin, self._wire.end, self._wire.sequence, self._prefix, _HEADER,
-            header_offset("len_event"), header_offset("type_code"), _SPECIAL, _ACK,
-            np.frombuffer(view, dtype=np.uint8),
+        wire = self._wire
+        is_last = self._is_continued or self.ack_wanted
+        begin, left, sequence, count, why = unpack.run(
+            wire.buffer, wire.begin, min(wire.end, wire.begin + self._left) if is_last else wire.end,
+            self._left, wire.sequence, self._prefix, _HEADER, header_offset("len_event"),
+            header_offset("type_code"), _SPECIAL, _ACK, np.frombuffer(view, dtype=np.uint8),
         )  # fmt: skip
-        self._wire.advance(int(begin), int(sequence))
+        self._left = int(left)
+        wire.advance(int(begin), int(sequence))
         return int(count), int(why)
-
-    def _give_part(self, view: memoryview) -> int:
-        """Bytes of an event that bypasses the kernel, directly into the caller's buffer."""
-        if not self._left:
-            self._wire.need(PACKET_HEADER)
-            self._begin_part(self._wire.begin_packet())
-            return 0
-        size = min(self._left, len(view))
-        have = min(self._wire.end - self._wire.begin, size)
-        if have:
-            view[:have] = self._wire.view[self._wire.begin : self._wire.begin + have]
-            self._wire.begin += have
-        else:
-            have = self._wire.receive_into(view[:size])
-        self._left -= have
-        return have
-
-    def _is_packet_begun(self) -> bool:
-        """Whether enough of a packet is available that the kernel cannot process (too long or too short)."""
-        have = self._wire.end - self._wire.begin
-        if have < PACKET_HEADER:
-            return False
-        length = self._wire.length()
-        whole = PACKET_HEADER + length <= have
-        return whole or (length > BUFFER // 2 and have >= PACKET_HEADER + _SEMI_SYNC + _HEADER)
 
     def _special(self) -> None:
         """Process the next packet, which is not a plain event."""
@@ -412,7 +393,7 @@ def checked_name(name: str) -> str:
     return name
 
 
-#: Size of the buffer in bytes. Longer packets are received directly by the caller's buffer.
+#: Size of the buffer in bytes. Only events may be longer.
 BUFFER = 4 << 20
 
 #: With fewer bytes received, wait this long for more, in seconds.
@@ -470,6 +451,11 @@ class Wire:
             raise ConnectionLostError(f"no data from the server for {self._timeout:g} s")
         return False
 
+    def has_packet(self) -> bool:
+        """Whether the next packet is in the buffer to its end."""
+        have = self.end - self.begin
+        return have >= PACKET_HEADER and have >= PACKET_HEADER + self.length()
+
     def length(self) -> int:
         """Payload length of the next packet, whose header has been received."""
         return int.from_bytes(self.view[self.begin : self.begin + SEQUENCE_AT], "little")
@@ -509,13 +495,19 @@ class Wire:
         """Receive more bytes into the buffer."""
         if self.begin == self.end:
             self.begin = self.end = 0
-            self._waited = 0.0
         elif self.end == len(self.buffer) or self.begin > len(self.buffer) // 2:
             have = self.end - self.begin
             self.buffer[:have] = self.buffer[self.begin : self.end].copy()
             self.begin, self.end = 0, have
-        self.end += self.receive_into(self.view[self.end :])
         began, before = time.monotonic(), self.end
+        try:
+            count = self._socket.recv_into(self.view[self.end :])
+        except OSError as error:  # includes timeouts
+            raise broken(error) from error
+        if not count:
+            raise ConnectionLostError(_CLOSED)
+        self.end += count
+        self._heard = time.monotonic()
         # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
         with suppress(ConnectionLostError):  # received bytes take precedence
             while self.end < (limit := min(self.begin + _SMALL_BURST, len(self.buffer))):
@@ -535,7 +527,7 @@ class Wire:
 
     def advance(self, begin: int, sequence: int) -> None:
         """Continue after packets that were taken out of the buffer."""
-        if begin != self.begin:
+        if sequence != self.sequence:
             self._waited = 0.0
         self.begin, self.sequence = begin, sequence
 
@@ -563,30 +555,11 @@ class Wire:
                 self._heard = time.monotonic()
             self._socket.settimeout(timeout)
 
-    def receive_into(self, view: memoryview) -> int:
-        """Receive bytes from the socket directly into a buffer."""
-        began = time.monotonic()
-        try:
-            count = int(self._socket.recv_into(view))
-        except OSError as error:  # includes timeouts
-            raise broken(error) from error
-        if not count:
-            raise ConnectionLostError(_CLOSED)
-        self._heard = time.monotonic()
-        self._check_rate(count, began)
-        return count
-
     def is_idle(self) -> bool:
         """Whether the buffer is empty and no bytes are available."""
         return self.begin == self.end and not self.is_ready(0)
 
     def is_ready(self, seconds: float) -> bool:
         """Whether bytes are available, or arrive within some seconds."""
-        if isinstance(self._socket, ssl.SSLSocket) and self._socket.pending():
-            return True
-        deadline = time.monotonic() + seconds
-        while True:
-            if self._poll.poll(max(0.0, 1000 * (deadline - time.monotonic()))):
-                return True
-            if time.monotonic() >= deadline:
-                return False
+        is_pending = isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()
+        return bool(is_pending or self._poll.poll(1000 * seconds))

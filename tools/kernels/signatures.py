@@ -23,7 +23,7 @@ _TABLE = {
         "same_ranges": "u1[] i8[] i8[] i8[] b1[]*",
     },
     "binlog_kaitai.live.packets": {
-        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
+        "unpack": "u1[] i8 i8 i8 i8 i8 i8 i8 i8 b1[] i8 u1[]*",
     },
     "binlog_kaitai.log.block": {
         "divide": "i8[] i8[] u1[] u1[] i8 i8 i8[]* i8[]* i8[]* i8[]*",
