@@ -91,10 +91,6 @@ class BinlogError(Exception):
             place.append(f"field {self.field}")
         return printable(f"{', '.join(place)}: {self.reason}" if place else self.reason)
 
-    def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions cross process boundaries in Spark; keyword arguments do not survive by themselves.
-        return _rebuild, (type(self), self.reason, self.file, self.position, self.event_type, self.field)
-
 
 def printable(text: str) -> str:
     """Text for any terminal and encoder: control characters and bytes that are not UTF-8 are escaped."""
@@ -105,17 +101,6 @@ def _escape(code: int) -> str:
     # Python keeps a byte that is not UTF-8 as a surrogate from U+DC80 to U+DCFF.
     byte = code - 0xDC00 if 0xDC80 <= code <= 0xDCFF else code
     return f"\\x{byte:02x}" if byte < 0x100 else f"\\u{code:04x}"
-
-
-def _rebuild(
-    kind: type[BinlogError],
-    reason: str,
-    file: str | None,
-    position: int | None,
-    event_type: str | None,
-    field: str | None,
-) -> BinlogError:
-    return kind(reason, file=file, position=position, event_type=event_type, field=field)
 
 
 class DefinitionWarning(UserWarning):
