@@ -6,7 +6,7 @@ the format description, the previous GTIDs, and the rotation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from binlog_kaitai.errors import reading
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.read_options import no_progress
 from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.transactions_view import read_transactions
@@ -43,14 +44,19 @@ class Slice:
 
 
 def slice_log(
-    sources: list[Source], targets: list[str], *, overwrite: bool = False, **filters: Any
+    sources: list[Source],
+    targets: list[str],
+    *,
+    overwrite: bool = False,
+    progress: Callable[[Source, int], object] = no_progress,
+    **filters: Any,
 ) -> Iterator[Slice]:
     """For each log, write a new one with the transactions that match the filters.
 
     `sources`: the logs, in order.
     `targets`: paths of the new logs.
     `overwrite`: overwrite existing files.
-    `filters`: as :func:`binlog_kaitai.read_transactions` takes them.
+    `progress`, `filters`: as :func:`binlog_kaitai.read_transactions` takes them.
     Raises `UsageError`: a target exists or is one of the logs, or a filter is invalid.
     Raises `BinlogError`: a log is damaged.
     """
@@ -58,11 +64,11 @@ def slice_log(
     for target in targets:
         refuse_inputs(target, inputs)
     wanted = {plain(source.name): _Ranges() for source in sources}
-    for batch in read_transactions(sources, **filters):
+    for batch in read_transactions(sources, progress=progress, **filters):
         # A batch covers a single log.
         wanted[batch.column("file")[0].as_py()].add(batch)
     for source, target in zip(sources, targets, strict=True):
-        yield _write(source, target, wanted[plain(source.name)], inputs, overwrite)
+        yield _write(source, target, wanted[plain(source.name)], inputs, overwrite, progress)
 
 
 class _Ranges:
@@ -85,7 +91,14 @@ class _Ranges:
             self.ends.append(ends[np.append(is_new[1:], True)])
 
 
-def _write(source: Source, target: str, wanted: _Ranges, inputs: list[str | None], overwrite: bool) -> Slice:
+def _write(
+    source: Source,
+    target: str,
+    wanted: _Ranges,
+    inputs: list[str | None],
+    overwrite: bool,
+    progress: Callable[[Source, int], object],
+) -> Slice:
     done = Slice(source.name, target, wanted.count, open=wanted.open)
     nothing = np.zeros(0, dtype=np.int64)
     starts, ends = (np.concatenate([nothing, *limits]) for limits in (wanted.starts, wanted.ends))
@@ -102,5 +115,6 @@ def _write(source: Source, target: str, wanted: _Ranges, inputs: list[str | None
             rows = np.flatnonzero(chosen)
             writer.write(block, rows)
             done.events += len(rows)
+            progress(source, int(block.end_positions[-1]))
         done.bytes = writer.position
     return done

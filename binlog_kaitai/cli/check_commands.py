@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import print_json, progress_over, say, warn, watched
+from binlog_kaitai.cli.console import print_json, progress_over, say, warn
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.sources.source import Source
@@ -50,7 +51,8 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
     definitions = SeriesDefinitions()
     coverage = Coverage()
     for source in resolve(sources):
-        with progress_over(source) as advance:
+        with progress_over() as progress:
+            advance = partial(progress, source)
             report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)
         damage_count += report.damage_count
         not_checked += report.not_checked is not None
@@ -100,14 +102,14 @@ def repair(
         raise UsageError("matches several logs; repair one at a time", file=source)
     format_logs = resolve(format_from) if format_from else []
     options.refuse_inputs(target, [source, format_from])
-    with progress_over(sources[0]) as advance:
+    with progress_over() as progress:
         done = repair(
             sources[0],
             target,
             keep_partial=keep_partial,
             format_from=format_logs[0] if format_logs else None,
             overwrite=overwrite,
-            progress=advance,
+            progress=partial(progress, sources[0]),
         )
     if output == "json":
         print_json(to_json(repair_object(done)))
@@ -139,8 +141,6 @@ def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unp
     by any of its events (schema, table, type). With several logs, DIR receives one log of the same name for
     each.
 
-    Options marked * may be repeated.
-
     \b
     Examples:
       binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
@@ -154,8 +154,8 @@ def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unp
     targets = _targets(logs, target)
     for path in targets:
         options.refuse_inputs(path, sources)
-    with watched(logs, beside_output=True) as watched_logs:
-        for done in slice_log(watched_logs, targets, overwrite=overwrite, **filters):
+    with progress_over(beside_output=True) as progress:
+        for done in slice_log(logs, targets, overwrite=overwrite, progress=progress, **filters):
             say(slice_line(done))
 
 

@@ -6,25 +6,20 @@ output lines go to the same terminal.
 
 from __future__ import annotations
 
-import io
 import os
 import shutil
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
 from binlog_kaitai.render.output_text import ENCODING_ERRORS, TableWriter, TerminalWriter, printable
-from binlog_kaitai.sources.layer import Above
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
     from rich.progress import Progress, TaskID
 
     from binlog_kaitai.sources.source import Source
@@ -46,23 +41,23 @@ def interrupt(*_: object) -> None:
     raise KeyboardInterrupt
 
 
-def text_output() -> BinaryIO:
-    """Where to write text of a log: stdout, with control characters escaped if it is a terminal."""
+def text_output(*, is_table: bool = False) -> BinaryIO:
+    """Where to write text of a log: stdout, with control characters escaped if it is a terminal.
+
+    A terminal gets the lines of a table folded and colored.
+    """
     stream = sys.stdout.buffer
-    return cast(BinaryIO, TerminalWriter(stream)) if sys.stdout.isatty() else stream
+    if not sys.stdout.isatty():
+        return stream
+    if not is_table:
+        return cast(BinaryIO, TerminalWriter(stream))
+    width = shutil.get_terminal_size().columns
+    return cast(BinaryIO, TableWriter(stream, width, has_colors=has_colors()))
 
 
 def has_colors() -> bool:
     """Whether stdout is a terminal that shows colors."""
     return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
-def table_output() -> BinaryIO:
-    """Like `text_output`, for lines of a table, which a terminal gets folded and colored."""
-    if not sys.stdout.isatty():
-        return sys.stdout.buffer
-    width = shutil.get_terminal_size().columns
-    return cast(BinaryIO, TableWriter(sys.stdout.buffer, width, has_colors=has_colors()))
 
 
 def print_json(text: str) -> None:
@@ -90,20 +85,13 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress_over(source: Source) -> Iterator[Callable[[int], object]]:
-    """A bar for reading one log; yields a function that takes the offset reached."""
-    with progress_over_all() as advance:
-        yield lambda position: advance(source, position)
-
-
-@contextmanager
-def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterator[Advance]:
-    """A bar for reading several logs, each from its start; yields a function that takes log and offset.
+def progress_over(task: str = "", *, beside_output: bool = False) -> Iterator[Advance]:
+    """A bar for reading logs, each from its start; yields a function that takes log and offset.
 
     `task`: the name of the operation, if there are several.
     `beside_output`: lines are written to stdout meanwhile: no bar if that is a terminal, too.
     """
-    if not _may_show(beside_output):
+    if not sys.stderr.isatty() or (beside_output and sys.stdout.isatty()):
         yield lambda source, position: None
         return
     bar = _Bar(task)
@@ -111,58 +99,6 @@ def progress_over_all(task: str = "", *, beside_output: bool = False) -> Iterato
         yield bar.advance
     finally:
         bar.close()
-
-
-@contextmanager
-def watched(sources: list[Source], *, beside_output: bool = False) -> Iterator[list[Source]]:
-    """A bar for reading these logs; returns the same logs, which report their progress to it."""
-    if not _may_show(beside_output):
-        yield sources
-        return
-    with progress_over_all(beside_output=beside_output) as advance:
-
-        def opened(source: Source) -> BinaryIO:
-            return cast(BinaryIO, _Watched(source, advance))
-
-        yield [replace(source, open=partial(opened, source)) for source in sources]
-
-
-def _may_show(beside_output: bool) -> bool:
-    return sys.stderr.isatty() and not (beside_output and sys.stdout.isatty())
-
-
-class _Watched(Above):
-    """The stream of a log, which reports how far it has been read."""
-
-    def __init__(self, source: Source, advance: Advance) -> None:
-        super().__init__(source.open())
-        self._source, self._advance = source, advance
-        self._position = 0
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._raw.read(size) or b""
-        self._moved_to(self._position + len(data))
-        return data
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        # Not every stream has this method; callers handle the AttributeError.
-        count: int = self._raw.readinto(buffer) or 0  # type: ignore[attr-defined]
-        self._moved_to(self._position + count)
-        return count
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        self._position = self._raw.seek(offset, whence)
-        return self._position
-
-    def tell(self) -> int:
-        return self._raw.tell()
-
-    def fileno(self) -> int:
-        return self._raw.fileno()
-
-    def _moved_to(self, position: int) -> None:
-        self._position = position
-        self._advance(self._source, position)
 
 
 class _Bar:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import progress_over_all, say, table_output, text_output, warn
+from binlog_kaitai.cli.console import progress_over, say, text_output, warn
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError, UsageError
 
@@ -38,25 +38,18 @@ _OPERATIONS: dict[str, Callable[[GtidSet, GtidSet], GtidSet]] = {
 _GTID = re.compile(r"\s*(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\s*:|[0-9]+-[0-9]+-[0-9]+)")
 
 
-class _Words(click.Path):
-    """Completes the operations as the first word, and files."""
-
-    def shell_complete(
-        self, ctx: click.Context, param: click.Parameter, incomplete: str
-    ) -> list[click.shell_completion.CompletionItem]:
-        words = [] if ctx.params.get("operands") else _OPERATIONS
-        operations = [
-            click.shell_completion.CompletionItem(operation)
-            for operation in words
-            if operation.startswith(incomplete)
-        ]
-        return [*operations, *super().shell_complete(ctx, param, incomplete)]
+def _complete(
+    context: click.Context, operand: click.Parameter, beginning: str
+) -> list[click.shell_completion.CompletionItem]:
+    """Operations as the first word, and files."""
+    words = [] if context.params.get("operands") else _OPERATIONS
+    files = operand.type.shell_complete(context, operand, beginning)
+    found = [word for word in words if word.startswith(beginning)]
+    return [*map(click.shell_completion.CompletionItem, found), *files]
 
 
 @click.command()
-@click.argument(
-    "operands", metavar="[OPERATION] SET...", nargs=-1, required=True, type=_Words(allow_dash=True)
-)
+@options.paths("operands", metavar="[OPERATION] SET...", shell_complete=_complete)
 @options.keys
 @options.formats("text", "json")
 @options.flag("--logged", "For logs: only the transactions they contain.")
@@ -146,7 +139,7 @@ def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
     ends: list[End] = []
     literals = [literal(text) for text in texts]
     operands = []
-    with progress_over_all() as progress:
+    with progress_over() as progress:
         for text, gtids in zip(texts, literals, strict=True):
             is_log = gtids is None
             if gtids is None:
@@ -230,7 +223,7 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     filters, gtids = _target(target)
     if all(log.path is not None for log in logs):  # others can be opened only once
         logs = _from_time(logs, filters.start_timestamp or 0) if gtids is None else _with_gtids(logs, gtids)
-    stdout = table_output() if output == "table" else text_output()
+    stdout = text_output(is_table=output == "table")
     write, count = transaction_writer(output, stdout), 0
     for lines in write_transactions(logs, filters, limit=1) if logs else ():
         write(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.log.log_end import classify_end
+from binlog_kaitai.log.read_options import no_progress
 from binlog_kaitai.log.threads import thread_count
 from binlog_kaitai.render.dump.block_printer import BLOCK_SIZE, MOST_EVENTS, BlockPrinter
 from binlog_kaitai.render.dump.dump_options import DumpOptions
@@ -37,6 +38,7 @@ def dump(
     options: DumpOptions | None = None,
     *,
     threads: int | None = None,
+    progress: Callable[[Source, int], object] = no_progress,
 ) -> EventReader:
     """Print logs like the clients of their servers.
 
@@ -44,13 +46,14 @@ def dump(
     `write`: receives the text in pieces, as bytes.
     `options`: what to show.
     `threads`: number of threads that write text: by default, one.
+    `progress`: called periodically with the source and the offset reached in it.
     Returns the reader, whose `ends` describe how each log ended.
     Raises `BinlogError`: a log is damaged, or contains something that cannot be printed; the text printed so
     far is properly terminated.
     """
     options = options or DumpOptions()
     reader = EventReader(resolve(source), verify_checksums=options.verify_checksums)
-    _Dump(reader, write, options, thread_count(threads, reader.sources)).run()
+    _Dump(reader, write, options, thread_count(threads, reader.sources), progress).run()
     return reader
 
 
@@ -70,8 +73,15 @@ class _Head(NamedTuple):
 
 
 class _Dump:
-    def __init__(self, reader: EventReader, write: Write, options: DumpOptions, threads: int) -> None:
-        self.reader = reader
+    def __init__(
+        self,
+        reader: EventReader,
+        write: Write,
+        options: DumpOptions,
+        threads: int,
+        progress: Callable[[Source, int], object],
+    ) -> None:
+        self.reader, self._progress = reader, progress
         self._threads = threads
         self.write = write
         self.options = options
@@ -102,6 +112,7 @@ class _Dump:
 
     def _print_log(self, source: Source) -> None:
         start = self.selection.start_position or 0
+        self._source = source
         self._position = start if start <= len(MAGIC) else 0
         try:
             if start > len(MAGIC):
@@ -126,6 +137,7 @@ class _Dump:
     def _print_all(self, blocks: Iterable[Block], context: Context) -> None:
         held: list[Block] = []
         for block in blocks:
+            self._progress(self._source, int(block.end_positions[-1]))
             if self.printer is None and not block.is_special and block.layout.binlog_version == 4:
                 held.append(_copied(block))  # before the format description, which tells the client
                 continue
