@@ -17,7 +17,7 @@ import click
 
 import binlog_kaitai
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import text_output, watched
+from binlog_kaitai.cli.console import progress_over, text_output
 from binlog_kaitai.errors import DamagedError, writing_to
 
 if TYPE_CHECKING:
@@ -225,6 +225,9 @@ def options_without_meaning(command: options.Command) -> options.Command:
     return command
 
 
+#: The filters that need parsing.
+_TIMES, _GTIDS = ("start_datetime", "stop_datetime"), ("include_gtids", "exclude_gtids")
+
 _flag = partial(options.option, show_default=False, cls=ClientFlag)
 _numbers = partial(options.option, show_default=False, metavar="N,...", type=ClientNumbers())
 
@@ -247,7 +250,7 @@ _numbers = partial(options.option, show_default=False, metavar="N,...", type=Cli
 @_flag("--require-row-format", "MySQL: fail on anything not in row format.")
 @_flag("--flashback -B", "MariaDB: revert row changes, last ones first.")
 @_flag("--disable-log-bin -D", "Disable binary logging on replay.")
-@_flag("--verify-binlog-checksum -c", "Stop at an event with a wrong checksum.")
+@_flag("--verify-binlog-checksum -c verify_checksums", "Stop at an event with a wrong checksum.")
 @options.option("--set-charset", "Start with SET NAMES.", "NAME")
 @options.rewrite_db
 @options.option("--database -d", "Only events of this database.", "NAME")
@@ -310,11 +313,11 @@ def dump(
     chosen, target = _options(**settings), result_file or "stdout"
     with writing_to(target), open(result_file, "wb") if result_file else nullcontext(text_output()) as output:
         try:
-            with watched(logs, beside_output=not result_file) as watched_logs:
-                reader = dump(watched_logs, _guarded(output.write, target), chosen, threads=jobs)
+            with progress_over(beside_output=not result_file) as progress:
+                reader = dump(logs, _guarded(output.write, target), chosen, threads=jobs, progress=progress)
         except DamagedError as error:
             if error.file == logs[0].name:  # which may be undamaged, and read from the middle of an event
-                options.refuse_position(logs[0], settings["start_position"])
+                options.refuse_position(logs[0], chosen.start_position)
             raise
         finally:
             output.flush()
@@ -331,40 +334,15 @@ def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes],
     return guarded
 
 
-def _options(
-    *,
-    base64_output: str,
-    rewrite_db: dict[str, str],
-    start_datetime: str | None,
-    stop_datetime: str | None,
-    include_gtids: str | None,
-    exclude_gtids: str | None,
-    verify_binlog_checksum: bool,
-    start_position: int | dict[int, int] | None,
-    stop_position: int | dict[int, int] | None,
-    **plain: Any,
-) -> DumpOptions:
+def _options(base64_output: str, rewrite_db: dict[str, str], **chosen: Any) -> DumpOptions:
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.render.dump import Base64Output, DumpOptions
 
-    filters = Filters.of(
-        start_datetime=start_datetime,
-        stop_datetime=stop_datetime,
-        include_gtids=include_gtids,
-        exclude_gtids=exclude_gtids,
-    )
-    return DumpOptions(
-        # As in the clients, `unspec` means that the option was not given.
-        base64_output=Base64Output("auto" if base64_output == "unspec" else base64_output),
-        rewrite_databases=rewrite_db,
-        verify_checksums=verify_binlog_checksum,
-        start_timestamp=filters.start_timestamp,
-        stop_timestamp=filters.stop_timestamp,
-        include_gtids=filters.include_gtids,
-        exclude_gtids=filters.exclude_gtids,
-        start_position=start_position if isinstance(start_position, int) else None,
-        stop_position=stop_position if isinstance(stop_position, int) else None,
-        start_gtids=start_position if isinstance(start_position, dict) else {},
-        stop_gtids=stop_position if isinstance(stop_position, dict) else {},
-        **plain,
-    )
+    for end in ("start", "stop"):
+        if isinstance(chosen[f"{end}_position"], dict):
+            chosen[f"{end}_gtids"] = chosen.pop(f"{end}_position")
+    filters = Filters.of(**{name: chosen.pop(name) for name in _TIMES + _GTIDS})
+    chosen |= {name: getattr(filters, name) for name in ("start_timestamp", "stop_timestamp", *_GTIDS)}
+    # As in the clients, `unspec` means that the option was not given.
+    base64 = Base64Output("auto" if base64_output == "unspec" else base64_output)
+    return DumpOptions(base64_output=base64, rewrite_databases=rewrite_db, **chosen)

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
@@ -40,9 +40,7 @@ def explain(
     wide: bool,
     in_full: bool,
     html: Path | None,
-    start: int | None,
-    stop: int | None,
-    ddl: str | None,
+    **excerpt: Any,
 ) -> None:
     """Show each byte of an event, with its field and its meaning.
 
@@ -67,9 +65,9 @@ def explain(
     if html is not None:
         if output == "json" or wide or in_full:
             raise UsageError("--html shows everything; remove --format, --wide and --full")
-        _write_page(sources, html, start, stop, position, ddl)
+        _write_page(sources, html, position=position, **excerpt)
         return
-    if start is not None or stop is not None or ddl is not None:
+    if any(value is not None for value in excerpt.values()):
         raise UsageError("--start-position, --stop-position and --ddl need --html")
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")
@@ -100,14 +98,7 @@ def explain(
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 
-def _write_page(
-    sources: tuple[str, ...],
-    path: Path,
-    start: int | None,
-    stop: int | None,
-    position: int | None,
-    ddl: str | None,
-) -> None:
+def _write_page(sources: tuple[str, ...], path: Path, **excerpt: Any) -> None:
     from binlog_kaitai.render.viewer_page import Excerpt, page
     from binlog_kaitai.sources.source import Source, resolve
 
@@ -119,9 +110,7 @@ def _write_page(
     if log.name == "-":  # the log is read twice
         with log.open() as stream:
             log = Source.of_bytes(stream.read(), log.name)
-    name = Path(log.name).name
-    excerpt = Excerpt.of(log, name, start=start, stop=stop, position=position, ddl=ddl)
-    options.write_page(path, page(excerpt))
+    options.write_page(path, page(Excerpt.of(log, Path(log.name).name, **excerpt)))
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:

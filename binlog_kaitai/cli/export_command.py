@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import progress_over_all, say
+from binlog_kaitai.cli.console import progress_over, say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
 
@@ -41,8 +42,6 @@ def export(
     for each table, whose files have the table's typed columns. A new file starts where the table's definition
     changes; Parquet readers can merge the files by column name.
 
-    Options marked * may be repeated.
-
     \b
     Examples:
       binlog-kaitai export --to lake /var/lib/mysql/binlog.index
@@ -66,12 +65,10 @@ def export(
     counts: dict[str, int] = {}
     for view in dict.fromkeys(wanted):
         of_tables: dict[str, int] = {}
-        with progress_over_all(view) as progress, _to_the_end(damage):
-            if view == "events":
-                reader = read_events(sources, progress=progress, threads=jobs, **filters)
-                write_view(reader, target / view, counts, threads=jobs or 1)
-            elif view == "transactions":
-                reader = read_transactions(sources, ddl=ddl, progress=progress, threads=jobs, **filters)
+        with progress_over(view) as progress, _to_the_end(damage):
+            if view != "changes":
+                read = read_events if view == "events" else partial(read_transactions, ddl=ddl)
+                reader = read(sources, progress=progress, threads=jobs, **filters)
                 write_view(reader, target / view, counts, threads=jobs or 1)
             else:
                 chosen = Filters.of(**filters)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import handling, table_output, text_output
+from binlog_kaitai.cli.console import handling, text_output
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _SHOWN = ("gtid", "thread", "statement")
 
 
-def _follows(command: options.Command) -> options.Command:
-    """Add the options for `--follow`; the command gets them as `follow` and `from_now`."""
-    command = options.flag("--from-now", "With --follow: skip existing events.")(command)
-    return options.flag("--follow", "Keep reading as the server writes, until Ctrl-C.")(command)
+_follows = options.all_of(
+    options.flag("--follow", "Keep reading as the server writes, until Ctrl-C."),
+    options.flag("--from-now", "With --follow: skip existing events."),
+)
 
 
 def _write_followed(
@@ -89,8 +89,6 @@ def events(
     With --follow, events are printed as their transactions commit, including those in logs the server starts
     later; Ctrl-C stops it.
 
-    Options marked * may be repeated.
-
     \b
     Examples:
       binlog-kaitai events binlog.000024
@@ -104,7 +102,7 @@ def events(
 
     if from_now and not follow:
         raise UsageError("--from-now requires --follow")
-    stdout = table_output() if output == "table" else text_output()
+    stdout = text_output(is_table=output == "table")
     write = event_writer(output, stdout)
     if follow:
 
@@ -170,8 +168,6 @@ def rows(
     With --follow, rows are printed as their transactions commit, including those in logs the server starts
     later; Ctrl-C stops it.
 
-    Options marked * may be repeated.
-
     \b
     Examples:
       binlog-kaitai rows -t shop.orders binlog.000024
@@ -194,7 +190,7 @@ def rows(
     logs = sources if follow and output != "table" else resolve(sources)
     has_files = len(logs) > 1
     shape = _shape_of(output, show, vertical=vertical, tables=filters.get("table"), has_files=has_files)
-    heading, stdout = shape.heading, table_output() if output == "table" and not vertical else text_output()
+    heading, stdout = shape.heading, text_output(is_table=output == "table" and not vertical)
 
     def write(lines: bytes | memoryview) -> None:
         nonlocal heading
@@ -258,21 +254,16 @@ def _shape_of(
     output: str, show: tuple[str, ...], *, vertical: bool, tables: object, has_files: bool
 ) -> _Shape:
     from binlog_kaitai.core.filters import is_pattern
-    from binlog_kaitai.render.row_listing import form_of
+    from binlog_kaitai.render.row_listing import Fields, NamedForm, Vertical, form_of
 
     if vertical and output != "table":
         raise UsageError(f"--vertical cannot be used with --format {output}")
     if vertical:
-        from binlog_kaitai.render.row_listing import Vertical
-
         return _Shape(form_of("json")[0], b"", Vertical(show))
     if output == "csv" and isinstance(tables, tuple) and len(tables) == 1 and not is_pattern(tables[0]):
-        from binlog_kaitai.render.row_listing import Fields, NamedForm
-
         return _Shape(NamedForm(), b"", Fields(show))
-    if output == "table" and has_files:
-        show = (*show, "file")
-    return _Shape(*form_of(output, show), is_csv=output == "csv")
+    shown = (*show, "file") if has_files else show
+    return _Shape(*form_of(output, shown), is_csv=output == "csv")
 
 
 @click.command()
@@ -317,8 +308,6 @@ def transactions(sources: tuple[str, ...], output: str, **chosen: Any) -> None:
     Filters select whole transactions: positions and times are those of the start; any event may match
     --table, --database or --event-type. With --sort, nothing is printed if a log is damaged.
 
-    Options marked * may be repeated.
-
     \b
     Examples:
       binlog-kaitai transactions --sort size --limit 10 binlog.*
@@ -331,7 +320,7 @@ def transactions(sources: tuple[str, ...], output: str, **chosen: Any) -> None:
     from binlog_kaitai.render.listings import transaction_writer
     from binlog_kaitai.views.transactions_view import write_transactions
 
-    stdout = table_output() if output == "table" else text_output()
+    stdout = text_output(is_table=output == "table")
     filters = part_of(chosen, FilterOptions)
     others = {name: value for name, value in chosen.items() if name not in filters}
     lines = partial(write_transactions, sources, Filters.of(**filters), **others)

@@ -49,7 +49,7 @@ _OF_SOURCES = (
 
 
 @click.command()
-@click.argument("sources", metavar="[SOURCE...]", nargs=-1, type=click.Path(allow_dash=True))
+@options.paths("sources", metavar="[SOURCE...]", required=False)
 @options.option("--to target", "Directory or URL of the lake.", "LAKE", required=True)
 @options.storage_options
 @options.option(
@@ -68,7 +68,7 @@ _OF_SOURCES = (
 @options.option(
     "--interval", "With --continuous: how often to check for new events.", "TIME", default="10 seconds"
 )
-@options.option("--tables -t", "Only changes of these tables. *", "SCHEMA.TABLE", multiple=True)
+@options.option("--tables -t", "Only changes of these tables. *", "SCHEMA.TABLE")
 @options.views
 @options.option("--format table_format", "Table format.", type=click.Choice(FORMATS), default="delta")
 @options.flag("--state", "Also keep the current contents of each table.")
@@ -114,15 +114,10 @@ _OF_SOURCES = (
     "DUMP",
     type=click.Path(exists=True),
 )
+@options.option("--include-columns included", "Load only these columns of a table. *", "COLUMNS")
+@options.option("--exclude-columns excluded", "Do not load these columns. *", "COLUMNS")
 @options.option(
-    "--include-columns included", "Load only these columns of a table. *", "COLUMNS", multiple=True
-)
-@options.option("--exclude-columns excluded", "Do not load these columns. *", "COLUMNS", multiple=True)
-@options.option(
-    "--mask masks",
-    "Mask columns: hash (with a key), sha256, truncate:N or null. *",
-    "COLUMNS=METHOD",
-    multiple=True,
+    "--mask masks", "Mask columns: hash (with a key), sha256, truncate:N or null. *", "COLUMNS=METHOD"
 )
 @options.option(
     "--mask-key-file",
@@ -134,7 +129,6 @@ _OF_SOURCES = (
     "--rename renames",
     "Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",
     "OLD=NEW",
-    multiple=True,
 )
 @options.flag("--dry-run", "Print what would be loaded, without writing. Needs no Spark.")
 @options.option("--progress-file", "Append a line of JSON for each batch.", "FILE", type=options.LocalPath())
@@ -146,7 +140,7 @@ _OF_SOURCES = (
 )
 @options.flag("--ui", "Serve Spark's user interface.")
 @options.option("--master", "Spark master, such as local[4]; set by spark-submit itself.", "URL")
-@options.option("--conf settings", "A Spark setting. *", "NAME=VALUE", multiple=True)
+@options.option("--conf settings", "A Spark setting. *", "NAME=VALUE")
 def pipeline(
     sources: tuple[str, ...],
     target: str,

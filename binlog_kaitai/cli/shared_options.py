@@ -6,15 +6,16 @@ import os
 import stat
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, reduce, wraps
+from inspect import cleandoc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
-from binlog_kaitai.cli.console import progress_over_all, say
+from binlog_kaitai.cli.console import progress_over, say
 from binlog_kaitai.core.filters import (
     MAX_POSITION,
     ZERO_DATES,
@@ -43,17 +44,18 @@ _Lines = TypeVar("_Lines")
 def option(
     names: str, help: str, metavar: str | None = None, **settings: Any
 ) -> Callable[[Command], Command]:
-    """An option; its names, and that of the parameter, are separated by blanks. Defaults are shown."""
-    settings = {"show_default": "default" in settings, **settings}
+    """An option; its names, and that of the parameter, are separated by blanks. Defaults are shown.
+
+    It may be repeated if its help ends with `*`.
+    """
+    settings = {"show_default": "default" in settings, "multiple": help.endswith("*"), **settings}
     return click.option(*names.split(), help=help, metavar=metavar, **settings)
 
 
 flag = partial(option, is_flag=True)
 
 # A path, so that shells complete it; the reader checks whether it exists.
-source_paths = click.argument(
-    "sources", metavar="SOURCE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
-)
+paths = partial(click.argument, nargs=-1, required=True, type=click.Path(allow_dash=True))
 
 
 def _files_read(context: click.Context) -> list[str]:
@@ -92,24 +94,22 @@ def _use_key(context: click.Context, option: click.Parameter, value: object) -> 
 
 
 _key_option = partial(option, callback=_use_key, expose_value=False)
-_key_files = partial(_key_option, metavar="FILE", type=click.Path(), multiple=True)
+_key_files = partial(_key_option, metavar="FILE", type=click.Path())
 
-_KEYS = [
+
+def all_of(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
+    """Several options as one decorator."""
+    return lambda command: reduce(lambda decorated, option: option(decorated), reversed(options), command)
+
+
+#: The options for the keys of encrypted logs.
+keys = all_of(
     _key_files("--keyring", "Keys of encrypted logs: a MySQL server's keyring. *"),
-    _key_option("--key", "A key of encrypted logs. *", "ID=HEX", multiple=True),
+    _key_option("--key", "A key of encrypted logs. *", "ID=HEX"),
     _key_files("--key-file", "Keys of encrypted logs: a file of MariaDB's file_key_management. *"),
     _key_option("--key-file-secret", "Secret that decrypts the key file, or FILE:PATH.", "TEXT"),
     _key_option("--key-file-pbkdf2", "Number of PBKDF2 rounds, if the key file uses PBKDF2.", "N", type=int),
-]
-
-
-def _with_all(options: Sequence[Callable[[Command], Command]], command: Command) -> Command:
-    return reduce(lambda decorated, option: option(decorated), reversed(options), command)
-
-
-def keys(command: Command) -> Command:
-    """Add the options for the keys of encrypted logs."""
-    return _with_all(_KEYS, command)
+)
 
 
 def sources(command: Command) -> Command:
@@ -122,7 +122,7 @@ def sources(command: Command) -> Command:
                 refuse_inputs("/dev/stdout", sources)
         return command(*arguments, sources=sources, **options)
 
-    return source_paths(keys(cast(Command, checked)))
+    return paths("sources", metavar="SOURCE...")(keys(cast(Command, checked)))
 
 
 def number(text: str) -> int:
@@ -177,20 +177,15 @@ def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Comma
 
 def operations(help_text: str) -> Callable[[Command], Command]:
     """The option `--operation`."""
-    choice = click.Choice(("insert", "update", "delete"))
-    return option("--operation", help_text, type=choice, multiple=True)
+    return option("--operation", help_text, type=click.Choice(("insert", "update", "delete")))
 
 
-_CHANGES = [
+#: The options that select row changes by content, passed as keywords.
+changes = all_of(
     operations("Only row changes of this kind. *"),
     option("--where", 'Only row changes that match, such as "id=42".', "CONDITION"),
-    option("--column", "Only updates that change this column. *", "NAME", multiple=True),
-]
-
-
-def changes(command: Command) -> Command:
-    """Add the options that select row changes by content, passed as keywords."""
-    return _with_all(_CHANGES, command)
+    option("--column", "Only updates that change this column. *", "NAME"),
+)
 
 
 def several(name: str, names: tuple[str, ...], metavar: str, help: str) -> Callable[[Command], Command]:
@@ -257,21 +252,10 @@ storage_options = option(
     callback=_credentials,
 )
 
-ddl = option(
-    "--ddl",
-    "File of CREATE TABLE statements, as mysqldump writes.",
-    "FILE",
-    type=click.File("rb"),
-    callback=_text_of,
-)
-for_table = option(
-    "--for-table",
-    "With --undo: the current CREATE TABLE; adapt statements to it.",
-    "FILE",
-    type=click.File("rb"),
-    callback=_text_of,
-)
-views = option("--view views", "Only this view. *", type=click.Choice(VIEWS), multiple=True)
+_text_option = partial(option, metavar="FILE", type=click.File("rb"), callback=_text_of)
+ddl = _text_option("--ddl", "File of CREATE TABLE statements, as mysqldump writes.")
+for_table = _text_option("--for-table", "With --undo: the current CREATE TABLE; adapt statements to it.")
+views = option("--view views", "Only this view. *", type=click.Choice(VIEWS))
 zero_dates = option(
     "--zero-dates", "How to write dates such as 0000-00-00.", type=click.Choice(ZERO_DATES), default="null"
 )
@@ -288,7 +272,7 @@ def _renames(context: click.Context, option: click.Parameter, pairs: tuple[str, 
 
 
 #: The command gets the new names of databases by the old ones.
-rewrite_db = option("--rewrite-db", "Rename a database. *", "OLD->NEW", multiple=True, callback=_renames)
+rewrite_db = option("--rewrite-db", "Rename a database. *", "OLD->NEW", callback=_renames)
 jobs = option(
     "--jobs",
     "Number of threads; default: 1, or for changed rows one per processor, at most 4.",
@@ -298,7 +282,12 @@ jobs = option(
 
 
 def filters(command: Command) -> Command:
-    """Add the filter options; the command gets them as keywords, by the names of `Filters.of`."""
+    """Add the filter options; the command gets them as keywords, by the names of `Filters.of`.
+
+    Its help says, before the examples, that options may be repeated.
+    """
+    help_text = cleandoc(command.__doc__ or "")
+    command.__doc__ = help_text.replace("\b", "Options marked * may be repeated.\n\n\b")
 
     @wraps(command)
     def call(start_datetime: str | None, stop_datetime: str | None, **others: object) -> object:
@@ -312,7 +301,7 @@ def filters(command: Command) -> Command:
         chosen["table"] = _qualified(chosen)
         return command(**chosen)
 
-    return _with_all([*_FILTERS, zone], cast(Command, call))
+    return _FILTERS(zone(cast(Command, call)))
 
 
 def _qualified(chosen: dict[str, Any]) -> tuple[str, ...]:
@@ -325,7 +314,7 @@ def _qualified(chosen: dict[str, Any]) -> tuple[str, ...]:
     from binlog_kaitai.statistics.counting import stats
 
     filters = {**part_of(chosen, FilterOptions), "table": None}
-    with progress_over_all("tables") as progress, warnings.catch_warnings():
+    with progress_over("tables") as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command will give the same ones
         counts = stats(chosen["sources"], top=0, progress=progress, **filters)
     names = dict.fromkeys((schema, table) for schema, table, *_ in counts.parts["tables"].rows)
@@ -382,24 +371,23 @@ def refuse_position(source: Source, position: int | None) -> None:
         raise UsageError(reason, file=source.name)
 
 
-_FILTERS = [
+_FILTERS = all_of(
     option("--start-position", "Start here in the first file.", "N", type=number),
     option("--stop-position", "Stop here in the last file.", "N", type=number),
     option("--start-datetime", "Skip events before this time: 2026-11-20 03:00, -2h, yesterday.", "TIME"),
     option("--stop-datetime", "Stop at the first event at or after this time.", "TIME"),
     option("--include-gtids", "Only transactions in this GTID set.", "SET"),
     option("--exclude-gtids", "Skip transactions in this GTID set.", "SET"),
-    option("--database -d", "Only events of this schema. *", "NAME", multiple=True),
-    option("--table -t", "Only events of this schema.table. *", "TABLE", multiple=True),
+    option("--database -d", "Only events of this schema. *", "NAME"),
+    option("--table -t", "Only events of this schema.table. *", "TABLE"),
     option(
         "--event-type",
         "Only events of this type: query, QUERY_EVENT; or insert, update, delete for row events. *",
         "TYPE",
-        multiple=True,
         shell_complete=_complete_type,
     ),
-    option("--server-id", "Only events from this server. *", "N", type=number, multiple=True),
-]
+    option("--server-id", "Only events from this server. *", "N", type=number),
+)
 
 #: The places of options in the help of commands: filters come first and keys last; 3 for all others.
 HELP_ORDER = {
@@ -420,11 +408,11 @@ def print_lines(
     """Print the lines of several logs with a progress bar, then how the logs ended.
 
     `lines`: gets `ends`, a list for the ends of the logs, and `progress`; yields lines as `write` takes them.
-    `beside_output`: see `progress_over_all`.
+    `beside_output`: see `progress_over`.
     """
     ends: list[End] = []
     try:
-        with progress_over_all(beside_output=beside_output) as progress:
+        with progress_over(beside_output=beside_output) as progress:
             for part in lines(ends=ends, progress=progress):
                 write(part)
     finally:

@@ -25,10 +25,7 @@ EXIT_INCOMPLETE = 3
 @options.jobs
 @options.for_table
 @options.option(
-    "--renamed",
-    "With --for-table: a column's name in the log and its current name. *",
-    "OLD=NEW",
-    multiple=True,
+    "--renamed", "With --for-table: a column's name in the log and its current name. *", "OLD=NEW"
 )
 @options.rewrite_db
 @options.flag("--replace", "Write REPLACE instead of INSERT: overwrite existing rows.")
@@ -62,8 +59,6 @@ def sql(
     by name or by --renamed. Values of dropped columns are omitted, with a warning.
 
     --where takes an SQL condition. A change matches if its row before or after the change does.
-
-    Options marked * may be repeated.
 
     \b
     Examples:

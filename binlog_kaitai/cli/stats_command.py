@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import print_json, progress_over_all, text_output
+from binlog_kaitai.cli.console import print_json, progress_over, text_output
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.statistics.stats_model import PART_NAMES
 
@@ -33,7 +33,6 @@ _CHART_STEPS = 72
     f"Only this part: {', '.join(PART_NAMES)}. *",
     "PART",
     type=click.Choice(PART_NAMES),
-    multiple=True,
 )
 @options.several(
     "--by",
@@ -62,8 +61,6 @@ def stats(
     --html writes a self-contained page with a zoomable timeline, sortable tables, and the most notable
     transactions event by event, down to the byte.
 
-    Options marked * may be repeated.
-
     \b
     Examples:
       binlog-kaitai stats binlog.000024
@@ -87,7 +84,7 @@ def stats(
     if output == "csv" and len(parts) > 1:
         raise UsageError("CSV output holds one table; choose one --part")
     options.refuse_inputs(html, sources)
-    with progress_over_all("stats") as progress:
+    with progress_over("stats") as progress:
         stats = counting.stats(
             sources,
             top=top,
