@@ -19,10 +19,10 @@ from io import BufferedReader
 from typing import Any, Protocol
 
 import pymysql.connections
-from pymysql import _auth
+from pymysql import MySQLError
 from pymysql.protocol import MysqlPacket
 
-from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError
+from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live.causes import broken
 
 _NEEDED = "{} needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
@@ -34,8 +34,8 @@ _UNSAFE = (
     "server-public-key-path=FILE; or get-server-public-key=1 to trust the key that the server sends"
 )
 
-#: Methods that PyMySQL implements and that are safe over any connection.
-_SAFE = ("mysql_native_password", "client_ed25519")
+#: Methods that are safe over any connection; the last two by `Connection.server_public_key`.
+_SAFE = ("mysql_native_password", "client_ed25519", "parsec", "caching_sha2_password", "sha256_password")
 
 #: Methods that send the password in clear text whenever the server asks for it.
 _CLEAR = ("mysql_clear_password", "dialog")
@@ -43,94 +43,12 @@ _CLEAR = ("mysql_clear_password", "dialog")
 #: First byte of the packets in which a server sends more data during a login.
 _MORE_DATA = b"\x01"
 
-_SALT_END = b"\0"
-
 
 class _Packet(Protocol):
     """What methods need of PyMySQL's packets, whose type stubs say too little."""
 
     def read_all(self) -> bytes: ...
     def get_all_data(self) -> bytes: ...
-    def is_ok_packet(self) -> bool: ...
-    def is_auth_switch_request(self) -> bool: ...
-
-
-class _AuthMethod:
-    """An authentication method, for PyMySQL's parameter `auth_plugin_map`."""
-
-    name: str
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def _exchange(self, data: bytes) -> _Packet:
-        self._connection.write_packet(data)
-        return self._connection._read_packet()
-
-
-class _Sha2(_AuthMethod):
-    """A method that sends the password itself."""
-
-    #: Asks the server for its RSA key.
-    key_request: bytes
-
-    def _read_salt(self, packet: _Packet) -> None:
-        self._connection.salt = packet.read_all().removesuffix(_SALT_END)
-
-    def _send_password(self, key: bytes = b"") -> _Packet:
-        """Send the password, in clear text only over a secure connection; returns the server's answer."""
-        connection = self._connection
-        if connection.is_secure or not connection.password:
-            return self._exchange(connection.password + b"\0")
-        if connection.server_public_key:
-            key = connection.server_public_key
-        elif not connection.gets_public_key:
-            raise ServerError(_UNSAFE.format(self.name))
-        elif not key:
-            key = self._exchange(self.key_request).get_all_data().removeprefix(_MORE_DATA)
-        try:
-            encrypted: bytes = _auth.sha2_rsa_encrypt(connection.password, connection.salt, key)
-        except RuntimeError as error:
-            raise UsageError(f"without TLS, {_NEEDED.format(self.name)}") from error
-        except Exception as error:
-            raise ServerError(f"{self.name}: the server's public key cannot be used: {error}") from error
-        return self._exchange(encrypted)
-
-
-class CachingSha2(_Sha2):
-    """`caching_sha2_password`: a hash, and the password itself if the server has not cached it."""
-
-    name, key_request = "caching_sha2_password", b"\2"
-    _IS_CACHED, _IS_NOT_CACHED = _MORE_DATA + b"\3", _MORE_DATA + b"\4"
-
-    def authenticate(self, packet: _Packet) -> _Packet:
-        """Log in; returns the server's last packet."""
-        if packet.is_auth_switch_request():
-            self._read_salt(packet)
-            connection = self._connection
-            packet = self._exchange(_auth.scramble_caching_sha2(connection.password, connection.salt))
-        match packet.get_all_data():
-            case self._IS_CACHED:
-                return self._connection._read_packet()
-            case self._IS_NOT_CACHED:
-                return self._send_password()
-        if packet.is_ok_packet():
-            return packet
-        raise ServerError(f"{self.name}: the server sent {packet.get_all_data()[:16]!r}")
-
-
-class Sha256(_Sha2):
-    """`sha256_password`: always the password itself."""
-
-    name, key_request = "sha256_password", b"\1"
-
-    def authenticate(self, packet: _Packet) -> _Packet:
-        """Log in; returns the server's last packet."""
-        if packet.is_auth_switch_request():
-            self._read_salt(packet)
-            return self._send_password()
-        # PyMySQL asks for the key before the server names the method.
-        return self._send_password(packet.get_all_data().removeprefix(_MORE_DATA))
 
 
 #: Sizes of parsec's messages in bytes.
@@ -140,7 +58,7 @@ _SCRAMBLE, _SALT, _KEY = 32, 18, 32
 _ITERATIONS, _MOST_LEVELS = 1024, 10
 
 
-class Parsec(_AuthMethod):
+class Parsec:
     """MariaDB's `parsec`, which PyMySQL does not have.
 
     The server sends a scramble, random bytes. To an empty packet it answers with the extended salt of the
@@ -148,7 +66,8 @@ class Parsec(_AuthMethod):
     derives a key that signs (Ed25519) the server's scramble and one of the client's.
     """
 
-    name = "parsec"
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
 
     def authenticate(self, packet: _Packet) -> _Packet:
         """Log in; returns the server's last packet.
@@ -156,9 +75,11 @@ class Parsec(_AuthMethod):
         `packet`: the request to use the method, read up to the scramble.
         """
         scramble = packet.read_all()[:_SCRAMBLE]
-        salt = self._exchange(b"").get_all_data().removeprefix(_MORE_DATA)
+        self._connection.write_packet(b"")
+        salt = self._connection._read_packet().get_all_data().removeprefix(_MORE_DATA)
         own = os.urandom(_SCRAMBLE)
-        return self._exchange(own + signed(self._connection.password, salt, scramble + own))
+        self._connection.write_packet(own + signed(self._connection.password, salt, scramble + own))
+        return self._connection._read_packet()
 
 
 def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
@@ -177,12 +98,12 @@ def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
     return Ed25519PrivateKey.from_private_bytes(key).sign(message)
 
 
-_METHODS: dict[str, Any] = {method.name: method for method in (CachingSha2, Sha256, Parsec)}
+_ADDED: dict[str, Any] = {"parsec": Parsec}
 
 
 def _check_method(name: str, *, is_secure: bool, allows_clear_text: bool) -> None:
     """Reject an authentication method that is unknown, or not safe over a connection."""
-    if name in _METHODS or name in _SAFE:
+    if name in _SAFE:
         return
     if name not in _CLEAR:
         raise ServerError(f"the server asks for the authentication method {name}, which is not supported")
@@ -220,7 +141,7 @@ class Connection(pymysql.connections.Connection):
     """
 
     # Attributes of PyMySQL that its type stubs lack.
-    salt: bytes
+    _auth_plugin_name: str
     _next_seq_id: int
     _secure: bool
     _sock: socket.socket
@@ -228,24 +149,58 @@ class Connection(pymysql.connections.Connection):
     _result: pymysql.connections.MySQLResult | None = None
 
     def __init__(
-        self, *, gets_public_key: bool, allows_clear_text: bool, read_timeout: float, **arguments: Any
+        self,
+        *,
+        server_public_key: bytes | None = None,
+        gets_public_key: bool,
+        allows_clear_text: bool,
+        read_timeout: float,
+        **arguments: Any,
     ) -> None:
-        self.gets_public_key = gets_public_key
+        self._gets_public_key = gets_public_key
+        self._public_key = server_public_key
         self._allows_clear_text = allows_clear_text
         self._longest = _TIMEOUTS * read_timeout
         self._expect(MAX_ANSWER)
-        super().__init__(read_timeout=read_timeout, auth_plugin_map=_METHODS, **arguments)
+        super().__init__(read_timeout=read_timeout, auth_plugin_map=_ADDED, **arguments)
 
     @property
-    def is_secure(self) -> bool:
-        """Whether nobody else can read what is sent: over TLS, or a Unix socket."""
-        return self._secure
+    def server_public_key(self) -> bytes | None:
+        """The RSA key with which PyMySQL encrypts the password where nothing else does.
+
+        PyMySQL sets it to the one that the server sends, which is ignored if there is one from a file.
+
+        Raises `ServerError`: there is none, and the server's is not trusted.
+        """
+        return self._public_key
+
+    @server_public_key.setter
+    def server_public_key(self, key: bytes | None) -> None:
+        if self._public_key or key is None:
+            return
+        if not self._gets_public_key:
+            raise ServerError(_UNSAFE.format(self._auth_plugin_name))
+        self._public_key = key
 
     # -- PyMySQL's methods
 
+    def _request_authentication(self) -> None:
+        try:
+            self._base._request_authentication()
+        except (MySQLError, BinlogError, OSError):
+            raise
+        except Exception as error:
+            if self._secure or self._public_key is None:
+                raise
+            name = self._auth_plugin_name
+            if isinstance(error, RuntimeError):
+                raise UsageError(f"without TLS, {_NEEDED.format(name)}") from error
+            raise ServerError(f"{name}: the server's public key cannot be used: {error}") from error
+
     def _process_auth(self, plugin_name: bytes, auth_packet: _Packet, handler: object = None) -> _Packet:
         name = plugin_name.decode("utf-8", "backslashreplace")
-        _check_method(name, is_secure=self.is_secure, allows_clear_text=self._allows_clear_text)
+        _check_method(name, is_secure=self._secure, allows_clear_text=self._allows_clear_text)
+        self._auth_plugin_name = name
         packet: _Packet = self._base._process_auth(plugin_name, auth_packet, handler)
         return packet
 

@@ -149,6 +149,13 @@ def test_a_key_that_is_none(key: bytes) -> None:
     refused(server, "public key cannot be used", "?get-server-public-key=1")
 
 
+def test_the_package_cryptography_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pymysql._auth._have_cryptography", False)
+    server = asks("caching_sha2_password", FULL_LOGIN, HAVE_KEY)
+    with pytest.raises(UsageError, match="without TLS, caching_sha2_password needs the package cryptography"):
+        log_in(server, "?get-server-public-key=1")
+
+
 @pytest.mark.parametrize("method", ["mysql_old_password", "authentication_webauthn_client", "", "a\x1b[2J"])
 def test_methods_that_are_not_supported(method: str) -> None:
     refused(asks(method), "is not supported")
