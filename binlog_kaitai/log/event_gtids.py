@@ -6,6 +6,7 @@ The rules are those of `binlog_kaitai.core.transactions`; a test compares the tw
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -19,9 +20,9 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.gather import Gathered, chosen_texts
+from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Pool, TextColumn, json_text
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.text_kernels import TEXT, copy, put_number
 
 #: Maximum number of digits, including spare room that `copy` needs.
@@ -50,22 +51,29 @@ def number_markers(types: Bytes, is_marker: Bools, rows: Ints, latest: Ints) -> 
 def write_numbered(
     texts: Bytes, starts: Ints, lengths: Ints, codes: Ints, numbers: Ints, after: int, out: Bytes, ends: Ints
 ) -> int:
-    """For each code, write its text, a number and a byte; returns the total length, or -1 if full."""
+    """For each code, write its text, the number unless it is negative, and a byte unless `after` is.
+
+    Nothing for a negative code. Returns the total length, or -1 if `out` is full or a text is not in `texts`.
+    """
     offset = 0
     for index in range(codes.shape[0]):
         code = codes[index]
-        if code < 0 or code >= starts.shape[0]:
-            return -1
-        start = starts[code]
-        length = lengths[code]
-        if start < 0 or length < 0 or start + length > texts.shape[0]:
-            return -1
-        if offset + length + NUMBER_ROOM > out.shape[0]:
-            return -1
-        copy(texts, start, length, out, offset)
-        offset = put_number(numbers[index], out, offset + length)
-        out[offset] = after
-        offset += 1
+        if code >= 0:
+            if code >= starts.shape[0]:
+                return -1
+            start = starts[code]
+            length = lengths[code]
+            if start < 0 or length < 0 or start + length > texts.shape[0]:
+                return -1
+            if offset + length + NUMBER_ROOM > out.shape[0]:
+                return -1
+            copy(texts, start, length, out, offset)
+            offset += length
+            if numbers[index] >= 0:
+                offset = put_number(numbers[index], out, offset)
+            if after >= 0:
+                out[offset] = after
+                offset += 1
         ends[index] = offset
     return offset
 
@@ -100,40 +108,67 @@ class Markers(NamedTuple):
         return np.append(values, before)[self.latest[events]]
 
 
-class Gtids(NamedTuple):
-    """The GTIDs in force in a block, as JSON text in the pool.
+class Gtids:
+    """The GTIDs in force in a block: those of its markers, then that before the block.
 
-    `first`, `second`: offsets and lengths, in the form of a `TextColumn`: of the GTIDs of its markers, then
-    of the GTID before the block.
+    `sources`: GTIDs up to their numbers, such as ``uuid:``, and whole ones.
+    `codes`, `numbers`: of each GTID, the index of its source, or -1 for none; and its number, or -1 if the
+    source is all of it.
     `which`: for each event, the index of its GTID in these; -1 for the last.
+    `pool`: where the GTIDs are written as JSON text, once they are asked for.
     """
 
-    first: NDArray[np.int64]
-    second: NDArray[np.int64]
-    which: NDArray[np.int64]
+    def __init__(self, sources: list[str], codes: Ints, numbers: Ints, which: Ints, pool: Pool) -> None:
+        self.which = which
+        self._sources, self._codes, self._numbers, self._pool = sources, codes, numbers, pool
 
-    def column(self) -> TextColumn:
-        """The GTID of each event."""
-        return self.of(slice(None))._replace(by_event=True)
+    def part(self, events: slice) -> Gtids:
+        """The GTIDs in force in a range of the block."""
+        return Gtids(self._sources, self._codes, self._numbers, self.which[events], self._pool)
 
-    def of(self, events: Ints | slice) -> TextColumn:
-        """The GTIDs of some events."""
+    @property
+    def is_given(self) -> Bools:
+        """Which of these are a GTID, as a bool array."""
+        return self._codes >= 0
+
+    @cached_property
+    def texts(self) -> list[str | None]:
+        """Each GTID; None for none."""
+        pairs = zip(self._codes.tolist(), self._numbers.tolist(), strict=True)
+        return [
+            None if code < 0 else self._sources[code] + (str(number) if number >= 0 else "")
+            for code, number in pairs
+        ]
+
+    def array(self, choices: Ints) -> pa.Array:
+        """Some of the GTIDs, by their index, as an Arrow array; null for none."""
+        codes = self._codes.take(choices)
+        data, limits = _written(self._sources, codes, self._numbers.take(choices))
+        bits = pa.py_buffer(np.packbits(codes >= 0, bitorder="little")) if (codes < 0).any() else None
+        buffers = [bits, pa.py_buffer(limits.astype(np.int32)), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.string(), len(codes), buffers)
+
+    def column(self, events: Ints | slice = slice(None)) -> TextColumn:
+        """The GTIDs of some events, or by event, as JSON text."""
         which = self.which[events]
-        return TextColumn(TEXT, self.first.take(which), self.second.take(which))
+        first, second = (values.take(which) for values in self._places)
+        return TextColumn(TEXT, first, second, by_event=isinstance(events, slice))
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints]:
+        """Offset and length of each GTID in the pool, in the form of a `TextColumn`."""
+        sources = [f'"{source}' for source in self._sources]
+        data, limits = _written(sources, self._codes, self._numbers, _QUOTE)
+        null, is_null = self._pool.null, self._codes < 0
+        starts = np.where(is_null, null[0], limits[:-1] + self._pool.append(data))
+        return -starts - 1, np.where(is_null, null[1], np.diff(limits))
 
 
 class GtidColumns:
-    """Computes the GTID column of consecutive blocks of a file.
-
-    `gtid`: JSON text of the GTID in force after the last block.
-    """
+    """Finds the GTIDs in force in consecutive blocks of a file."""
 
     def __init__(self) -> None:
-        self.gtid = b"null"
-
-    def column(self, block: Block, pool: Pool, fail: Callable[[int, BinlogError], object]) -> TextColumn:
-        """GTID of each event; `fail` is called with events that cannot be decoded."""
-        return self.find(block, pool, fail).column()
+        self._last: tuple[str, int] | None = None  # source and number
 
     def find(
         self,
@@ -144,18 +179,18 @@ class GtidColumns:
     ) -> Gtids:
         """The GTIDs in force in the next block; `fail` is called with events that cannot be decoded."""
         markers = Markers.of(block) if markers is None else markers
-        count = 1 + len(markers.rows)
-        first = np.full(count, -pool.null[0] - 1, dtype=np.int64)
-        second = np.full(count, pool.null[1], dtype=np.int64)
-        offset, second[-1] = pool.add(self.gtid)
-        first[-1] = -offset - 1
+        codes, numbers = np.full((2, len(markers.rows) + 1), -1, dtype=np.int64)
+        sources = list[str]()
+        if self._last is not None:
+            sources.append(self._last[0])
+            codes[-1], numbers[-1] = 0, self._last[1]
         for kind in block.kinds:
             if kind in GTID_TYPES:
                 own = markers.latest.take(block.rows_of(kind))
-                first[own], second[own] = _texts(block, kind, pool, fail)
+                codes[own], numbers[own] = _stated(block, kind, sources, fail)
         last = len(markers.rows) - 1
-        self.gtid = pool.read(-int(first[last]) - 1, int(second[last]))
-        return Gtids(first, second, markers.latest)
+        self._last = None if codes[last] < 0 else (sources[codes[last]], int(numbers[last]))
+        return Gtids(sources, codes, numbers, markers.latest, pool)
 
 
 def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> None:
@@ -188,10 +223,10 @@ _FIELDS: dict[int, tuple[str, ...]] = {
 }
 
 
-def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object]) -> bytes | None:
-    """The GTID of an event as JSON text; None if it cannot be decoded."""
+def _by_reader(block: Block, row: int, fail: Callable[[int, BinlogError], object]) -> str | None:
+    """The GTID of an event; None if there is none, or it cannot be decoded."""
     try:
-        return json_text(block.event(row).stated_gtid)
+        return block.event(row).stated_gtid
     except BinlogError as error:
         fail(row, error)
         return None
@@ -225,50 +260,32 @@ class Stated(NamedTuple):
         return cls(sources, codes, numbers, body.matches & (numbers >= 0))
 
 
-def _texts(
-    block: Block, kind: int, pool: Pool, fail: Callable[[int, BinlogError], object]
+def _stated(
+    block: Block, kind: int, sources: list[str], fail: Callable[[int, BinlogError], object]
 ) -> tuple[Ints, Ints]:
-    """The GTIDs in the GTID events of one type, as text."""
-    rows = block.rows_of(kind)
-    stated = Stated.of(block, kind)
-    first = np.full(len(rows), -pool.null[0] - 1, dtype=np.int64)
-    second = np.full(len(rows), pool.null[1], dtype=np.int64)
-    if stated.sources:
-        mark = "-" if kind == EventType.gtid_event else ":"
-        starts, ends = _write(
-            pool, [f'"{source}{mark}' for source in stated.sources], stated.codes, stated.numbers
-        )
-        first, second = -starts - 1, ends - starts
+    """`Gtids.codes` and `numbers` of the GTID events of one type, whose sources are added to `sources`."""
+    rows, stated = block.rows_of(kind), Stated.of(block, kind)
+    codes = stated.codes + len(sources) if stated.sources else np.full(len(rows), -1, dtype=np.int64)
+    numbers = np.where(stated.matches, stated.numbers, -1)
+    mark = "-" if kind == EventType.gtid_event else ":"
+    sources += [source + mark for source in stated.sources]
     for index in np.flatnonzero(~stated.matches).tolist():
-        text = _by_reader(block, int(rows[index]), fail)
-        if text is not None:
-            offset, second[index] = pool.add(text)
-            first[index] = -offset - 1
-    return first, second
+        gtid = _by_reader(block, int(rows[index]), fail)
+        codes[index] = -1 if gtid is None else len(sources)
+        sources += [] if gtid is None else [gtid]
+    return codes, numbers
 
 
-def gtid_texts(first: Ints, second: Ints, choices: Ints, pool: Pool) -> pa.Array:
-    """GTIDs from the pool, selected by number (-1 for the last), as an Arrow array; null for none."""
-    choices = choices % len(first)
-    is_null = first == -pool.null[0] - 1
-    valid = ~is_null[choices] if is_null.any() else None
-    # Exclude the quotes.
-    return chosen_texts(pool.array(), -first, np.where(is_null, 0, second - 2), choices, valid)
-
-
-def _write(pool: Pool, texts: list[str], codes: Ints, numbers: Ints) -> tuple[Ints, Ints]:
-    """Write texts followed by a number and a quote into the pool; returns the range of each."""
+def _written(texts: list[str], codes: Ints, numbers: Ints, after: int = -1) -> tuple[Bytes, Ints]:
+    """The texts of codes, each with a number and a byte, see `write_numbered`, and the limits of each."""
     sources = [text.encode() for text in texts]
     lengths = np.array([len(source) for source in sources], dtype=np.int64)
     data = np.frombuffer(b"".join(sources), dtype=np.uint8)
     out = np.empty(int(lengths.max(initial=0) + NUMBER_ROOM) * (len(codes) + 1), dtype=np.uint8)
-    ends = np.zeros(len(codes) + 1, dtype=np.int64)
-    numbers = np.maximum(numbers, 0)
-    size = write_numbered.run(
-        data, np.cumsum(lengths) - lengths, lengths, codes, numbers, _QUOTE, out, ends[1:]
-    )
-    ends += pool.append(out[:size])
-    return ends[:-1], ends[1:]
+    limits = np.zeros(len(codes) + 1, dtype=np.int64)
+    starts = np.cumsum(lengths) - lengths
+    size = write_numbered.run(data, starts, lengths, codes, numbers, after, out, limits[1:])
+    return out[:size], limits
 
 
 def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Ints]:

@@ -321,6 +321,11 @@ class Pool:
             return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
         return TextColumn(TEXT, first, second)
 
+    def unquoted(self, column: TextColumn) -> TextColumn:
+        """A column of JSON strings in the pool without their quotes, and nothing for null."""
+        lengths = np.where(column.first == -self.null[0] - 1, 0, column.second - 2)
+        return TextColumn(TEXT, column.first - 1, lengths)
+
     def ranges(self, starts: Ints, lengths: Ints) -> TextColumn:
         """A column of byte ranges of the block, copied unchanged."""
         return TextColumn(BYTES, np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64))

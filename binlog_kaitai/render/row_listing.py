@@ -96,13 +96,10 @@ class _Csv(Form):
         self.keys = (*_OF_EVENT, *self._origins, *_OF_ROW)
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
-        is_none = (events.gtids.first == -pool.null[0] - 1) & (events.gtids.second == pool.null[1])
-        # Without the quotes of JSON.
-        gtids = TextColumn(TEXT, events.gtids.first - 1, np.where(is_none, 0, events.gtids.second - 2))
         begin = LineProgram(pool).text(_csv_fields([events.file]) + b",")
         begin.column(pool.numbers(events.positions)).text(",")
         end = LineProgram(pool).text(",").column(_times(events, iso_time, pool)).text(",")
-        end.column(gtids).text(",").column(pool.numbers(events.server_ids))
+        end.column(pool.unquoted(events.gtids)).text(",").column(pool.numbers(events.server_ids))
         for name in self._origins:
             end.text(",").column(
                 _converted(events, events.origins[name], pool, lambda one: _csv_fields([one]))

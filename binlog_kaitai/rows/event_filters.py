@@ -17,10 +17,11 @@ from binlog_kaitai.core.filters import Filters, matches
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
 from binlog_kaitai.errors import FilterWarning, warn
-from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.event_gtids import Gtids
 from binlog_kaitai.log.groups import distinct_values, group_ranges
-from binlog_kaitai.log.line_arrays import Pool, TextColumn, plain
+from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.table_maps import decode
 from binlog_kaitai.sources.source import Source
 
@@ -46,7 +47,7 @@ class EventSelection:
         self._start = filters.start_position if is_first else None
         self._stop = filters.stop_position if is_last else None
 
-    def of(self, block: Block, gtids: TextColumn | None, pool: Pool) -> Bools:
+    def of(self, block: Block, gtids: Gtids | None) -> Bools:
         """Which events match the filters on header and GTID, as a bool array."""
         filters, header = self._filters, block.header
         wanted = np.ones(len(block), dtype=np.bool_)
@@ -77,18 +78,8 @@ class EventSelection:
             wanted &= takes[block.types]
         if filters.has_gtids:
             assert gtids is not None
-            wanted &= self._by_gtid(gtids, pool)
+            wanted &= np.array([filters.takes_gtid(gtid) for gtid in gtids.texts])[gtids.which]
         return wanted
-
-    def _by_gtid(self, gtids: TextColumn, pool: Pool) -> Bools:
-        offsets, which = np.unique(gtids.first, return_inverse=True)
-        lengths = np.zeros(len(offsets), dtype=np.int64)
-        lengths[which.reshape(-1)] = gtids.second
-        takes = []
-        for offset, length in zip(offsets.tolist(), lengths.tolist(), strict=True):
-            text = pool.read(-offset - 1, length).decode()
-            takes.append(self._filters.takes_gtid(None if text == "null" else text[1:-1]))
-        return np.array(takes, dtype=np.bool_)[which.reshape(-1)]
 
 
 #: Maximum number of existing names to remember, and to list in a warning.
@@ -145,7 +136,7 @@ class Unmatched:
         if is_first:
             self._file = source.name
 
-    def look(self, block: Block, limit: int, gtids: TextColumn | None, pool: Pool) -> None:
+    def look(self, block: Block, limit: int, gtids: Gtids | None) -> None:
         """Test the remaining filters on the next block, up to the event `limit`, where a stop is."""
         if self.is_done:
             return
@@ -163,7 +154,7 @@ class Unmatched:
         if self._left["table"] or self._left["database"]:
             self._look_at_names(block, limit)
         if gtids is not None and self._single & {"include_gtids", "exclude_gtids"}:
-            self._look_at_gtids(gtids.first[:limit], gtids.second[:limit], pool)
+            self._look_at_gtids(gtids.texts[which] for which in distinct_values(gtids.which[:limit]).tolist())
 
     def _look_at_offsets(self, block: Block) -> None:
         filters, single = self._filters, self._single
@@ -193,19 +184,15 @@ class Unmatched:
             for kind in _WITH_SCHEMA:
                 self._found("database", filter(None, _schemas(block, kind, limit)))
 
-    def _look_at_gtids(self, first: Ints, second: Ints, pool: Pool) -> None:
-        offsets, index = np.unique(first, return_index=True)
+    def _look_at_gtids(self, gtids: Iterable[str | None]) -> None:
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids
-        for offset, length in zip(offsets.tolist(), second[index].tolist(), strict=True):
-            text = pool.read(-offset - 1, length).decode()
-            if text == "null":
-                continue
-            source, number = split_gtid(text[1:-1])
+        for gtid in filter(None, gtids):
+            source, number = split_gtid(gtid)
             if source in self._ranges or len(self._ranges) < _MOST_KNOWN:
                 low, high = self._ranges.get(source, (number, number))
                 self._ranges[source] = min(low, number), max(high, number)
-            for name, gtids in (("include_gtids", included), ("exclude_gtids", excluded)):
-                if gtids is not None and text[1:-1] in gtids:
+            for name, wanted in (("include_gtids", included), ("exclude_gtids", excluded)):
+                if wanted is not None and gtid in wanted:
                     self._single.discard(name)
 
     def _found(self, name: str, values: Iterable[Any]) -> None:

@@ -162,7 +162,7 @@ class RowsPage:
     """The selected rows events of one block.
 
     `chosen`: int64 array, numbers of the events in `images`, in log order.
-    `gtids_in_force`: the GTIDs of the block, as JSON text in `pool`.
+    `gtids`: the GTIDs in force in the block.
     `markers`, `marker_times`: the events that begin a transaction, and the result of `CommitTimes`.
     `first_numbers`: int64 array, for each event in `images`, the number of its first row.
     `wanted`: bool array, which events of the block match the filters on header and GTID.
@@ -176,7 +176,7 @@ class RowsPage:
     images: Images
     chosen: NDArray[np.int64]
     pool: Pool
-    gtids_in_force: Gtids
+    gtids: Gtids
     markers: Markers
     marker_times: tuple[Ints, int]
     first_numbers: NDArray[np.int64]
@@ -189,11 +189,6 @@ class RowsPage:
     def headers(self) -> Gathered:
         """Columns of the headers of the events of `images`."""
         return self.block.header_of(self.images.rows)
-
-    @cached_property
-    def gtids(self) -> TextColumn:
-        """GTID of each event of the block."""
-        return self.gtids_in_force.column()
 
     def commit_times(self, events: Ints) -> Ints:
         """Commit times of events of the block, in microseconds since 1970-01-01 UTC, int64."""
@@ -214,9 +209,7 @@ class RowsPage:
 
     def gtid(self, row: int) -> str | None:
         """GTID of an event of the block."""
-        offset, length = -int(self.gtids.first[row]) - 1, int(self.gtids.second[row])
-        text = self.pool.read(offset, length).decode()
-        return None if text == "null" else text[1:-1]
+        return self.gtids.texts[int(self.gtids.which[row])]
 
     def refuse(self, index: int, otherwise: BinlogError | None = None) -> BinlogError:
         """Raise the event reader's error for an invalid event, or `otherwise` if it finds none."""
@@ -310,15 +303,15 @@ class RowsPages(LogPages[RowsPage]):
         pool = Pool()
         markers = Markers.of(block)
         gtids = state.gtids.find(block, pool, failures.setdefault, markers)
-        column = gtids.column() if self._has_gtids else None
+        filtered = gtids if self._has_gtids else None
         times = state.commits.of_markers(block, markers)
         images = Images(block, state.tables)
         for row, error in state.tables.failures:
             failures.setdefault(row, error)
         firsts = state.numbers.first(images)
-        wanted = selection.of(block, column, pool)
+        wanted = selection.of(block, filtered)
         limit = min([selection.limit, *failures])
-        self._unmatched.look(block, limit, column, pool)
+        self._unmatched.look(block, limit, filtered)
         wanted[limit:] = False
         chosen = np.flatnonzero(wanted[images.rows])
         if selection.has_names:

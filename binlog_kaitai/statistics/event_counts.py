@@ -345,7 +345,7 @@ class EventCounts:
 
 def chosen_events(page: TransactionsPage, selection: EventSelection) -> Bools:
     """Which events match the filters, as a bool array."""
-    wanted = selection.of(page.block, page.gtids, page.pool)
+    wanted = selection.of(page.block, page.gtids)
     if selection.has_names:
         wanted &= _named(page, selection)
     return wanted

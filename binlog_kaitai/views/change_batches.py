@@ -12,7 +12,6 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.log.decoders import is_partial
-from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.event_rows import Row, rows_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
@@ -120,13 +119,12 @@ def named(codes: Array, texts: pa.Array) -> pa.DictionaryArray:
 
 def _gtids(page: RowsPage, events: Ints) -> tuple[NDArray[np.int32], pa.Array]:
     """The distinct GTIDs of some events, in log order, and the index of each event's GTID, or -1."""
-    first, second, which = page.gtids_in_force
-    which = which.take(events)
+    which = page.gtids.which.take(events)
     is_new = np.diff(which, prepend=-2) != 0
     distinct = which[is_new]
-    is_gtid = first.take(distinct) != -page.pool.null[0] - 1
+    is_gtid = page.gtids.is_given.take(distinct)
     codes = np.where(is_gtid, np.cumsum(is_gtid) - 1, -1).astype(np.int32)
-    return codes.take(np.cumsum(is_new) - 1), gtid_texts(first, second, distinct[is_gtid], page.pool)
+    return codes.take(np.cumsum(is_new) - 1), page.gtids.array(distinct[is_gtid])
 
 
 #: Row kinds: a before or after image alone, and those of an update.

@@ -241,9 +241,9 @@ class EventPages(LogPages[EventsPage]):
         pool = Pool()
         statuses = checksums.check(block)
         found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
-        column = found.column() if found and self._has_gtids else None
-        wanted = selection.of(block, column, pool)
-        self._unmatched.look(block, min([selection.limit, *failures]), column, pool)
+        filtered = found if self._has_gtids else None
+        wanted = selection.of(block, filtered)
+        self._unmatched.look(block, min([selection.limit, *failures]), filtered)
         if failures:
             wanted[min(failures) :] = False
         infos = None

@@ -14,7 +14,6 @@ from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log.event_gtids import gtid_texts
 from binlog_kaitai.log.gather import chosen_texts
 from binlog_kaitai.log.line_arrays import LineProgram, plain
 from binlog_kaitai.log.read_options import EventOptions, Reading
@@ -195,7 +194,7 @@ def _checksum(page: EventsPage, rows: Selection, count: int) -> pa.Array:
 
 def _gtid(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     assert page.gtids is not None
-    return gtid_texts(page.gtids.first, page.gtids.second, page.gtids.which[rows], page.pool)
+    return page.gtids.array(page.gtids.which[rows])
 
 
 _COLUMNS: dict[str, _MakeColumn] = {

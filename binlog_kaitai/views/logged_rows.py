@@ -169,7 +169,7 @@ def _origins(page: RowsPage) -> dict[int, Origin]:
         page.block.positions[rows].tolist(),
         map(times.__getitem__, seconds),
         servers,
-        [None if text == b"null" else text[1:-1].decode() for text in _json_values(page, page.gtids, rows)],
+        [page.gtids.texts[which] for which in page.gtids.which[rows].tolist()],
         [None if text == b"null" else int(text) for text in _json_values(page, page.origins[THREAD], rows)],
         _json_values(page, page.origins[STATEMENT], rows),
     )

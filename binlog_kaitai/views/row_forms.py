@@ -397,7 +397,7 @@ def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[
         return np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)
     rows, block, pool = page.images.rows[events], page.block, page.pool
     header = block.header_of(rows)
-    gtids = page.gtids_in_force.of(rows)
+    gtids = page.gtids.column(rows)
     stamps, server_ids = (header.numbers(name).astype(np.int64) for name in ("timestamp", "server_id"))
     names, positions, origins = table.key, block.positions[rows], _origins(page, rows)
     of_mariadb, place = is_mariadb(block.layout), (block.data, block.file, *names)

@@ -21,8 +21,8 @@ from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles, Segments, roles_of
-from binlog_kaitai.log.event_gtids import GtidColumns, check_gtids
-from binlog_kaitai.log.line_arrays import Pool, TextColumn
+from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, check_gtids
+from binlog_kaitai.log.line_arrays import Pool
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.row_counts import row_counts
@@ -43,7 +43,7 @@ _NEEDED = ROWS_TYPES.union(QUERY_TYPES) | {
 class TransactionsPage:
     """All events of a block, and the parts of transactions that they form.
 
-    `gtids`: the GTID of each event, as text in `pool`; None if GTIDs are only needed for rows.
+    `gtids`: the GTIDs in force; None if they are only needed for rows.
     `row_counts`: row count of each rows event, see `row_counts.row_counts`.
     `parts`: the transactions; for one that continues in another block, the part in this block.
     """
@@ -51,13 +51,12 @@ class TransactionsPage:
     def __init__(
         self,
         block: Block,
-        gtids: TextColumn | None,
-        pool: Pool,
+        gtids: Gtids | None,
         images: Images,
         roles: Roles,
         segments: Segments,
     ) -> None:
-        self.block, self.gtids, self.pool = block, gtids, pool
+        self.block, self.gtids = block, gtids
         self.images, self.roles, self.segments = images, roles, segments
         self.parts = Parts(block, segments)
         self.row_counts = row_counts(images)
@@ -68,25 +67,21 @@ class TransactionsPage:
     ) -> pa.RecordBatch:
         """Some of the transactions as rows; see `parts_of`."""
         if (begin, end) == (0, len(self.parts)) and self.gtids is not None:
-            events = self.block, self.roles, self.parts, self.gtids, self.pool, self.changes
+            events = self.block, self.roles, self.parts, self.gtids, self.changes
             return parts_of(*events, types=types or [], with_schemas=with_schemas)
         first, after = int(self.parts.first[begin]), int(self.parts.last[end - 1]) + 1
         block = self.block.part(first, after)
         parts = Parts(block, self.parts.part(begin, end))
         roles = self.roles.part(first, after)
-        gtids, pool = self._gtids(block, first)
+        gtids = self._gtids(block, first)
         changes = self.changes.part(first, after)
-        return parts_of(
-            block, roles, parts, gtids, pool, changes, types=types or [], with_schemas=with_schemas
-        )
+        return parts_of(block, roles, parts, gtids, changes, types=types or [], with_schemas=with_schemas)
 
-    def _gtids(self, block: Block, first: int) -> tuple[TextColumn, Pool]:
+    def _gtids(self, block: Block, first: int) -> Gtids:
         if self.gtids is None:
             # A transaction with a GTID begins with it; one from an earlier block has its GTID from there.
-            pool = Pool()
-            return GtidColumns().column(block, pool, lambda row, error: None), pool
-        some = slice(first, first + len(block))
-        return self.gtids._replace(first=self.gtids.first[some], second=self.gtids.second[some]), self.pool
+            return GtidColumns().find(block, Pool(), lambda row, error: None)
+        return self.gtids.part(slice(first, first + len(block)))
 
 
 class Finished(NamedTuple):
@@ -213,10 +208,9 @@ class TransactionPages(LogPages[Finished]):
 
     def _page(self, block: Block, state: _OpenLog, selection: EventSelection) -> Iterator[Finished]:
         failures = self._wrong_checksums(block)
-        pool = Pool()
         gtids = None
         if self._makes_rows:
-            gtids = state.gtids.column(block, pool, failures.setdefault)
+            gtids = state.gtids.find(block, Pool(), failures.setdefault)
         else:
             check_gtids(block, failures.setdefault)
         _check(block, failures)
@@ -227,12 +221,12 @@ class TransactionPages(LogPages[Finished]):
         if failures:
             stop = min(failures)
             block, roles = block.part(0, stop), roles.part(0, stop)
-            gtids = gtids and gtids._replace(first=gtids.first[:stop], second=gtids.second[:stop])
-        self._unmatched.look(block, len(block), gtids, pool)
+            gtids = gtids and gtids.part(slice(stop))
+        self._unmatched.look(block, len(block), gtids)
         images = Images(block, state.tables)
         segments = state.boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if len(block):
-            page = TransactionsPage(block, gtids, pool, images, roles, segments)
+            page = TransactionsPage(block, gtids, images, roles, segments)
             self.see(page)
             yield from self._chosen(self._finished(page, state), selection)
         if failures and not selection.is_over:

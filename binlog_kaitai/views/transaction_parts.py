@@ -20,8 +20,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Outcome, Role, Roles, Segments
-from binlog_kaitai.log.event_gtids import gtid_texts
-from binlog_kaitai.log.line_arrays import Pool, TextColumn
+from binlog_kaitai.log.event_gtids import Gtids
 from binlog_kaitai.rows.row_counts import UNKNOWN
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
@@ -185,8 +184,7 @@ def parts_of(
     block: Block,
     roles: Roles,
     parts: Parts,
-    gtids: TextColumn,
-    pool: Pool,
+    gtids: Gtids,
     changes: Changes,
     *,
     types: list[int],
@@ -204,7 +202,7 @@ def parts_of(
     columns: dict[str, Array | pa.Array | list[str | None]] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
-        "gtid": gtid_texts(gtids.first, gtids.second, first, pool),
+        "gtid": gtids.array(gtids.which.take(first)),
         "server_id": block.header.numbers("server_id")[first],
         "start": earliest(stamps, parts),
         "end": stamps[last],

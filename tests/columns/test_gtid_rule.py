@@ -49,11 +49,13 @@ def test_columns_follow_the_rule() -> None:
         block = frame_all("log", b"".join(event(kind, index + 1) for index, kind in enumerate(kinds)), layout)
         assert block is not None
         pool = Pool()
-        column = columns.column(block, pool, lambda row, error: None)
+        gtids = columns.find(block, pool, lambda row, error: None)
+        column = gtids.column()
         offsets = zip((-column.first - 1).tolist(), np.asarray(column.second).tolist(), strict=True)
         found = [json.loads(pool.read(place, length)) for place, length in offsets]
         own = [mariadb_gtid(0, 7, index + 1) for index in range(len(kinds))]
         assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
+        assert found == gtids.array(gtids.which).to_pylist() == [gtids.texts[which] for which in gtids.which]
 
 
 @pytest.mark.parametrize("has_short", [True, False])

@@ -26,10 +26,9 @@ from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import LineProgram, TextColumn, write_lines
+from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
-from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.row_listing import text_column
@@ -322,24 +321,15 @@ class SqlScript:
         positions, stamps = block.positions[rows], block.header_of(rows).numbers("timestamp")
         if transactions.continues and len(numbers) and numbers[0] == transactions.base:
             positions[0], stamps[0] = self._start
-        first, second = page.gtids.first[rows], page.gtids.second[rows]
-        has_gtid = first != -page.pool.null[0] - 1
-        # Without the quotes of JSON.
-        gtids = TextColumn(TEXT, first - 1, np.where(has_gtid, second - 2, 0))
         pool, every = page.pool, np.arange(len(rows))
+        has_gtid = page.gtids.is_given[page.gtids.which[rows]].astype(np.int64)
         start, time = pool.numbers(positions), text_column(*clock_texts(stamps), pool)
-        programs = [
-            LineProgram(pool).text(f"-- {plain(block.file)}:").column(start).text(", ").column(time)
-            for _ in range(2)
-        ]
-        programs[1].text(", GTID ").column(gtids)
+        file = comment(f"{block.file}:")[:-1]
+        programs = [LineProgram(pool).text(file).column(start).text(", ").column(time) for _ in range(2)]
+        programs[1].text(", GTID ").column(pool.unquoted(page.gtids.column(rows)))
         programs = [program.text(b"\n" + _BEGIN) for program in programs]
-        text, ends = write_lines(block.data, pool, programs, every, has_gtid.astype(np.int64), every)
-        if np.count_nonzero(text - np.uint8(ord(" ")) > ord("~") - ord(" ")) == 2 * len(rows):
-            return LineTexts.of(text, ends)
-        # A damaged tag may be any text, in one line.
-        lines = bytes(text).decode("utf-8", "surrogateescape").split("\n")[:-1:2]
-        return LineTexts.of_list([plain(line).encode() + b"\n" + _BEGIN for line in lines])
+        text, ends = write_lines(block.data, pool, programs, every, has_gtid, every)
+        return LineTexts.of(text, ends)
 
     def _checks(self, page: RowsPage, events: Ints, number_of: Ints) -> Iterator[ScriptLines]:
         """The checks to disable for rows that the server changed with checks disabled."""
