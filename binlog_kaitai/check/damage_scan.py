@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Generator, Iterable, Iterator
-from typing import BinaryIO, NamedTuple, Unpack
+from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 import numpy as np
 
@@ -37,17 +37,13 @@ from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOp
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
+if TYPE_CHECKING:
+    from binlog_kaitai.check.format_search import CorrectedStart
+
 _PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 #: Maximum size of a block, and number of its events. Part of the work for a block is independent of its size.
 _BLOCK_SIZE, _MAX_EVENTS = 4 * BLOCK_SIZE, 1 << 16
-
-
-class Start(NamedTuple):
-    """A replacement for a damaged start: magic, first event, and the offset at which the log continues."""
-
-    data: bytes
-    end: int
 
 
 def scan(
@@ -56,7 +52,7 @@ def scan(
     *,
     is_thorough: bool = False,
     definitions: SeriesDefinitions | None = None,
-    start: Start | None = None,
+    start: CorrectedStart | None = None,
     threads: int | None = None,
 ) -> Report:
     """Check a log.
@@ -109,7 +105,7 @@ class _Scan:
         self._is_thorough = is_thorough
         self._boundaries = Boundaries()
 
-    def run(self, stream: BinaryIO, start: Start | None = None) -> None:
+    def run(self, stream: BinaryIO, start: CorrectedStart | None = None) -> None:
         report = self._report
         try:
             blocks = self._around(stream, start)
@@ -134,7 +130,7 @@ class _Scan:
             report.add(self._off_to_the_end)
         report.bodies = self._bodies.count
 
-    def _around(self, stream: BinaryIO, start: Start | None) -> AroundDamage:
+    def _around(self, stream: BinaryIO, start: CorrectedStart | None) -> AroundDamage:
         """All blocks of a log; with `start`, those after the replaced start."""
         name = self._report.file
         context, position = None, 0

@@ -13,16 +13,19 @@ Proof
 
 from __future__ import annotations
 
+import io
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import BinaryIO, NamedTuple
 
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.adapter import checksum_status
+from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, header_length, masks
 from binlog_kaitai.core.known_formats import (
@@ -64,13 +67,44 @@ class Rebuilt(NamedTuple):
     doubtful: list[str]
 
 
-class RebuiltFormat(NamedTuple):
-    """A rebuilt event, the position of the next one in the damaged log, and the lost part between them."""
+@dataclass(frozen=True)
+class CorrectedStart:
+    """The correct magic and first event of a log.
 
-    event: bytes
+    `data`: both, as written to the new log.
+    `end`: offset in the damaged log of the event after the first one.
+    `damage`: the damage to them.
+    `corrected`: offset of the single byte that was corrected.
+    `rebuilt`: how the first event was rebuilt, if it was.
+    `lost`: bytes before `end` that contained other events.
+    """
+
+    data: bytes
     end: int
-    lost: Gap | None
-    how: Rebuilt
+    damage: BinlogError | None = None
+    corrected: int | None = None
+    rebuilt: Rebuilt | None = None
+    lost: Gap | None = None
+
+    @property
+    def event(self) -> bytes:
+        """The format description event, or that of an older version; empty if the log has no event."""
+        frames = list(Framer.of_file(io.BytesIO(self.data)))
+        return frames[-1].raw if frames else b""
+
+    @property
+    def context(self) -> Context:
+        """The context after the first event; raises `BinlogError` if it cannot be read."""
+        framer = Framer.of_file(io.BytesIO(self.data))
+        context = Context(framer.binlog_version, framer.start)
+        for frame in framer:
+            try:
+                context.observe(frame.raw, frame.header)
+            except BinlogError as error:
+                error.position = frame.position
+                error.event_type = type_name(frame.header.type_code)
+                raise
+        return context
 
 
 @dataclass(frozen=True)
@@ -94,18 +128,17 @@ class _Following:
         return begin if begin >= len(MAGIC) else None
 
 
-def rebuild(stream: BinaryIO) -> RebuiltFormat | None:
-    """Rebuild the damaged format description event of a log; None if none can be proven.
+def rebuild(stream: BinaryIO, damage: BinlogError | None) -> CorrectedStart | None:
+    """The start of a log with a format description event that is rebuilt; None if none can be proven.
 
-    The stream must be seekable; its position changes.
+    `stream`: must be seekable; its position changes.
+    `damage`: that of the event.
     """
     for following in _followings(stream):
         fitting = [known for known in known_formats() if _matches(known, following)]
         proven = (found for known in fitting for found in _proven(known, following))
-        if (found := next(proven, None)) is not None:
-            return found
-        if fitting and (found := _likeliest(fitting, following)) is not None:
-            return found
+        if (found := next(proven, None) or _likeliest(fitting, following)) is not None:
+            return replace(found, damage=damage)
     return None
 
 
@@ -221,7 +254,7 @@ class _Draft:
                 yield made[len(MAGIC) :], end
 
 
-def _proven(known: KnownFormat, following: _Following) -> Iterator[RebuiltFormat]:
+def _proven(known: KnownFormat, following: _Following) -> Iterator[CorrectedStart]:
     """The events with this table whose checksum equals that of the damaged one."""
     if not known.has_algorithm:
         return
@@ -239,8 +272,7 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[RebuiltFormat
             made = draft.summed(draft.completed(data, dict(zip(_FREE, values, strict=True))))
             version = _version(draft.field(made, "server_version"))
             if made[-CHECKSUM_SIZE:] == stored and version is not None:
-                how = Rebuilt(version, is_proven=True, doubtful=[])
-                yield RebuiltFormat(made, following.position, _lost(draft, following, end), how)
+                yield _start(made, following, draft, end, Rebuilt(version, is_proven=True, doubtful=[]))
 
 
 def _alternatives(damaged: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
@@ -259,7 +291,7 @@ def _alternatives(damaged: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> 
             yield (*one, start)
 
 
-def _likeliest(fitting: list[KnownFormat], following: _Following) -> RebuiltFormat | None:
+def _likeliest(fitting: list[KnownFormat], following: _Following) -> CorrectedStart | None:
     """The event whose table, then other bytes, are closest to the damaged ones; None if no bytes are left."""
 
     def rank(draft: _Draft, data: bytes) -> tuple[bool, bool, int]:
@@ -275,8 +307,7 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> RebuiltForm
     fields, doubtful = _guessed(draft, data, following)
     made = draft.summed(draft.completed(data, fields))
     version = _version(draft.field(made, "server_version")) or ""
-    how = Rebuilt(version, is_proven=False, doubtful=doubtful)
-    return RebuiltFormat(made, following.position, _lost(draft, following, end), how)
+    return _start(made, following, draft, end, Rebuilt(version, is_proven=False, doubtful=doubtful))
 
 
 def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, bytes], list[str]]:
@@ -317,12 +348,15 @@ def _version(field: bytes) -> str | None:
     return text.decode() if version_numbers(text.decode()) else None
 
 
-def _lost(draft: _Draft, following: _Following, end: int) -> Gap | None:
-    """The gap before the first intact event, which contained other events."""
-    begin = following.stated_begin
-    if begin == len(MAGIC) + draft.size or end >= following.position:
-        return None
-    return no_event_between(end, following.position)
+def _start(event: bytes, following: _Following, draft: _Draft, end: int, how: Rebuilt) -> CorrectedStart:
+    """The start of a log with a rebuilt event, the damaged bytes of which end at `end`.
+
+    What is between it and the first intact event contained other events, unless the latter states that it
+    follows.
+    """
+    is_next = following.stated_begin == len(MAGIC) + draft.size or end >= following.position
+    lost = None if is_next else no_event_between(end, following.position)
+    return CorrectedStart(MAGIC + event, following.position, rebuilt=how, lost=lost)
 
 
 def no_event_between(start: int, stop: int) -> Gap:

@@ -15,15 +15,13 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import BinaryIO
 
 from zlib_ng.zlib_ng import crc32
 
-from binlog_kaitai.check.format_search import Rebuilt, no_event_between, rebuild
+from binlog_kaitai.check.format_search import CorrectedStart, no_event_between, rebuild
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer, read_up_to
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
@@ -49,37 +47,6 @@ _IN_USE = masks.EventHeader.IS_IN_USE
 _KIND = "FORMAT_DESCRIPTION_EVENT"
 
 
-@dataclass(frozen=True)
-class CorrectedStart:
-    """The correct magic and first event of a log.
-
-    `data`: both, as written to the new log.
-    `end`: offset in the damaged log of the event after the first one.
-    `damage`: the damage to them.
-    `corrected`: offset of the single byte that was corrected.
-    `rebuilt`: how the first event was rebuilt, if it was.
-    `lost`: bytes before `end` that contained other events.
-    """
-
-    data: bytes
-    end: int
-    damage: BinlogError | None = None
-    corrected: int | None = None
-    rebuilt: Rebuilt | None = None
-    lost: Gap | None = None
-
-    @property
-    def event(self) -> bytes:
-        """The format description event, or that of an older version; empty if the log has no event."""
-        frames = list(Framer.of_file(io.BytesIO(self.data)))
-        return frames[-1].raw if frames else b""
-
-    @property
-    def context(self) -> Context:
-        """The context after the first event."""
-        return _context_after(self.data)
-
-
 def read_log_start(stream: BinaryIO) -> CorrectedStart:
     """The magic and first event of a log, unchanged; and the ROTATE_EVENT before it in a saved stream.
 
@@ -93,11 +60,11 @@ def read_log_start(stream: BinaryIO) -> CorrectedStart:
         if has_format:
             break
     stream.seek(0)
-    data = stream.read(end)
-    _context_after(data)
+    start = CorrectedStart(stream.read(end), end)
+    _ = start.context
     if not has_format and (end > len(MAGIC) or stream.read(1)):
         raise TruncatedError("ends inside its first event", position=end)
-    return CorrectedStart(data, end)
+    return start
 
 
 def find_log_start(stream: BinaryIO) -> CorrectedStart:
@@ -108,7 +75,7 @@ def find_log_start(stream: BinaryIO) -> CorrectedStart:
     head, wrong = _as_it_is(stream)
     if head is not None and wrong is None:
         return head
-    found = _corrected(stream) or _elsewhere(stream, wrong) or _rebuilt(stream, wrong)
+    found = _corrected(stream) or _elsewhere(stream, wrong) or rebuild(stream, wrong)
     if found is None and head is not None and _goes_on_after(head, stream):
         found = CorrectedStart(head.data, head.end, wrong)  # from an unknown server version
     if found is None:
@@ -128,19 +95,6 @@ def _as_it_is(stream: BinaryIO) -> tuple[CorrectedStart | None, BinlogError | No
         return head, None
     reason = "its bytes have changed since the server wrote them"
     return head, ChecksumError(reason, position=len(MAGIC), event_type=_KIND)
-
-
-def _context_after(data: bytes) -> Context:
-    framer = Framer.of_file(io.BytesIO(data))
-    context = Context(framer.binlog_version, framer.start)
-    for frame in framer:
-        try:
-            context.observe(frame.raw, frame.header)
-        except BinlogError as error:
-            error.position = frame.position
-            error.event_type = type_name(frame.header.type_code)
-            raise
-    return context
 
 
 def _is_right(head: CorrectedStart, stream: BinaryIO) -> bool:
@@ -232,13 +186,6 @@ def _elsewhere(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | 
     before = Gap(len(MAGIC), place, DamagedError("precedes the format description"))
     lost = before if place > len(MAGIC) else None
     return CorrectedStart(MAGIC + frame.raw, frame.end_position, wrong, lost=lost)
-
-
-def _rebuilt(stream: BinaryIO, wrong: BinlogError | None) -> CorrectedStart | None:
-    if (found := rebuild(stream)) is None:
-        return None
-    parse_event(found.event, EventType.format_description_event, Context(4).layout)
-    return CorrectedStart(MAGIC + found.event, found.end, wrong, rebuilt=found.how, lost=found.lost)
 
 
 def replaced(stream: BinaryIO, other: CorrectedStart) -> CorrectedStart:

@@ -16,9 +16,9 @@ from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.check.damage_scan import Start, scan
-from binlog_kaitai.check.format_search import Rebuilt
-from binlog_kaitai.check.log_start import CorrectedStart, find_log_start, read_log_start, replaced
+from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.check.format_search import CorrectedStart, Rebuilt
+from binlog_kaitai.check.log_start import find_log_start, read_log_start, replaced
 from binlog_kaitai.check.log_writer import LogWriter, writing
 from binlog_kaitai.check.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.check.verify_report import Report
@@ -251,7 +251,7 @@ def repair(
         if not stream.seekable():
             raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
         head = _header_of(stream, format_from)
-    report = scan(source, progress, start=Start(head.data, head.end))
+    report = scan(source, progress, start=head)
     if report.not_checked is not None:
         raise report.not_checked
     done = Repair(source.name, target, report.damages, report.damage_count, head.corrected, head.rebuilt)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.check.damaged_bodies import check_body
-from binlog_kaitai.check.log_start import CorrectedStart
+from binlog_kaitai.check.format_search import CorrectedStart
 from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
