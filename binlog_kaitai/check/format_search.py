@@ -21,8 +21,6 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import BinaryIO, NamedTuple
 
-from zlib_ng.zlib_ng import crc32
-
 from binlog_kaitai.core.adapter import checksum_status
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
@@ -32,6 +30,7 @@ from binlog_kaitai.core.known_formats import (
     KnownFormat,
     decodes,
     field_ranges,
+    filled,
     known_formats,
     version_numbers,
 )
@@ -204,42 +203,29 @@ class _Draft:
         self.known = known
         self.ranges = field_ranges(known)
         self.size = _size(known)
-        self._fixed = {
-            "type_code": bytes([EventType.format_description_event]),
-            "len_event": self._number("len_event", self.size),
-            "next_position": self._number("next_position", len(MAGIC) + self.size),
-            "binlog_version": self._number("binlog_version", 4),
-            "len_header": bytes([header_length(4)]),
+        self._fixed: dict[str, int | bytes] = {
+            "type_code": EventType.format_description_event,
+            "len_event": self.size,
+            "next_position": len(MAGIC) + self.size,
+            "binlog_version": 4,
+            "len_header": header_length(4),
             "len_post_headers": known.post_header_lengths,
-            "checksum_algorithm": bytes([is_checksummed]) * known.has_algorithm,
+            "checksum_algorithm": int(is_checksummed),
         }
-
-    def _number(self, name: str, value: int) -> bytes:
-        begin, end = self.ranges[name]
-        return value.to_bytes(end - begin, "little")
+        self._expected = filled(known, bytes(self.size), self._fixed)
 
     def field(self, data: bytes, name: str) -> bytes:
         begin, end = self.ranges[name]
         return data[begin:end]
 
-    def completed(self, data: bytes, fields: dict[str, bytes]) -> bytes:
-        """The given bytes with all known fields filled in, except for the checksum."""
-        made = bytearray(data)
-        for name, value in (self._fixed | fields).items():
-            begin, end = self.ranges[name]
-            made[begin:end] = value
-        return bytes(made)
+    def completed(self, data: bytes, fields: dict[str, int | bytes]) -> bytes:
+        """The event with all known fields, these ones, and the matching checksum."""
+        return filled(self.known, data, self._fixed | fields)
 
     def likeness(self, data: bytes) -> int:
         """How many bytes have their expected value."""
-        fields = ((self.field(data, name), value) for name, value in self._fixed.items())
-        return sum(a == b for found, value in fields for a, b in zip(found, value, strict=True))
-
-    def summed(self, data: bytes) -> bytes:
-        """The event with a matching checksum."""
-        if not self.known.has_algorithm:
-            return data
-        return data[:-CHECKSUM_SIZE] + crc32(data[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")
+        pairs = ((self.field(data, name), self.field(self._expected, name)) for name in self._fixed)
+        return sum(a == b for found, value in pairs for a, b in zip(found, value, strict=True))
 
     def alignments(self, following: _Following) -> Iterator[tuple[bytes, int]]:
         """The damaged bytes as an event of the right size, with its end, in all likely alignments."""
@@ -269,7 +255,7 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[CorrectedStar
             continue
         tried.add((*found, stored))
         for values in _alternatives(found, first, ids):
-            made = draft.summed(draft.completed(data, dict(zip(_FREE, values, strict=True))))
+            made = draft.completed(data, dict(zip(_FREE, values, strict=True)))
             version = _version(draft.field(made, "server_version"))
             if made[-CHECKSUM_SIZE:] == stored and version is not None:
                 yield _start(made, following, draft, end, Rebuilt(version, is_proven=True, doubtful=[]))
@@ -305,38 +291,38 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> CorrectedSt
         return None
     draft, data, end = max(aligned, key=lambda aligned: rank(*aligned[:2]))
     fields, doubtful = _guessed(draft, data, following)
-    made = draft.summed(draft.completed(data, fields))
+    made = draft.completed(data, fields)
     version = _version(draft.field(made, "server_version")) or ""
     return _start(made, following, draft, end, Rebuilt(version, is_proven=False, doubtful=doubtful))
 
 
-def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, bytes], list[str]]:
+def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, int | bytes], list[str]]:
     """The fields that servers fill in, with the names of those that have implausible values."""
     first = following.frames[0].header
+    found = {name: draft.field(data, name) for name in _FREE}
+    time, server_id, flags, created = (
+        int.from_bytes(found[name], "little")
+        for name in ("timestamp", "server_id", "flags", "create_timestamp")
+    )
+    values: dict[str, int | bytes] = dict(found)
     doubtful = []
-    values = {name: draft.field(data, name) for name in _FREE}
-    text = _version(values["server_version"])
+    text = _version(found["server_version"])
     if text is None or not draft.known.matches(text):
-        size = len(values["server_version"])
-        values["server_version"] = draft.known.version.encode().ljust(size, b"\0")
+        values["server_version"] = draft.known.version.encode().ljust(len(found["server_version"]), b"\0")
         doubtful.append("server_version")
-    time = int.from_bytes(values["timestamp"], "little")
     if not 0 < time <= first.timestamp:
-        time = first.timestamp
-        values["timestamp"] = time.to_bytes(len(values["timestamp"]), "little")
+        values["timestamp"] = time = first.timestamp
         doubtful.append("timestamp")
     ids = Counter(frame.header.server_id for frame in following.frames)
-    if int.from_bytes(values["server_id"], "little") not in ids:
-        values["server_id"] = ids.most_common(1)[0][0].to_bytes(len(values["server_id"]), "little")
+    if server_id not in ids:
+        values["server_id"] = ids.most_common(1)[0][0]
         doubtful.append("server_id")
     # Only the first log after a server's start contains the start time, which is when the log begins.
-    nothing = bytes(len(values["create_timestamp"]))
-    if values["create_timestamp"] not in (nothing, values["timestamp"]):
-        values["create_timestamp"] = nothing
+    if created not in (0, time):
+        values["create_timestamp"] = 0
         doubtful.append("create_timestamp")
-    flags = int.from_bytes(values["flags"], "little")
     is_relay_log = following.is_relay_log or flags & ~_IN_USE == _RELAY_LOG
-    values["flags"] = (_RELAY_LOG if is_relay_log else 0).to_bytes(len(values["flags"]), "little")
+    values["flags"] = _RELAY_LOG if is_relay_log else 0
     return values, doubtful
 
 

@@ -97,25 +97,31 @@ def artificial_event(
 
     It states its end if its position `begin` is given.
     """
-    ranges = field_ranges(known)
-    event = bytearray(ranges["checksum"][1])
-    for name, value in (
-        ("type_code", EventType.format_description_event),
-        ("len_event", len(event)),
-        ("next_position", 0 if begin is None else begin + len(event)),
-        ("flags", masks.EventHeader.IS_ARTIFICIAL),
-        ("binlog_version", 4),
-        ("server_version", server_version.encode()),
-        ("len_header", header_length(4)),
-        ("len_post_headers", known.post_header_lengths),
-        ("checksum_algorithm", int(is_checksummed)),
-    ):
-        start, end = ranges[name]
-        data = value if isinstance(value, bytes) else int(value).to_bytes(end - start, "little")
-        event[start : start + len(data)] = data
-    start, end = ranges["checksum"]
-    event[start:] = crc32(event[:start]).to_bytes(CHECKSUM_SIZE, "little")[: end - start]
-    return bytes(event)
+    size = field_ranges(known)["checksum"][1]
+    fields: dict[str, int | bytes] = {
+        "type_code": EventType.format_description_event,
+        "len_event": size,
+        "next_position": 0 if begin is None else begin + size,
+        "flags": masks.EventHeader.IS_ARTIFICIAL,
+        "binlog_version": 4,
+        "server_version": server_version.encode(),
+        "len_header": header_length(4),
+        "len_post_headers": known.post_header_lengths,
+        "checksum_algorithm": int(is_checksummed),
+    }
+    return filled(known, bytes(size), fields)
+
+
+def filled(known: KnownFormat, event: bytes, fields: Mapping[str, int | bytes]) -> bytes:
+    """An event with this table, other values in some fields, and the matching checksum if it has one."""
+    data = bytearray(event)
+    for name, value in fields.items():
+        start, end = field_ranges(known)[name]
+        new = value if isinstance(value, bytes) else int(value).to_bytes(end - start, "little")
+        data[start : start + len(new)] = new
+    start, end = field_ranges(known)["checksum"]
+    data[start:] = crc32(data[:start]).to_bytes(CHECKSUM_SIZE, "little")[: end - start]
+    return bytes(data)
 
 
 def _table(*parts: bytes) -> bytes:
