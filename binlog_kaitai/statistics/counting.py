@@ -138,13 +138,11 @@ class _CountingPages(TransactionPages):
 
     def figures(self) -> Iterator[Figures]:
         """The transactions, many at a time."""
-        if not self._makes_rows:
-            yield from self.each(_figures_of)
-            return
-        for batch in self.each(_view):
-            for gtid in filter(None, batch.column("gtid").to_pylist()):
-                self.gtids.add(gtid)
-            yield Figures.of_view(batch)
+        for parts, figures in self.each(_figures_of):
+            if self._makes_rows:
+                for gtid in filter(None, parts.column("gtid").to_pylist()):
+                    self.gtids.add(gtid)
+            yield figures
 
     def _select(self, source: Source, filters: Filters, **place: bool) -> TransactionSelection:
         self._events_selection = EventSelection(filters, is_first=place["is_first"], is_last=place["is_last"])
@@ -164,15 +162,15 @@ class _CountingPages(TransactionPages):
             add_gtids(self.gtids, block)
 
 
-def _view(transactions: Finished) -> tuple[pa.RecordBatch]:
-    return (view_of(transactions.file, transactions.batch, WITH_TABLE_BYTES),)
+def _figures_of(transactions: Finished) -> Iterator[tuple[pa.RecordBatch, Figures]]:
+    file, batch, page, begin, end = transactions
+    parts: pa.RecordBatch = batch if page is None else page.columns().slice(begin, end - begin)
 
+    def view(low: int, high: int) -> pa.RecordBatch:
+        rows = parts.slice(low, high - low) if page is None else page.rows(begin + low, begin + high)
+        return view_of(file, rows, WITH_TABLE_BYTES)
 
-def _figures_of(transactions: Finished) -> Iterator[Figures]:
-    if transactions.batch is not None:
-        yield Figures.of_view(*_view(transactions))
-    elif transactions.page is not None:
-        yield Figures.of_page(transactions.file, transactions.page, transactions.begin, transactions.end)
+    yield parts, Figures(file, parts, view)
 
 
 # -- results as tables

@@ -7,29 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.kernels.arrays import Array, Bools, Ints
-from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundaries import Outcome
+from binlog_kaitai.kernels.arrays import Array, Ints
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows.row_counts import UNKNOWN
-from binlog_kaitai.views.transaction_pages import TransactionsPage
-from binlog_kaitai.views.transaction_parts import (
-    Ends,
-    TableBytes,
-    changed_rows,
-    compressed,
-    definitions,
-    earliest,
-    gtid_fields,
-    outcomes_of,
-    statement_threads,
-)
-from binlog_kaitai.views.transactions_view import KINDS, WITH_TABLE_BYTES, outcome_of, view_of
+from binlog_kaitai.views.transactions_view import KINDS, view_columns
 
 _MICRO = 1_000_000
 
@@ -50,111 +33,45 @@ _OF_ROWS = ("rows_inserted", "rows_updated", "rows_deleted")
 ViewRow = dict[str, Any]
 
 
-class Figures(NamedTuple):
-    """Consecutive transactions, in log order.
+class Figures:
+    """Consecutive transactions of a log, in log order, and figures of each as int64 arrays.
+
+    `parts`: their columns, see `parts_of`; without GTIDs.
+    `view`: returns a range of them in the form of the view.
 
     `sizes`: bytes in the file.
     `durations`: from the earliest event to the commit on the same server, in seconds; 0 if unknown.
     `commits`: commit time on the originating server, in seconds; 0 if unknown.
     `immediate`: commit time on this server, in microseconds; 0 if the log does not have it.
     `changed`: number of changed rows, without those that cannot be counted.
-    `outcomes`: how each ended, as an index into `transactions.view.KINDS`.
+    `outcomes`: how each ended, as an index into `transactions_view.KINDS`.
     `definitions`: indexes of the transactions that are DDL.
     `positions`, `ends`, `events`: start and end position of each in its log, and its number of events.
     `threads`: the connection that ran each; -1 if the log does not have it.
-    `tables`: bytes by transaction and table.
-    `view`: returns a range of transactions in the form of the view.
-    `known`: transactions already decoded, by index; see `row`.
+    `tables`, `table_bytes`: Arrow lists of the tables that each changes, and of the bytes of their rows.
     """
 
-    sizes: NDArray[np.int64]
-    durations: NDArray[np.int64]
-    commits: NDArray[np.int64]
-    immediate: NDArray[np.int64]
-    changed: NDArray[np.int64]
-    servers: NDArray[np.int64]
-    outcomes: NDArray[np.int8]
-    is_compressed: NDArray[np.bool_]
-    definitions: NDArray[np.int64]
-    positions: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    events: NDArray[np.int64]
-    threads: NDArray[np.int64]
-    tables: TableBytes
-    file: str
-    view: Callable[[int, int], pa.RecordBatch]
-    known: dict[int, ViewRow]
-
-    @classmethod
-    def of_view(cls, batch: pa.RecordBatch) -> Figures:
-        """The figures of a batch of the view."""
+    def __init__(self, file: str, parts: pa.RecordBatch, view: Callable[[int, int], pa.RecordBatch]) -> None:
+        columns = view_columns(parts)
 
         def numbers(name: str, default: int = 0) -> Ints:
-            values: Ints = batch.column(name).cast(pa.int64()).fill_null(default).to_numpy()
+            values: Ints = columns[name].fill_null(default).to_numpy()
             return values
 
-        start, duration, original = map(numbers, ("start", "duration", "original_commit_timestamp"))
-        kinds = batch.column("kind").to_pylist()
-        return cls(
-            sizes=numbers("bytes"),
-            durations=duration,
-            commits=_commits(start // _MICRO, duration, original),
-            immediate=numbers("immediate_commit_timestamp"),
-            changed=np.sum([numbers(name) for name in _OF_ROWS], axis=0),
-            servers=numbers("server_id"),
-            outcomes=np.array([KINDS.index(kind) for kind in kinds], dtype=np.int8),
-            is_compressed=batch.column("is_compressed").to_numpy(zero_copy_only=False),
-            definitions=np.flatnonzero(batch.column("statement").is_valid().to_numpy(zero_copy_only=False)),
-            positions=numbers("position"),
-            ends=numbers("end_position"),
-            events=numbers("events"),
-            threads=numbers("thread_id", NO_THREAD),
-            tables=_tables_of_view(batch),
-            file=batch.column("file")[0].as_py() if len(batch) else "",
-            view=lambda begin, end: batch.slice(begin, end - begin),
-            known={},
-        )
-
-    @classmethod
-    def of_page(cls, file: str, page: TransactionsPage, begin: int, end: int) -> Figures:
-        """The figures of the transactions in a page; `tests/stats` compares them with those of the view."""
-        block, parts, some = page.block, page.parts, slice(begin, end)
-        first, last = parts.first[some], parts.last[some]
-        fields, ends = gtid_fields(block, parts), outcomes_of(page.roles, parts)
-
-        def field(name: str, default: int = 0) -> Ints:
-            values, is_known = fields[name]
-            return np.where(is_known, values, default)[some]
-
-        stamps = block.header.numbers("timestamp")
-        start, original = earliest(stamps, parts)[some], field("original_commit_timestamp")
-        committed = np.where(original > 0, original // _MICRO, stamps[last])
-        durations = np.where(start > 0, np.maximum(committed - start, 0), 0)
-        return cls(
-            sizes=block.end_positions[last] - block.positions[first],
-            durations=durations,
-            commits=_commits(start, durations, original),
-            immediate=field("immediate_commit_timestamp"),
-            changed=_changed(page)[some],
-            servers=block.header_of(first).numbers("server_id"),
-            outcomes=outcome_of(
-                ends.is_begun[some],
-                field("is_standalone", 1),
-                field("is_rollback_alter"),
-                ends.outcome[some],
-                ends.meant[some],
-            ),
-            is_compressed=compressed(block, parts)[some],
-            definitions=_definitions(block, ends)[some].nonzero()[0],
-            positions=block.positions[first],
-            ends=block.end_positions[last],
-            events=parts.lengths[some],
-            threads=_threads(page, field("gtid_thread", NO_THREAD), some),
-            tables=_tables_of_page(page, begin, end),
-            file=plain(file),
-            view=lambda low, high: view_of(file, page.rows(begin + low, begin + high), WITH_TABLE_BYTES),
-            known={},
-        )
+        self.file, self._view = plain(file), view
+        self._known: dict[int, ViewRow] = {}
+        start, original = numbers("start") // _MICRO, numbers("original_commit_timestamp")
+        self.sizes, self.durations = numbers("bytes"), numbers("duration")
+        known = np.where(start > 0, start + self.durations, 0)
+        self.commits = np.where(original > 0, original // _MICRO, known)
+        self.immediate = numbers("immediate_commit_timestamp")
+        self.changed: Ints = np.sum([numbers(name) for name in _OF_ROWS], axis=0)
+        self.servers, self.threads = numbers("server_id"), numbers("thread_id", NO_THREAD)
+        self.outcomes = columns["kind"].indices.to_numpy()
+        self.is_compressed = columns["is_compressed"].to_numpy(zero_copy_only=False)
+        self.definitions = np.flatnonzero(columns["statement"].is_valid())
+        self.positions, self.ends, self.events = map(numbers, ("position", "end_position", "events"))
+        self.tables, self.table_bytes = columns["tables"], columns["table_bytes"]
 
     def row(self, index: int) -> ViewRow:
         """One transaction, with its times in seconds, and text truncated to what is shown."""
@@ -162,60 +79,10 @@ class Figures(NamedTuple):
 
     def rows(self, begin: int, end: int) -> list[ViewRow]:
         """A range of transactions."""
-        if not all(number in self.known for number in range(begin, end)):
-            for number, row in enumerate(self.view(begin, end).to_pylist(), begin):
-                self.known[number] = _shown(row, int(self.commits[number]))
-        return [self.known[number] for number in range(begin, end)]
-
-
-def _threads(page: TransactionsPage, of_gtids: Ints, some: slice) -> Ints:
-    """The connection of each transaction: from its first statement, else from its GTID event."""
-    threads = statement_threads(page.block, page.parts).fill_null(NO_THREAD).to_numpy()[some]
-    return np.where(threads == NO_THREAD, of_gtids, threads)
-
-
-def _tables_of_page(page: TransactionsPage, begin: int, end: int) -> TableBytes:
-    found = TableBytes.of(page.block, page.parts, page.changes)
-    if (begin, end) == (0, len(page.parts)):
-        return found
-    inside = np.flatnonzero((found.owners >= begin) & (found.owners < end))
-    return TableBytes(found.names, found.owners[inside] - begin, found.tables[inside], found.bytes[inside])
-
-
-def _tables_of_view(batch: pa.RecordBatch) -> TableBytes:
-    lists = batch.column("tables")
-    names = lists.flatten().dictionary_encode()
-    return TableBytes(
-        names.dictionary.to_pylist(),
-        lists.value_parent_indices().to_numpy().astype(np.int64),
-        names.indices.to_numpy().astype(np.int64),
-        batch.column("table_bytes").flatten().to_numpy(),
-    )
-
-
-def _changed(page: TransactionsPage) -> Ints:
-    """How many rows each transaction changes; kinds of change with uncountable rows count as zero."""
-    block, parts, changes = page.block, page.parts, page.changes
-    if (changes.counts != UNKNOWN).all():
-        return parts.sums(changes.rows, changes.counts)
-    total = np.zeros(len(parts), dtype=np.int64)
-    for sums, is_unknown in changed_rows(block, parts, changes).values():
-        total += np.where(is_unknown, 0, sums)
-    return total
-
-
-def _definitions(block: Block, ends: Ends) -> Bools:
-    """Which transactions are DDL, as a bool array."""
-    is_ddl: Bools = ends.meant == Outcome.DDL
-    if is_ddl.any() and EventType.query_compressed_event in block.kinds:
-        # The text of a damaged one is missing.
-        return np.array([text is not None for text in definitions(block, ends)])
-    return is_ddl
-
-
-def _commits(start: Ints, durations: Ints, original: Ints) -> Ints:
-    """Commit time of each on its originating server, in seconds, except for `original`."""
-    return np.where(original > 0, original // _MICRO, np.where(start > 0, start + durations, 0))
+        if not all(number in self._known for number in range(begin, end)):
+            for number, row in enumerate(self._view(begin, end).to_pylist(), begin):
+                self._known[number] = _shown(row, int(self.commits[number]))
+        return [self._known[number] for number in range(begin, end)]
 
 
 def _shown(row: ViewRow, commit: int) -> ViewRow:
@@ -359,9 +226,11 @@ class TransactionCounts:
 
     def _add_tables(self, figures: Figures) -> None:
         """Rank the transactions of each table."""
-        names, owners, tables, sizes = figures.tables
+        names = figures.tables.flatten()
+        owners, tables = figures.tables.value_parent_indices().to_numpy(), names.indices.to_numpy()
+        sizes, known = figures.table_bytes.flatten().to_numpy(), names.dictionary.to_pylist()
         for code in distinct_values(tables).tolist():
-            name = names[code]
+            name = known[code]
             if name not in self.of_tables and len(self.of_tables) >= _MAX_RANKED_TABLES:
                 continue
             chosen = np.flatnonzero(tables == code)

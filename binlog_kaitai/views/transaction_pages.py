@@ -29,7 +29,7 @@ from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.source import Source, SourceLike
-from binlog_kaitai.views.transaction_parts import Changes, PartRow, Parts, join, part_schema, parts_of
+from binlog_kaitai.views.transaction_parts import Changes, PartRow, Parts, join, parts_of
 
 #: Event types with required fields: an event of these types that cannot be decoded is an error.
 _NEEDED = ROWS_TYPES.union(QUERY_TYPES) | {
@@ -43,7 +43,7 @@ _NEEDED = ROWS_TYPES.union(QUERY_TYPES) | {
 class TransactionsPage:
     """All events of a block, and the parts of transactions that they form.
 
-    `gtids`: the GTIDs in force; None if they are only needed for rows.
+    `gtids`: the GTIDs in force; None if they are only needed for few transactions.
     `row_counts`: row count of each rows event, see `row_counts.row_counts`.
     `parts`: the transactions; for one that continues in another block, the part in this block.
     """
@@ -62,32 +62,25 @@ class TransactionsPage:
         self.row_counts = row_counts(images)
         self.changes = Changes.of(images, self.row_counts)
 
-    def rows(
-        self, begin: int, end: int, *, types: list[int] | None = None, with_schemas: bool = False
-    ) -> pa.RecordBatch:
-        """Some of the transactions as rows; see `parts_of`."""
-        if (begin, end) == (0, len(self.parts)) and self.gtids is not None:
-            events = self.block, self.roles, self.parts, self.gtids, self.changes
-            return parts_of(*events, types=types or [], with_schemas=with_schemas)
+    def columns(self, *, types: Iterable[int] = (), with_schemas: bool = False) -> pa.RecordBatch:
+        """All transactions, see `parts_of`; without `gtids`, some columns are missing."""
+        events = self.block, self.roles, self.parts, self.gtids, self.changes
+        return parts_of(*events, types=types, with_schemas=with_schemas)
+
+    def rows(self, begin: int, end: int) -> pa.RecordBatch:
+        """A few of the transactions with all columns."""
         first, after = int(self.parts.first[begin]), int(self.parts.last[end - 1]) + 1
         block = self.block.part(first, after)
         parts = Parts(block, self.parts.part(begin, end))
-        roles = self.roles.part(first, after)
-        gtids = self._gtids(block, first)
-        changes = self.changes.part(first, after)
-        return parts_of(block, roles, parts, gtids, changes, types=types or [], with_schemas=with_schemas)
-
-    def _gtids(self, block: Block, first: int) -> Gtids:
-        if self.gtids is None:
-            # A transaction with a GTID begins with it; one from an earlier block has its GTID from there.
-            return GtidColumns().find(block, Pool(), lambda row, error: None)
-        return self.gtids.part(slice(first, first + len(block)))
+        # A transaction with a GTID begins with it; one from an earlier block has its GTID from there.
+        gtids = GtidColumns().find(block, Pool(), lambda row, error: None)
+        return parts_of(block, self.roles.part(first, after), parts, gtids, self.changes.part(first, after))
 
 
 class Finished(NamedTuple):
     """Complete transactions of a log.
 
-    `batch`: their rows, see `part_schema`; None if they have not been built.
+    `batch`: their columns, see `parts_of`; None if they have not been built.
     `page`, `begin`, `end`: without `batch`: the transactions `begin` to `end` of this page, which is valid
     until the next ones are requested, unless blocks are shared.
     """
@@ -177,8 +170,8 @@ class TransactionPages(LogPages[Finished]):
     After damage, the transaction left open is yielded before the error is raised.
 
     `definitions`: the table definitions in force before each log.
-    `makes_rows`: build all transactions as rows of `part_schema`; otherwise, for callers that need few of
-    these and have no filters, mostly none.
+    `makes_rows`: build all columns of all transactions; otherwise, for callers that need few of these and
+    have no filters, mostly none.
     The others are those of `LogPages`.
     """
 
@@ -237,25 +230,27 @@ class TransactionPages(LogPages[Finished]):
 
     def _finished(self, page: TransactionsPage, state: _OpenLog) -> Iterator[Finished]:
         begin, end, segments = 0, len(page.parts), page.segments
-        rows = self._rows(page, begin, end) if self._makes_rows else None
+        has_names = bool(self._filters.databases or self._filters.tables)
+        batch = page.columns(types=self._types, with_schemas=has_names) if self._makes_rows else None
 
-        def part(begin: int, end: int) -> pa.RecordBatch:
-            return self._rows(page, begin, end) if rows is None else rows.slice(begin, end - begin)
+        def row(number: int) -> PartRow:
+            rows = page.rows(number, number + 1) if batch is None else batch.slice(number, 1)
+            state.schema = rows.schema
+            row: PartRow = rows.to_pylist()[0]
+            return row
 
         if segments.continues and state.transaction is not None:
-            state.transaction = join([state.transaction, _row(part(0, 1))])
+            state.transaction = join([state.transaction, row(0)])
             begin = 1
         if state.transaction is not None and (end > begin or not segments.is_open):
             yield from state.finish()
         if segments.is_open and end > begin:
             end -= 1
-            state.transaction = _row(part(end, end + 1))
+            state.transaction = row(end)
             state.file = page.block.file
         if end > begin:
-            if rows is None:
-                yield Finished(page.block.file, None, page, begin, end)
-            else:
-                yield Finished(page.block.file, part(begin, end))
+            chosen = batch and batch.slice(begin, end - begin)
+            yield Finished(page.block.file, chosen, page, begin, end)
 
     @staticmethod
     def _chosen(finished: Iterable[Finished], selection: EventSelection) -> Iterator[Finished]:
@@ -265,10 +260,6 @@ class TransactionPages(LogPages[Finished]):
                 yield transactions
             elif len(batch := selection.among(transactions.batch)):
                 yield Finished(transactions.file, batch)
-
-    def _rows(self, page: TransactionsPage, begin: int, end: int) -> pa.RecordBatch:
-        has_names = bool(self._filters.databases or self._filters.tables)
-        return page.rows(begin, end, types=self._types, with_schemas=has_names)
 
     @staticmethod
     def _size(page: Finished) -> int:
@@ -282,6 +273,7 @@ class _OpenLog:
         self.tables = tables
         self.gtids, self.boundaries = GtidColumns(), Boundaries()
         self.transaction: PartRow | None = None
+        self.schema: pa.Schema | None = None
         self.file = ""
         self._validator = BodyValidator()
 
@@ -289,7 +281,7 @@ class _OpenLog:
         """The open transaction, if there is one."""
         row, self.transaction = self.transaction, None
         if row is not None:
-            yield Finished(self.file, pa.RecordBatch.from_pylist([row], schema=part_schema()))
+            yield Finished(self.file, pa.RecordBatch.from_pylist([row], schema=self.schema))
 
     def check_definitions(self, block: Block, roles: Roles, failures: dict[int, BinlogError]) -> None:
         """Raise the event reader's errors for invalid definitions, whose text is a column."""
@@ -302,11 +294,6 @@ class _OpenLog:
                 continue
             for row in block.rows_of(kind)[wanted & ~self._validator.accepts(block, kind, wanted)].tolist():
                 _read(block, row, failures)
-
-
-def _row(batch: pa.RecordBatch) -> PartRow:
-    row: PartRow = batch.to_pylist()[0]
-    return row
 
 
 def _check(block: Block, failures: dict[int, BinlogError]) -> None:

@@ -6,8 +6,7 @@ Most transactions lie in one block and form one part: a row of the batch that `p
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -128,40 +127,6 @@ _OF_MARIADB = {
 }
 
 
-@cache
-def part_schema() -> pa.Schema:
-    """The columns of a part of a transaction.
-
-    A part: `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last
-    event that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for
-    filters; `table_bytes` has the size of the rows events of each of `tables`.
-    """
-    return pa.schema(
-        {
-            "position": pa.int64(),
-            "end_position": pa.int64(),
-            "gtid": pa.string(),
-            "server_id": pa.int64(),
-            "start": pa.int64(),
-            "end": pa.int64(),
-            "events": pa.int64(),
-            "is_begun": pa.bool_(),
-            "is_compressed": pa.bool_(),
-            **{name: pa.int64() for name in (*_TIMES, *_CLOCK, *_OF_MARIADB)},
-            "xid": pa.uint64(),
-            "thread_id": pa.int64(),
-            "outcome": pa.int8(),
-            "meant": pa.int8(),
-            "statement": pa.string(),
-            "schema": pa.string(),
-            "has_type": pa.bool_(),
-            "tables": pa.list_(pa.string()),
-            "table_bytes": pa.list_(pa.int64()),
-            **{name: pa.int64() for name in _CHANGES},
-        }
-    )
-
-
 class Changes(NamedTuple):
     """The rows events of a block: event numbers, tables, the table index of each, and row counts."""
 
@@ -184,68 +149,62 @@ def parts_of(
     block: Block,
     roles: Roles,
     parts: Parts,
-    gtids: Gtids,
+    gtids: Gtids | None,
     changes: Changes,
     *,
-    types: list[int],
-    with_schemas: bool,
+    types: Iterable[int] = (),
+    with_schemas: bool = False,
 ) -> pa.RecordBatch:
-    """All parts in a block; see :func:`part_schema`.
+    """All parts in a block.
 
+    `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last event
+    that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for filters;
+    `table_bytes` has the size of the rows events of each of `tables`.
+
+    `gtids`: those in force; without, there are no columns `gtid` and `xid`.
     `types`: requested event types: `has_type` flags the transactions that have one.
     `with_schemas`: whether default databases are requested.
     """
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
-    ends = outcomes_of(roles, parts)
-    tables, table_bytes = _tables(block, parts, changes)
-    columns: dict[str, Array | pa.Array | list[str | None]] = {
+    ends = _outcomes_of(roles, parts)
+    names, table_bytes = _tables(block, parts, changes)
+    schemas = _schemas(block, parts) if with_schemas else pa.nulls(len(parts), pa.string())
+    columns: dict[str, Array | pa.Array] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
-        "gtid": gtids.array(gtids.which.take(first)),
-        "server_id": block.header.numbers("server_id")[first],
-        "start": earliest(stamps, parts),
+        "server_id": block.header_of(first).numbers("server_id"),
+        "start": _earliest(stamps, parts),
         "end": stamps[last],
         "events": parts.lengths,
         "is_begun": ends.is_begun,
-        "is_compressed": compressed(block, parts),
-        **{
-            name: pa.array(values, mask=~known) for name, (values, known) in gtid_fields(block, parts).items()
-        },
-        "xid": _xids(block, parts),
-        "thread_id": statement_threads(block, parts),
+        "is_compressed": _compressed(block, parts),
+        **_gtid_fields(block, parts),
+        "thread_id": _statement_threads(block, parts),
         "outcome": ends.outcome,
         "meant": ends.meant,
-        "statement": definitions(block, ends),
-        "schema": _schemas(block, parts) if with_schemas else [None] * len(parts),
-        "has_type": parts.any(np.isin(block.types, types)),
-        "tables": tables,
+        "statement": _definitions(block, ends),
+        "schema": schemas,
+        "has_type": parts.any(np.isin(block.types, list(types))),
+        "tables": names,
         "table_bytes": table_bytes,
-        **{
-            name: pa.array(sums, mask=is_unknown)
-            for name, (sums, is_unknown) in changed_rows(block, parts, changes).items()
-        },
+        **_changed_rows(block, parts, changes),
     }
-    arrays = [
-        pa.array(values).cast(field.type, safe=False)
-        if isinstance(values, np.ndarray)
-        else pa.array(values, field.type)
-        if isinstance(values, list)
-        else values.cast(field.type)
-        for field, values in ((field, columns[field.name]) for field in part_schema())
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=part_schema())
+    if gtids is not None:
+        columns |= {"gtid": gtids.array(gtids.which.take(first)), "xid": _xids(block, parts)}
+    arrays = [values if isinstance(values, pa.Array) else pa.array(values) for values in columns.values()]
+    return pa.RecordBatch.from_arrays(arrays, names=list(columns))
 
 
-def earliest(stamps: Ints, parts: Parts) -> Ints:
+def _earliest(stamps: Ints, parts: Parts) -> Ints:
     """Start time of each transaction. The GTID event is written at the commit, after the first events."""
     never = np.iinfo(np.int64).max
     least = parts.least(stamps if (stamps > 0).all() else np.where(stamps > 0, stamps, never))
     return np.where(least == never, 0, least)
 
 
-def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Ints, Bools]]:
-    """Fields of the GTID event of each transaction, int64, and which have one; the reader is the fallback."""
+def _gtid_fields(block: Block, parts: Parts) -> dict[str, pa.Array]:
+    """Fields of the GTID event of each transaction, null without one; the reader is the fallback."""
     names = (*_TIMES, *_CLOCK, *_OF_MARIADB)
     values = {name: np.zeros(len(parts), dtype=np.int64) for name in names}
     known = {name: np.zeros(len(parts), dtype=np.bool_) for name in names}
@@ -266,7 +225,7 @@ def gtid_fields(block: Block, parts: Parts) -> dict[str, tuple[Ints, Bools]]:
                 value = getattr(content, path, None)
                 known[name][numbers[index]] = value is not None
                 values[name][numbers[index]] = value or 0
-    return {name: (values[name], known[name]) for name in names}
+    return {name: pa.array(values[name], mask=~known[name]) for name in names}
 
 
 def _is_there(body: Gathered, path: str) -> Bools:
@@ -282,7 +241,7 @@ def _xids(block: Block, parts: Parts) -> pa.Array:
     return _picked(values.astype(np.uint64), parts.last_of(rows))
 
 
-def statement_threads(block: Block, parts: Parts) -> pa.Array:
+def _statement_threads(block: Block, parts: Parts) -> pa.Array:
     """The thread id of the first statement of each transaction."""
     kinds = [kind for kind in (*QUERY_TYPES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
     values = np.zeros(len(block), dtype=np.int64)
@@ -309,7 +268,7 @@ class Ends(NamedTuple):
     is_begun: Bools
 
 
-def outcomes_of(roles: Roles, parts: Parts) -> Ends:
+def _outcomes_of(roles: Roles, parts: Parts) -> Ends:
     """How each transaction ended, and the kind of its first statement."""
     ends = np.flatnonzero(roles.roles == Role.END)
     outcome = np.append(roles.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
@@ -319,22 +278,22 @@ def outcomes_of(roles: Roles, parts: Parts) -> Ends:
     return Ends(outcome, meant, np.append(statements, -1)[at], parts.any(roles.roles == Role.BEGIN))
 
 
-def definitions(block: Block, ends: Ends) -> list[str | None]:
+def _definitions(block: Block, ends: Ends) -> pa.Array:
     """Text of the first statement of each transaction, if it is a definition."""
     texts: list[str | None] = [None] * len(ends.meant)
     for number in np.flatnonzero(ends.meant == Outcome.DDL).tolist():
         texts[number] = _text(block.event(int(ends.statement[number])))
-    return texts
+    return pa.array(texts, pa.string())
 
 
-def compressed(block: Block, parts: Parts) -> Bools:
+def _compressed(block: Block, parts: Parts) -> Bools:
     """Which transactions have a compressed event."""
     if not any(kind in _COMPRESSED_TYPES for kind in block.kinds):
         return np.zeros(len(parts), dtype=np.bool_)
     return parts.any(np.isin(block.types, _COMPRESSED_TYPES))
 
 
-def _schemas(block: Block, parts: Parts) -> list[str | None]:
+def _schemas(block: Block, parts: Parts) -> pa.Array:
     """Default database of the last statement of each transaction."""
     schemas: list[str | None] = [None] * len(parts)
     for kind in QUERY_TYPES:
@@ -345,7 +304,7 @@ def _schemas(block: Block, parts: Parts) -> list[str | None]:
                 if at >= 0:
                     byte_range = slice(int(starts[at]), int(starts[at] + lengths[at]))
                     schemas[number] = bytes(block.data[byte_range]).decode("utf-8", "backslashreplace")
-    return schemas
+    return pa.array(schemas, pa.string())
 
 
 def _text(event: ParsedEvent) -> str | None:
@@ -356,49 +315,28 @@ def _text(event: ParsedEvent) -> str | None:
     return None if query is None else query.decode("utf-8", "backslashreplace")
 
 
-class TableBytes(NamedTuple):
-    """The tables whose rows each transaction changes, in order of their first change.
-
-    `names`: all tables.
-    `owners`, `tables`: transaction number, and index of the table in `names`.
-    `bytes`: size of the rows events of that transaction for that table.
-    """
-
-    names: list[str]
-    owners: Ints
-    tables: Ints
-    bytes: Ints
-
-    @classmethod
-    def of(cls, block: Block, parts: Parts, changes: Changes) -> TableBytes:
-        """The table bytes of all transactions in a block."""
-        known: dict[str, int] = {}
-        names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
-        # A redefined table has several table maps.
-        codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
-        of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
-        is_named = np.array([name != "" for name in known] + [False])[of_event]
-        chosen = np.flatnonzero((numbers >= 0) & is_named)
-        keys = numbers[chosen] * (len(known) + 1) + of_event[chosen]
-        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
-        sizes = np.bincount(
-            which.reshape(-1), weights=block.sizes[changes.rows[chosen]], minlength=len(first)
-        )
-        order = np.argsort(first)
-        firsts = chosen[first[order]]
-        return cls(list(known), numbers[firsts], of_event[firsts], sizes[order].astype(np.int64))
-
-
 def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.Array]:
     """The tables whose rows each transaction changes, in order of their first change, and their bytes."""
-    found = TableBytes.of(block, parts, changes)
-    counts = np.bincount(found.owners, minlength=len(parts))
+    known: dict[str, int] = {}
+    names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
+    # A redefined table has several table maps.
+    codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
+    of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
+    is_named = np.array([name != "" for name in known] + [False])[of_event]
+    chosen = np.flatnonzero((numbers >= 0) & is_named)
+    keys = numbers[chosen] * (len(known) + 1) + of_event[chosen]
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    sizes = np.bincount(which.reshape(-1), weights=block.sizes[changes.rows[chosen]], minlength=len(first))
+    order = np.argsort(first)
+    firsts = chosen[first[order]]
+    counts = np.bincount(numbers[firsts], minlength=len(parts))
     offsets = pa.array(np.concatenate(([0], np.cumsum(counts))).astype(np.int32))
     texts = pa.DictionaryArray.from_arrays(
-        pa.array(found.tables.astype(np.int32)), pa.array(found.names, pa.string())
+        pa.array(of_event[firsts].astype(np.int32)), pa.array(list(known), pa.string())
     )
-    names = pa.ListArray.from_arrays(offsets, texts.cast(pa.string()))
-    return names, pa.ListArray.from_arrays(offsets, pa.array(found.bytes))
+    lists = (texts, pa.array(sizes[order].astype(np.int64)))
+    of_tables, of_bytes = (pa.ListArray.from_arrays(offsets, values) for values in lists)
+    return of_tables, of_bytes
 
 
 def _name(table: Table) -> str:
@@ -406,17 +344,18 @@ def _name(table: Table) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, tuple[Ints, Bools]]:
-    """Number of rows that each transaction changes, by kind of change, int64, and where it is unknown."""
+def _changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, pa.Array]:
+    """Number of rows that each transaction changes, by kind of change; null where it is unknown."""
     types, found = block.types[changes.rows], {}
     for name, kinds in _CHANGES.items():
         chosen = np.flatnonzero(np.isin(types, kinds))
         rows, values = changes.rows[chosen], changes.counts[chosen]
-        found[name] = parts.sums(rows, np.maximum(values, 0)), parts.any(rows[values == UNKNOWN])
+        is_unknown = parts.any(rows[values == UNKNOWN])
+        found[name] = pa.array(parts.sums(rows, np.maximum(values, 0)), mask=is_unknown)
     return found
 
 
-#: A row of `part_schema` as Python values.
+#: A row of `parts_of` as Python values.
 PartRow = dict[str, Any]
 
 

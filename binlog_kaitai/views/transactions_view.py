@@ -12,7 +12,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Codes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.boundaries import Outcome
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.log.log_end import End
@@ -20,7 +20,6 @@ from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Read
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.sources.source import Source, SourceLike
 from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
-from binlog_kaitai.views.transaction_parts import part_schema
 
 _SECOND = 1_000_000
 
@@ -110,11 +109,17 @@ def _view(transactions: Finished) -> tuple[pa.RecordBatch]:
 
 def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_SCHEMA) -> pa.RecordBatch:
     """Complete transactions in the form of the view."""
-    columns = dict(zip(part_schema().names, parts.columns, strict=True))
+    columns = {**view_columns(parts), "file": pa.repeat(plain(file), len(parts))}
+    arrays = [columns[field.name].cast(field.type) for field in schema]
+    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+
+
+def view_columns(parts: pa.RecordBatch) -> dict[str, pa.Array]:
+    """The columns of complete transactions for the view, of types that can be cast to its types."""
+    columns = dict(zip(parts.schema.names, parts.columns, strict=True))
     start = columns["start"].to_numpy()
     original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
     committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
-    columns["file"] = pa.repeat(plain(file), len(parts))
     columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=start == 0)
     columns["start"] = pa.array(start * _SECOND, mask=start == 0)
     for time in ("original_commit_timestamp", "immediate_commit_timestamp"):
@@ -123,34 +128,25 @@ def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_S
     columns["kind"] = _kinds(columns)
     columns["bytes"] = pa.array(columns["end_position"].to_numpy() - columns["position"].to_numpy())
     columns["thread_id"] = pc.coalesce(columns["thread_id"], columns["gtid_thread"])
-    arrays = [columns[field.name].cast(field.type) for field in schema]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
-
-
-def _kinds(columns: dict[str, pa.Array]) -> pa.Array:
-    outcome = outcome_of(
-        columns["is_begun"].to_numpy(zero_copy_only=False),
-        columns["is_standalone"].fill_null(1).to_numpy(),
-        columns["is_rollback_alter"].fill_null(0).to_numpy(),
-        columns["outcome"].to_numpy(),
-        columns["meant"].to_numpy(),
-    )
-    names = pa.array(KINDS)
-    return pa.DictionaryArray.from_arrays(pa.array(outcome), names).cast(pa.string())
+    return columns
 
 
 #: Names of outcomes, by number.
 KINDS = [one.name.lower() for one in Outcome]
 
 
-def outcome_of(
-    is_begun: Bools, is_standalone: Ints, is_rollback_alter: Ints, outcome: Array, meant: Array
-) -> Codes:
-    """How each transaction ended, from the columns of `part_schema`, int8."""
+def _kinds(columns: dict[str, pa.Array]) -> pa.DictionaryArray:
+    """How each transaction ended."""
     # MariaDB's transactions have no BEGIN; a transaction of a single statement is flagged as standalone.
-    is_begun = is_begun | (is_standalone == 0)
+    is_standalone, is_rollback_alter = (
+        columns[name].fill_null(default).to_numpy()
+        for name, default in (("is_standalone", 1), ("is_rollback_alter", 0))
+    )
+    is_begun = columns["is_begun"].to_numpy(zero_copy_only=False) | (is_standalone == 0)
+    outcome, meant = (columns[name].to_numpy() for name in ("outcome", "meant"))
     outcome = np.where((outcome == Outcome.OPEN) & ~is_begun, meant, outcome)
-    return np.where(is_rollback_alter == 1, Outcome.ROLLBACK, outcome).astype(np.int8)
+    outcome = np.where(is_rollback_alter == 1, Outcome.ROLLBACK, outcome).astype(np.int8)
+    return pa.DictionaryArray.from_arrays(pa.array(outcome), pa.array(KINDS))
 
 
 # -- lines of JSON
