@@ -15,12 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.grammar import Layout, walk_over
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, Unsigned
 from binlog_kaitai.kernels.byte_kernels import byte_swapped, lengths_to_zero, read_numbers, read_u8
 from binlog_kaitai.kernels.compile import Kernel, kernel
-from binlog_kaitai.log.text_kernels import join_chosen, join_ranges
+from binlog_kaitai.log.text_kernels import join_ranges
 
 #: Number of events processed at a time, so that their bytes stay in the cache.
 _STEP = 256
@@ -414,15 +413,3 @@ def take_ranges(data: Bytes, starts: Ints, lengths: Ints) -> tuple[Bytes, Ints]:
     out = np.empty(int(lengths.sum()), dtype=np.uint8)
     join_ranges.run(data, starts, lengths, offsets, out)
     return out, offsets
-
-
-def chosen_texts(
-    data: Bytes, starts: Ints, lengths: Ints, choices: Array, valid: Bools | None = None
-) -> pa.Array:
-    """Selected ranges of UTF-8 as an Arrow string array; null where `valid` is false."""
-    choices = choices.astype(np.int64, copy=False)
-    offsets = np.empty(len(choices) + 1, dtype=np.int32)
-    out = np.empty(int(lengths.take(choices).sum()), dtype=np.uint8)
-    join_chosen.run(data, starts, lengths, choices, offsets, out)
-    bits = None if valid is None else pa.py_buffer(np.packbits(valid, bitorder="little"))
-    return pa.Array.from_buffers(pa.string(), len(choices), [bits, pa.py_buffer(offsets), pa.py_buffer(out)])

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number
 from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Bytes per line.
@@ -215,23 +215,6 @@ def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: By
             out[target : target + length] = 0
         target += length
     offsets[starts.shape[0]] = target
-
-
-@kernel
-def join_chosen(data: Bytes, starts: Ints, lengths: Ints, choices: Ints, offsets: Array, out: Bytes) -> None:
-    """Like `join_ranges`, for ranges selected by number; numbers without a range copy nothing."""
-    target = 0
-    for index in range(choices.shape[0]):
-        offsets[index] = target
-        choice = np.int64(choices[index])
-        if choice < 0 or choice >= min(starts.shape[0], lengths.shape[0]):
-            continue
-        start = starts[choice]
-        length = lengths[choice]
-        if 0 <= start <= data.shape[0] - length and 0 <= length <= out.shape[0] - target:
-            copy(data, start, length, out, target)
-            target += length
-    offsets[choices.shape[0]] = target
 
 
 @kernel

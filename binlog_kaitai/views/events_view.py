@@ -12,9 +12,8 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log.gather import chosen_texts
 from binlog_kaitai.log.line_arrays import LineProgram, plain
 from binlog_kaitai.log.read_options import EventOptions, Reading
 from binlog_kaitai.rows.string_columns import LONGEST
@@ -55,22 +54,9 @@ _MAX_TEXT = 1 << 30
 _SECOND = 1_000_000
 
 
-class _Names:
-    """The texts of consecutive numbers from 0."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        raw = [name.encode() for name in names]
-        self._data = np.frombuffer(b"".join(raw), dtype=np.uint8)
-        self._lengths = np.array([len(name) for name in raw], dtype=np.int64)
-        self._starts = np.cumsum(self._lengths) - self._lengths
-
-    def of(self, codes: Bytes) -> pa.Array:
-        """The texts of an array of numbers."""
-        return chosen_texts(self._data, self._starts, self._lengths, codes)
-
-
-_TYPE_NAMES = _Names([type_name(kind) for kind in range(256)])
-_STATUSES = _Names(checksums.STATUSES)
+#: Texts by number.
+_TYPE_NAMES = pa.array([type_name(kind) for kind in range(256)])
+_STATUSES = pa.array(checksums.STATUSES)
 
 #: Events of a block, by number or all.
 Selection = Ints | slice
@@ -189,7 +175,7 @@ def _checksum(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     statuses = page.statuses[rows]
     if count and (statuses == statuses[0]).all():
         return repeated(checksums.STATUSES[int(statuses[0])], count, pa.string())
-    return _STATUSES.of(statuses)
+    return _STATUSES.take(pa.array(statuses))
 
 
 def _gtid(page: EventsPage, rows: Selection, count: int) -> pa.Array:
@@ -202,7 +188,7 @@ _COLUMNS: dict[str, _MakeColumn] = {
     "position": lambda page, rows, count: pa.array(page.block.positions[rows]),
     "end_position": lambda page, rows, count: pa.array(page.block.end_positions[rows]),
     "timestamp": _timestamp,
-    "type": lambda page, rows, count: _TYPE_NAMES.of(page.block.types[rows]),
+    "type": lambda page, rows, count: _TYPE_NAMES.take(pa.array(page.block.types[rows])),
     "type_code": lambda page, rows, count: pa.array(page.block.codes[rows].astype(np.int32)),
     "server_id": _header_number("server_id"),
     "size": lambda page, rows, count: pa.array(page.block.sizes[rows]),

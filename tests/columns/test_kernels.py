@@ -294,17 +294,6 @@ def test_ranges_one_after_the_other(mode: str) -> None:
     assert out.tolist() == np.concatenate(parts).tolist()
 
 
-def test_chosen_ranges_one_after_the_other(mode: str) -> None:
-    bytes_ = data(100)
-    starts, lengths = np.array([3, 90, 0, 95, -1]), np.array([40, 10, 0, 6, 2])
-    choices = np.array([1, 0, 5, 1, 2, 3, -1, 4, 1])
-    offsets, out = np.empty(10, dtype=np.int32), np.full(72, 7, dtype=np.uint8)
-    getattr(text_kernels.join_chosen, mode)(bytes_, starts, lengths, choices, offsets, out)
-    assert offsets.tolist() == [0, 10, 50, 50, 60, 60, 60, 60, 60, 70]
-    parts = [bytes_[90:], bytes_[3:43], bytes_[90:], bytes_[90:], np.full(2, 7, np.uint8)]
-    assert out.tolist() == np.concatenate(parts).tolist()
-
-
 @pytest.mark.parametrize("size", [0, 1, 15, 16, 17, 40])
 def test_copies_stay_in_their_array(mode: str, size: int) -> None:
     bytes_ = data(size + 3)

@@ -54,7 +54,6 @@ _TABLE = {
         "assemble": "u1[] u1[] i8[] i8[] i8[] i8[] i8[,] i8[] i8[] u1[]* i8[]*",
         "copy": "u1[] i8 i8 u1[]* i8",
         "find_clean": "u1[] i8[] i8[] b1[] b1[]*",
-        "join_chosen": "u1[] i8[] i8[] i8[] i4[]* u1[]*",
         "join_ranges": "u1[] i8[] i8[] i8[]* u1[]*",
         "put_hexdump": "u1[] i8 i8 i8 u1[] i8 u1[]* i8",
         "put_number": "i8 u1[]* i8",
