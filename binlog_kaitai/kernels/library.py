@@ -22,10 +22,13 @@ from binlog_kaitai.kernels.arrays import Array
 #: Arrays up to this size are kept when freed; and so much memory in all, in bytes: glibc's own maxima.
 _ARRAY, _KEPT = 32 << 20, 64 << 20
 
-#: Parameters of mallopt, from malloc.h.
-_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
+#: So many arenas for all threads: what one of them frees, another uses.
+_ARENAS = 2
 
-_SETTINGS = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES"
+#: Parameters of mallopt, from malloc.h.
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
+
+_SETTINGS = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES"
 
 
 def keep_freed_memory() -> None:
@@ -34,6 +37,7 @@ def keep_freed_memory() -> None:
     if mallopt is not None and not any(map(os.environ.get, _SETTINGS)):
         mallopt(_M_MMAP_THRESHOLD, _ARRAY)
         mallopt(_M_TRIM_THRESHOLD, _KEPT)
+        mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
