@@ -8,6 +8,7 @@ address of its data and its shape. The return value is nonzero if the kernel rai
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import struct
 from collections.abc import Callable
@@ -25,6 +26,9 @@ _ARRAY, _KEPT = 32 << 20, 64 << 20
 #: So many arenas for all threads: what one of them frees, another uses.
 _ARENAS = 2
 
+#: Size of a huge page, in bytes.
+_HUGE = 2 << 20
+
 #: Parameters of mallopt, from malloc.h.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD, _M_ARENA_MAX = -1, -3, -8
 
@@ -33,11 +37,24 @@ _SETTINGS = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MA
 
 def keep_freed_memory() -> None:
     """Set the limits, unless the environment sets any; does nothing with another C library than glibc."""
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None and not any(map(os.environ.get, _SETTINGS)):
-        mallopt(_M_MMAP_THRESHOLD, _ARRAY)
-        mallopt(_M_TRIM_THRESHOLD, _KEPT)
-        mallopt(_M_ARENA_MAX, _ARENAS)
+    libc = ctypes.CDLL(None)
+    if hasattr(libc, "mallopt") and not any(map(os.environ.get, _SETTINGS)):
+        libc.mallopt(_M_MMAP_THRESHOLD, _ARRAY)
+        libc.mallopt(_M_TRIM_THRESHOLD, _KEPT)
+        libc.mallopt(_M_ARENA_MAX, _ARENAS)
+        _ask_for_huge_pages(libc)
+
+
+def _ask_for_huge_pages(libc: ctypes.CDLL) -> None:
+    """Let the system use huge pages for the memory that is kept; each page costs a fault when first used."""
+    libc.malloc.restype = ctypes.c_void_p
+    size = ctypes.c_size_t(_ARRAY - _HUGE)
+    starts = [start for _ in range(_KEPT // _ARRAY) if (start := libc.malloc(size)) is not None]
+    for start in starts:
+        begin, end = start + -start % _HUGE, start + size.value
+        libc.madvise(ctypes.c_void_p(begin), ctypes.c_size_t(end - begin), mmap.MADV_HUGEPAGE)
+    for start in reversed(starts):
+        libc.free(ctypes.c_void_p(start))
 
 
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
