@@ -22,9 +22,8 @@ from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
-from binlog_kaitai.rows.text.listed_values import SQL
+from binlog_kaitai.rows.text.listed_values import NO_SCRATCH, SQL
 from binlog_kaitai.rows.text.row_line_kernel import (
-    IS_DOCUMENT,
     LEFT_COUNT,
     LINE,
     NEED,
@@ -308,13 +307,14 @@ class LineWriter:
         while not put_row_lines.run(
             dialect, *rows_of_data, *arrays, longest, scratch, stack, state, left, out, ends
         ):
+            if state[NEED] == NO_SCRATCH:
+                scratch = np.empty(2 * len(scratch), dtype=np.uint8)
+                continue
             offset, line = int(state[OFFSET]), int(state[LINE])
             more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
             wider = np.empty(offset + more, dtype=np.uint8)
             wider[:offset] = out[:offset]
             out = wider
-            if state[IS_DOCUMENT]:
-                scratch = np.empty(2 * len(scratch), dtype=np.uint8)
             if state[LEFT_COUNT] + len(pieces) > len(left):
                 left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
         size, left = int(state[OFFSET]), left[: int(state[LEFT_COUNT])]

@@ -20,7 +20,9 @@ from binlog_kaitai.views.row_forms import JsonForm
 from binlog_kaitai.views.row_programs import SHORT_JSON
 from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.long_logs import log_of_value
+from tests.columns.test_json_kernels import log_of
 from tests.corpus_files import case
+from tests.values.json_documents import document
 
 _SIZE = 33 << 20
 
@@ -139,3 +141,12 @@ def test_pieces_of_a_dumped_value_are_its_text(monkeypatch: pytest.MonkeyPatch, 
         dump(path, out.extend, DumpOptions(verbose=1))
         made.append(bytes(out))
     assert made[0] == made[1]
+
+
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")
+def test_a_long_document_is_held_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The memory for its text grows by itself, and that of the statements does not grow with it."""
+    monkeypatch.setattr(row_forms, "_SCRATCH", 64)
+    size = 1 << 20
+    path = log_of([document("x" * size), *(document("y" * (10 * length)) for length in range(300))], tmp_path)
+    assert _peak(lambda log: [*bk.sql_script(log, ddl="CREATE TABLE s.t (j JSON)")], path, {}) < 20 * size

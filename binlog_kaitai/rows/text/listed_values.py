@@ -51,6 +51,9 @@ _CAST, _SET_CAST, _AS_JSON = (
 )
 _COMMA, _SRID_SIZE = 44, 4
 
+#: Result instead of an end offset: the scratch memory is too small.
+NO_SCRATCH = -3
+
 #: Dialects: the table format, without quotation marks and escapes in strings; JSON; JSON inside a quoted CSV
 #: field; SQL; SQL inside a string in quotes.
 TABLE, JSON, CSV, SQL, QUOTED_SQL = range(5)
@@ -387,7 +390,7 @@ def put_sql_document(
     out: Bytes,
     position: int,
 ) -> Any:
-    """Write a document as a string literal, or as an expression; gives LEFT or NO_ROOM as `put_document`.
+    """Write a document as a string literal, or as an expression; gives LEFT, NO_ROOM or NO_SCRATCH.
 
     The first half of the scratch memory is for the text of the document, the second one for its casts.
     """
@@ -395,7 +398,7 @@ def put_sql_document(
     text, casts = scratch[:half], scratch[half:]
     end, end_of_casts = put_document(data, start, start + length, text, 0, stack, casts, 0)
     if end < 0:
-        return end
+        return NO_SCRATCH if end == NO_ROOM else end
     if not is_utf8(text, 0, end):
         return LEFT
     if position + 2 * quotes * (end + end_of_casts) + 128 > out.shape[0]:
@@ -484,7 +487,7 @@ def put_sql(
     out: Bytes,
     end: int,
 ) -> Any:
-    """Write a value as SQL, see `put_cell`; the words of a MEMBER are literals."""
+    """Like `put_cell`, in SQL: the words of a MEMBER are literals. NO_SCRATCH only for a DOCUMENT."""
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, end)

@@ -23,6 +23,7 @@ from binlog_kaitai.rows.text.listed_values import (
     GEOMETRY,
     MEMBER,
     MEMBERS,
+    NO_SCRATCH,
     QUOTED_SQL,
     SQL,
     UTF8,
@@ -160,8 +161,8 @@ PIECE_SIZE = 12
 _COMMA_SIZE = 2
 
 #: Indexes into the state: the line, the offset of its beginning in `out`, number of values left out and, if
-#: the text does not fit, the size that it needs from that offset, and 1 if a document does not fit.
-LINE, OFFSET, LEFT_COUNT, NEED, IS_DOCUMENT, STATE_SIZE = range(6)
+#: the text does not fit, the size that it needs from that offset, or NO_SCRATCH.
+LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
 
 #: Maximum length that `put_printable` adds to a value, and an arrow.
 _SHOWN_ROOM = 1536
@@ -387,9 +388,11 @@ def put_lines(
                             out,
                             position,
                         )
+                    if is_sql and end == NO_SCRATCH:
+                        need = np.int64(NO_SCRATCH)
+                        break
                     if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
                         need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
-                        state[IS_DOCUMENT] = 1
                         break
                     if end < 0:
                         is_left = True
@@ -435,7 +438,7 @@ def put_lines(
             elif kind >= SHOWN:
                 position = put_printable(out, first, second, piece[FLAG] == 1)
         if need:
-            need += position - begin
+            need += position - begin if need > 0 else 0
             position = begin
             lefts = lefts_before
             break
