@@ -45,11 +45,6 @@ _IS_OTHER_THAN_SAVEPOINT = _IS_OTHER & ~np.isin(np.arange(256), [ord("S"), ord("
 Reopen = Callable[[int], Iterable[Block]]
 
 
-class _Savepoint(NamedTuple):
-    name: bytes
-    number: int
-
-
 class _Range(NamedTuple):
     begin: int
     end: int
@@ -70,7 +65,8 @@ class RolledBack:
         self._first = self._next = 0  # the first event held, and the first of the next block
         self._begin, self._begins_at = 0, 0  # the first event of the open transaction, and its position
         self._last_rows = -1  # the last rows event
-        self._savepoints: list[_Savepoint] = []  # of the open transaction, in events before `_followed`
+        # The event that set each savepoint of the open transaction, in order, before `_followed`.
+        self._savepoints: dict[bytes, int] = {}
         self._followed = 0
         self._ranges: list[_Range] = []  # of the transactions in the blocks held
         self._known = 0  # the first event after the ranges that were looked up
@@ -191,15 +187,14 @@ class RolledBack:
         begin = self._begin
         if savepoint is not None:
             name, is_back = savepoint
-            earlier = [place for place, one in enumerate(self._savepoints) if one.name == name]
             if not is_back:
-                if earlier:
-                    del self._savepoints[earlier[0]]
-                self._savepoints.append(_Savepoint(name, number))
+                self._savepoints.pop(name, None)
+                self._savepoints[name] = number
                 return
-            if earlier:
-                begin = self._savepoints[earlier[0]].number
-                del self._savepoints[earlier[0] + 1 :]
+            if name in self._savepoints:
+                begin = self._savepoints[name]
+                while next(reversed(self._savepoints)) != name:
+                    self._savepoints.popitem()
         if number < self._known:
             return
         if begin < self._known and self._last_rows >= begin:

@@ -127,6 +127,26 @@ def test_rows_that_remain(log_and_rest: tuple[bytes, list[int]], block_size: int
     assert ids_of(log, block_size=block_size, threads=threads) == rest
 
 
+class _Name(bytes):
+    """A name of a savepoint that counts the comparisons with others."""
+
+    compared = 0
+    __hash__ = bytes.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        type(self).compared += 1
+        return super().__eq__(other)
+
+
+def test_a_savepoint_is_not_compared_with_all_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    named = rolled_back._named
+    monkeypatch.setattr(rolled_back, "_named", lambda match: (_Name(named(match)[0]), named(match)[1]))
+    names = [b"SAVEPOINT a%d" % number for number in range(200)]
+    back = [b"ROLLBACK TO a%d" % number for number in range(199, 100, -1)]
+    assert ids_of(log_of([BEGIN, 1, *names[:101], 5, *names[101:], 6, *back, 2, XID])) == [1, 5, 2, 3, 4]
+    assert _Name.compared < 1000
+
+
 def test_splits_have_the_same_rows_as_the_log(log_and_rest: tuple[bytes, list[int]], tmp_path: Path) -> None:
     log, rest = log_and_rest
     path = tmp_path / "binlog.000001"
