@@ -245,9 +245,14 @@ class JsonDiff:
         """
         if not self.operations:
             return JsonText(document)
-        root = _parsed(document)
+        root, extended = _parsed(document), dict[int, dict[str, Node]]()
         for operation in self.operations:
-            _apply(root, operation)
+            _apply(root, operation, extended)
+        for node in extended.values():
+            # Servers sort members by length in bytes, then by their bytes.
+            members = sorted(node.items(), key=lambda member: _order(member[0]))
+            node.clear()
+            node.update(members)
         return node_text(root)
 
 
@@ -292,7 +297,8 @@ def _legs(path: str) -> list[str | int]:
     return legs
 
 
-def _apply(root: Node, operation: JsonOperation) -> None:
+def _apply(root: Node, operation: JsonOperation, extended: dict[int, dict[str, Node]]) -> None:
+    """Apply an operation; objects with a new last member are added to `extended`, by identity."""
     *way, last = _legs(operation.path)
     parent = root
     for leg in way:
@@ -308,10 +314,8 @@ def _apply(root: Node, operation: JsonOperation) -> None:
         case "insert" if value is not None and isinstance(parent, list) and isinstance(last, int):
             parent.insert(last, value)
         case "insert" if value is not None and isinstance(parent, dict) and last not in parent:
-            # Servers sort members by length in bytes, then by their bytes.
-            ordered = sorted([*parent.items(), (str(last), value)], key=lambda member: _order(member[0]))
-            parent.clear()
-            parent.update(ordered)
+            parent[str(last)] = value
+            extended[id(parent)] = parent
         case _:
             raise _no_such_path(operation.path)
 

@@ -9,6 +9,7 @@ import pytest
 
 from binlog_kaitai.core.grammar import JsonBinary, parse_structure
 from binlog_kaitai.errors import GrammarError
+from binlog_kaitai.values import json_documents
 from binlog_kaitai.values.json_documents import JsonDiff, JsonOperation, JsonText, document_text, quote
 
 SMALL_OBJECT, SMALL_ARRAY, LARGE_ARRAY, INT16, STRING = 0x00, 0x02, 0x03, 0x05, 0x0C
@@ -124,6 +125,17 @@ def test_changes_that_do_not_match(operation: str, path: str) -> None:
         JsonDiff((JsonOperation(operation, path, None if operation == "remove" else JsonText("1")),)).apply(
             DOCUMENT
         )
+
+
+def test_many_insertions_sort_each_member_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sorted_keys, order = list[str](), json_documents._order
+    monkeypatch.setattr(json_documents, "_order", lambda key: (sorted_keys.append(key), order(key))[1])
+    paths = [f"$.{key}" for key in ("o.d", "ccc", "o.b", "aa", "o.cc", "b")]
+    inserted = JsonDiff(tuple(JsonOperation("insert", path, JsonText("1")) for path in paths))
+    assert inserted.apply('{"o": {"c": 0}, "dd": 0}') == (
+        '{"b": 1, "o": {"b": 1, "c": 0, "d": 1, "cc": 1}, "aa": 1, "dd": 0, "ccc": 1}'
+    )
+    assert sorted(sorted_keys) == ["aa", "b", "b", "c", "cc", "ccc", "d", "dd", "o"]
 
 
 def test_no_change_keeps_the_text() -> None:
