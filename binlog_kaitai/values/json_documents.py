@@ -13,7 +13,6 @@ from __future__ import annotations
 import base64
 import json
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,9 +99,11 @@ def parse_document(document: JsonBinary) -> Node:
 
 def node_text(node: Node) -> JsonText:
     """A parsed document as the server prints it."""
-    pieces: list[str] = []
-    _print(node, pieces.append)
-    return JsonText("".join(pieces))
+    if isinstance(node, dict):
+        return JsonText(
+            f"{{{', '.join(f'{quote(key)}: {node_text(value)}' for key, value in node.items())}}}"
+        )
+    return JsonText(f"[{', '.join(map(node_text, node))}]" if isinstance(node, list) else node)
 
 
 def quote(text: str) -> str:
@@ -112,24 +113,6 @@ def quote(text: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     return _ESCAPES.get(match[0]) or f"\\u{ord(match[0]):04x}"
-
-
-def _print(node: Node, write: Callable[[str], object]) -> None:
-    if isinstance(node, dict):
-        write("{")
-        for index, (key, value) in enumerate(node.items()):
-            write((", " if index else "") + quote(key) + ": ")
-            _print(value, write)
-        write("}")
-    elif isinstance(node, list):
-        write("[")
-        for index, value in enumerate(node):
-            if index:
-                write(", ")
-            _print(value, write)
-        write("]")
-    else:
-        write(node)
 
 
 class _Parser:
