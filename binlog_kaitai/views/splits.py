@@ -81,28 +81,29 @@ def plan(
 def divide(logs: Sequence[Source], split_size: int = SPLIT_SIZE) -> Iterator[list[Source]]:
     """The splits of each of some listed logs."""
     era = era_of(log.name for log in logs)
-    return (_divide(log, split_size, era) for log in logs)
-
-
-def _divide(log: Source, split_size: int, era: int) -> list[Source]:
-    count = max(round(log.size / split_size), 1) if split_size > 0 else 1
-    if count > 1 and log.state is not None and not log.state.is_divisible:
-        reason = "has no seek table (or lies inside InnoDB) and is read as one split"
-        warn(f"{log.name} {reason}", PackedWarning)
-        count = 1
-    starts = [number * split_size for number in range(count)]
-    return [
-        replace(log, span=Span(start, end, is_exact=count == 1, era=era))
-        for start, end in zip(starts, [*starts[1:], None], strict=True)
-    ]
+    for log in logs:
+        count = max(round(log.size / split_size), 1) if split_size > 0 else 1
+        if count > 1 and log.state is not None and not log.state.is_divisible:
+            reason = "has no seek table (or lies inside InnoDB) and is read as one split"
+            warn(f"{log.name} {reason}", PackedWarning)
+            count = 1
+        starts = [number * split_size for number in range(count)]
+        yield [
+            replace(log, span=Span(start, end, is_exact=count == 1, era=era))
+            for start, end in zip(starts, [*starts[1:], None], strict=True)
+        ]
 
 
 def read_split(split: Source, view: str = "changes", **options: Any) -> Iterator[pa.RecordBatch]:
     """Rows of a split as record batches; the options are those of `read_span`.
 
-    Raises `BinlogError`: during iteration, after the batches of all events before the damage.
+    Raises `BinlogError`: during iteration: the start of the log cannot be decoded; or damage, after the
+    batches of all events before it.
     """
-    exact = _exact(split)
+    exact: Source | None = split
+    if split.span is not None and not split.span.is_exact:
+        with opened(split) as log:
+            exact = exact_in(log, split)
     if exact is not None:
         yield from read_span(exact, view, **options)
 
@@ -179,19 +180,8 @@ def read_span(
             yield from typed_batches(pages, schema, zero_dates, where, masks)
 
 
-def _exact(split: Source) -> Source | None:
-    """The split from its first transaction to its last one; None if none begins in it.
-
-    Raises `BinlogError`: the start of the log cannot be decoded.
-    """
-    if split.span is None or split.span.is_exact:
-        return split
-    with opened(split) as log:
-        return exact_in(log, split)
-
-
 def exact_in(log: Log, split: Source) -> Source | None:
-    """Like `_exact`, for an open log."""
+    """The split of a log from its first transaction to its last one; None if none begins in it."""
     span = split.span
     if span is None or span.is_exact:
         return split
