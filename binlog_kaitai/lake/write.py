@@ -155,7 +155,7 @@ def _changes(
     masks = rules.masks
 
     def schema_of(table: Table) -> pa.Schema:
-        schema = masks.schema(table.schema, table_schema(table, zero_dates))
+        schema = masks.schema([table.schema], table_schema(table, zero_dates))
         return schema.append(ABSENT_FIELD) if table.key in lacking else schema
 
     def readable(table: Table) -> pa.Schema:

@@ -177,7 +177,7 @@ class SnapshotFiles:
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
         self.note(schema)
         if masks := self.rules.masks:
-            batch = masks.applied(schema, batch, masks.schema(schema, batch.schema))
+            batch = masks.applied(schema, batch, masks.schema([schema], batch.schema))
         return batch
 
     def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -18,7 +18,6 @@ from binlog_kaitai.sources.source import Source, series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, merged_schema
-from binlog_kaitai.views.row_masks import masked_schema
 from binlog_kaitai.views.splits import list_files, opened
 
 #: Logs of at most this total size, in bytes, are read in full.
@@ -43,7 +42,7 @@ def table_columns(options: ReadOptions) -> pa.Schema:
     """
     tables = _tables(options)
     schemas = [one.schema for one in tables]
-    columns = masked_schema(schemas, merged_schema(tables, options.zero_dates), options.masks)
+    columns = options.masks.schema(schemas, merged_schema(tables, options.zero_dates))
     return columns.append(ABSENT_FIELD) if options.lists_absent else columns
 
 

@@ -265,12 +265,19 @@ class Masks:
         is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
         return _treatments(self, schema.full_name, names, is_named)
 
-    def schema(self, table: Schema, whole: pa.Schema) -> pa.Schema:
-        """The columns of a view after masking, from those of the table.
+    def schema(self, tables: Iterable[Schema], merged: pa.Schema) -> pa.Schema:
+        """The columns of a view after masking, from those of a table's definitions, merged by name.
 
         Raises `UsageError`: as for :meth:`treatments`; or a column cannot be truncated.
         """
-        return masked_schema((table,), whole, self)
+        fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
+        for table in tables:
+            treatments = self.treatments(table)
+            for name, column in own_columns(table, merged).items():
+                if column.name in treatments and name in fields:
+                    whole = merged.field(name)
+                    fields[name] = _masked_field(whole, treatments[column.name], table.full_name)
+        return pa.schema([field for field in fields.values() if field is not None])
 
     def readable(self, table: Schema, target: pa.Schema, zero_dates: str) -> pa.Schema:
         """The columns to decode for a masked view; values that must not leave the log are not decoded."""
@@ -433,21 +440,6 @@ def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field
                 raise UsageError(f"{table}, column {field.name}: {reason}")
             return pa.field(field.name, kind)
     return field
-
-
-def masked_schema(tables: Iterable[Schema], merged: pa.Schema, masks: Masks) -> pa.Schema:
-    """The columns of several definitions of a table, merged by name, after masking.
-
-    Raises `UsageError`: as for :meth:`Masks.schema`.
-    """
-    fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
-    for table in tables:
-        treatments = masks.treatments(table)
-        for name, column in own_columns(table, merged).items():
-            if column.name in treatments and name in fields:
-                whole = merged.field(name)
-                fields[name] = _masked_field(whole, treatments[column.name], table.full_name)
-    return pa.schema([field for field in fields.values() if field is not None])
 
 
 def _only(absent: pa.Array, names: Sequence[str]) -> pa.Array:

@@ -19,7 +19,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.views.change_schemas import table_schema
 from binlog_kaitai.views.changes_view import typed_batches
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks, Method, masked_schema
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks, Method
 from tests.corpus_files import case
 
 NAMED = case("mysql-9.7", "types_full")
@@ -35,7 +35,7 @@ def read(table: str, masks: Masks, paths: Any = NAMED.logs) -> pa.Table:
     """The changes of a table, masked; the schema is that of its first definition."""
     chosen = Filters.of(table=table)
     tables = [one for page in RowsPages(paths, chosen) for one, _ in page.runs() if isinstance(one, Table)]
-    schema = masked_schema([one.schema for one in tables], table_schema(tables[0]), masks)
+    schema = masks.schema([one.schema for one in tables], table_schema(tables[0]))
     batches = typed_batches(RowsPages(paths, chosen), schema, "null", masks=masks)
     return pa.Table.from_batches(batches, schema)
 
