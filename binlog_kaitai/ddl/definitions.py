@@ -10,7 +10,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_unplaced
-from binlog_kaitai.ddl.lexer import may_matter, may_matter_bytes
+from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.ddl.store import Session, Store, TableKey
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.sources.source import series_of
@@ -58,7 +58,7 @@ class Definitions:
 
         `schema_name`: default database.
         """
-        if not may_matter(sql):
+        if not may_matter_bytes(sql.encode(errors="replace")):
             return False
         # The parser is imported on first use: most logs have no DDL that matters.
         from binlog_kaitai.ddl.apply import DefinitionUpdate

@@ -252,20 +252,14 @@ def _begins_with(words: str) -> str:
     return rf"(?ais)(?:(?:{COMMENT})*+|(?:{_COMMENT_OF_MYSQL})*+)(?:{words})\b"
 
 
-# As text, which is compiled at first use: the short commands need none of them.
-_DEFINES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT")
-_DEFINES_BYTES = _DEFINES.encode()
+# Not compiled before the first use: the short commands need none of them.
+_DEFINES_BYTES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT").encode()
 _EMPTIES_BYTES = _begins_with("TRUNCATE").encode()
 _CHANGES_BYTES = _begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT").encode()
 
 
-def may_matter(sql: str) -> bool:
-    """Whether a statement may change a definition, by its first word."""
-    return re.match(_DEFINES, sql) is not None
-
-
 def may_matter_bytes(query: bytes) -> bool:
-    """The same for the bytes of a statement in its event."""
+    """Whether a statement (bytes, as in its event) may change a definition, by its first word."""
     return re.match(_DEFINES_BYTES, query) is not None
 
 
