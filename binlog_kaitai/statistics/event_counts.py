@@ -283,14 +283,11 @@ class EventCounts:
         self, starts: Ints, codes: Ints, keys: list[tuple[str, str, int]], counts: Ints, sizes: Ints
     ) -> None:
         """Count rows and bytes of events, given the start of the step and the index of the key of each."""
-        steps, which = np.unique(starts, return_inverse=True)
-        cells = which.reshape(-1) * len(keys) + codes
-        found = distinct_values(cells)
-        places = np.searchsorted(found, cells)
-        sums = [np.bincount(places, weights=values).astype(np.int64).tolist() for values in (counts, sizes)]
-        for cell, rows, size in zip(found.tolist(), *sums, strict=True):
-            schema, table, operation = keys[cell % len(keys)]
-            key = int(steps[cell // len(keys)]), schema, table
+        first, which = distinct(starts * len(keys) + codes)
+        sums = [np.bincount(which, weights=values).astype(np.int64).tolist() for values in (counts, sizes)]
+        for index, rows, size in zip(first.tolist(), *sums, strict=True):
+            schema, table, operation = keys[codes[index]]
+            key = int(starts[index]), schema, table
             if len(self.table_times) >= _MAX_TABLES and key not in self.table_times:
                 key = (key[0], "", "(others)")
             total = self.table_times.setdefault(key, [0] * (len(OPERATIONS) + 1))
