@@ -100,9 +100,8 @@ def parse_document(document: JsonBinary) -> Node:
 def node_text(node: Node) -> JsonText:
     """A parsed document as the server prints it."""
     if isinstance(node, dict):
-        return JsonText(
-            f"{{{', '.join(f'{quote(key)}: {node_text(value)}' for key, value in node.items())}}}"
-        )
+        members = (f"{quote(key)}: {node_text(value)}" for key, value in node.items())
+        return JsonText("{" + ", ".join(members) + "}")
     return JsonText(f"[{', '.join(map(node_text, node))}]" if isinstance(node, list) else node)
 
 
