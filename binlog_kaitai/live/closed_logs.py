@@ -29,8 +29,6 @@ import posixpath
 import queue
 import stat
 import threading
-import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -60,6 +58,9 @@ Report = Callable[[str, dict[str, object]], None]
 
 #: Attempts to store a log once nothing else is left to do; until then there is no limit.
 _TRIES = 8
+
+#: What is to be done with a log, in the order of urgency; and when there is nothing more to do.
+_STOP, _COMPRESS, _STORE, _END = range(4)
 
 #: Seconds between two reports at the end, and those that an upload has to stop.
 _SECONDS, _STOP_SECONDS = 0.5, 10.0
@@ -99,7 +100,8 @@ class ClosedLogs:
         self._last_to_store = self._store.record.last if self._store else ""
         self._to_store = self._stored = self._failures = 0
         self._trimmed = ""
-        self._waiting: queue.SimpleQueue[tuple[str, bool] | None] = queue.SimpleQueue()
+        self._is_closing = False
+        self._jobs: queue.PriorityQueue[tuple[int, int, str, bool]] = queue.PriorityQueue()
         self._news: queue.SimpleQueue[tuple[str, dict[str, object]]] = queue.SimpleQueue()
         self._error: BinlogError | None = None
         self._thread = threading.Thread(target=self._run, name="binlog-kaitai closed logs", daemon=True)
@@ -129,7 +131,7 @@ class ClosedLogs:
                 if is_to_store:
                     self._check_order(log)
                     self._to_store += 1
-                self._waiting.put((log, is_to_store))
+                self._jobs.put((_COMPRESS, len(self._seen), log, is_to_store))
         self._check()
 
     def _check_order(self, log: str) -> None:
@@ -162,7 +164,8 @@ class ClosedLogs:
 
         Raises `SourceError`: as :meth:`tend`; or the store cannot be reached after several attempts.
         """
-        self._waiting.put(None)
+        self._is_closing = True
+        self._jobs.put((_END, 0, "", False))
         while self._thread.is_alive():
             self._thread.join(_SECONDS)
             self._check()
@@ -171,7 +174,7 @@ class ClosedLogs:
     def close(self) -> None:
         """Stop; the next run does the rest."""
         self._stop.set()
-        self._waiting.put(None)
+        self._jobs.put((_STOP, 0, "", False))
         if self._thread.is_alive():
             self._thread.join(_STOP_SECONDS)
 
@@ -205,31 +208,20 @@ class ClosedLogs:
             self._error.__cause__ = error
 
     def _work(self) -> None:
-        to_store: deque[str] = deque()
-        is_closing, failures, next_try = False, 0, 0.0
-        while not (self._stop.is_set() or (is_closing and not to_store)):
-            try:
-                pause = max(0.0, next_try - time.monotonic()) if to_store else None
-                item = self._waiting.get(timeout=pause)
-            except queue.Empty:
-                pause = self._put(to_store[0], failures + 1, is_closing=is_closing)
-                if pause is None:
-                    to_store.popleft()
-                    failures = 0
-                else:
-                    failures += 1
-                    next_try = time.monotonic() + pause
-                continue
-            if item is None:
-                is_closing = True
-                continue
-            log, is_to_store = item
-            if self._compresses and (self._folder / log).exists():
+        attempt = 1
+        while (job := self._jobs.get())[0] not in (_STOP, _END):
+            stage, number, log, is_to_store = job
+            pause = None
+            if stage == _STORE:
+                pause = self._put(log, attempt)
+                attempt = 1 if pause is None else attempt + 1
+            elif self._compresses and (self._folder / log).exists():
                 compress(self._folder / log, self._stop)
-            if is_to_store:
-                to_store.append(log)
+            if pause is not None or (stage == _COMPRESS and is_to_store):
+                self._jobs.put((_STORE, number, log, True))
+            self._stop.wait(pause or 0)
 
-    def _put(self, log: str, attempt: int, *, is_closing: bool) -> float | None:
+    def _put(self, log: str, attempt: int) -> float | None:
         """Store a log; returns the seconds until the next attempt if the store cannot be reached."""
         assert self._store is not None
         try:
@@ -237,7 +229,7 @@ class ClosedLogs:
         except OSError as error:
             self._failures += 1
             reason = error.strerror or str(error)
-            if is_closing and attempt >= _TRIES:
+            if self._is_closing and attempt >= _TRIES:
                 unstored = self._to_store - self._stored
                 reason += f"; {unstored} logs, from {log} on, are not stored. Run the command again"
                 raise SourceError(reason, file=self._store.record.url) from error
