@@ -8,7 +8,7 @@ header, it continues at the next complete event, if the file is seekable.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 import numpy as np
@@ -113,7 +113,7 @@ class _Scan:
             report.add(error.at(file=report.file, position=0), TO_THE_END)
             return
         try:
-            for item in in_order(_items(blocks), _checked, self._threads, _size):
+            for item in in_order(iter(blocks), _checked, self._threads, _size):
                 if isinstance(item, Block):
                     self._take(item)
                     self._progress(int(item.positions[-1] + item.sizes[-1]))
@@ -299,10 +299,6 @@ class _Scan:
                 previous.add(mariadb_gtid(gtid.domain_id, gtid.server_id, gtid.sequence_number))
         self._report.previous_gtids = previous
         return row
-
-
-def _items(blocks: AroundDamage) -> Generator[Block | Gap, None, None]:
-    yield from blocks
 
 
 def _checked(item: Block | Gap) -> tuple[Block | Gap]:

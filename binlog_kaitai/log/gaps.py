@@ -109,7 +109,7 @@ class AroundDamage:
         else:
             self.reader = self._read_from(position, context)
 
-    def __iter__(self) -> Iterator[Block | Gap]:
+    def __iter__(self) -> Generator[Block | Gap, None, None]:
         while not self._is_over:
             yield from self._pass_gaps((yield from self._blocks()))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import struct
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import BinaryIO, NamedTuple
 
 from google_crc32c import value as crc32c
@@ -71,7 +71,7 @@ class LogFile:
         self.header = read_header(read_up_to(raw, HEADER_SIZE))
         self.number: int = self.header.file_number
         self.page_size: int = 1 << self.header.page_size_bits
-        self._runs: OrderedDict[int, tuple[bytes, list[int]]] = OrderedDict()
+        self._run = lru_cache(_KEPT)(self._read)
         self._zeros: int | None = None  # all pages from this one on are known to be empty
         self.page(0)
 
@@ -81,13 +81,7 @@ class LogFile:
         Raises `DamagedError`: the page is damaged or truncated.
         """
         first = number - number % _RUN
-        if first in self._runs:
-            self._runs.move_to_end(first)
-        else:
-            self._runs[first] = self._read(first)
-            if len(self._runs) > _KEPT:
-                self._runs.popitem(last=False)
-        data, sums = self._runs[first]
+        data, sums = self._run(first)
         begin = (number - first) * self.page_size
         page = data[begin : begin + self.page_size]
         if not page:

@@ -326,7 +326,7 @@ def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int 
     if not remote.is_url(path) and not os.path.isfile(path):
         return size
     with _open_raw(path) as raw:
-        stream, start = raw, read_up_to(raw, len(MAGIC))
+        start = read_up_to(raw, len(MAGIC))
         if (packing := packed.format_of(start)) is not None:
             raw.seek(0)
             unpacking = packed.PackedStream(raw, packing)
@@ -334,17 +334,14 @@ def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int 
                 return None
             size = unpacking.seek(0, io.SEEK_END)
             unpacking.seek(0)
-            stream = cast(BinaryIO, unpacking)
-            start = read_up_to(stream, len(MAGIC))
-        if start == _INNODB_MAGIC:
-            raw.seek(0)
-            return plain(raw, None, beside(path)).seek(0, io.SEEK_END) if unpacks else None
+            start = read_up_to(cast(BinaryIO, unpacking), len(MAGIC))
         if start == ENCRYPTED_MAGIC:
             return max(size - sizes.EncryptionHeader.HEADER_LENGTH, 0)
+        if start == _INNODB_MAGIC and not unpacks:
+            return None
         if start != MAGIC:
-            from binlog_kaitai.sources import write_sets
-
-            size += write_sets.added_size(stream, start)
+            raw.seek(0)
+            return plain(raw, None, beside(path)).seek(0, io.SEEK_END)
         return size
 
 

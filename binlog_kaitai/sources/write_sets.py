@@ -61,15 +61,6 @@ def opened(raw: BinaryIO, start: bytes, begin: int) -> tuple[BinaryIO | None, by
     return cast(BinaryIO, Preceded(raw, data[end:], begin + end, log_start)), data
 
 
-def added_size(raw: BinaryIO, start: bytes) -> int:
-    """Number of bytes by which a write set gets longer; 0 for any other file.
-
-    `raw`: the file, after `start`.
-    """
-    log_start, end = _start_of(read_up_to(raw, _PEEK - len(start), start)) or (b"", 0)
-    return len(log_start) - end
-
-
 def _start_of(data: bytes) -> tuple[bytes, int] | None:
     """The start of the log that a write set becomes, and the size of what it replaces in the file.
 
