@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.arrow import pc
 from binlog_kaitai.check.log_writer import writing
 from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import reading
@@ -63,45 +63,29 @@ def slice_log(
     inputs = [source.path for source in sources]
     for target in targets:
         refuse_inputs(target, inputs)
-    wanted = {plain(source.name): _Ranges() for source in sources}
+    wanted = {plain(source.name): [np.zeros((0, 3), dtype=np.int64)] for source in sources}
     for batch in read_transactions(sources, progress=progress, **filters):
+        is_open = pc.equal(batch.column("kind"), "open").cast("int64")
+        columns = batch.column("position"), batch.column("end_position"), is_open
         # A batch covers a single log.
-        wanted[batch.column("file")[0].as_py()].add(batch)
+        wanted[batch.column("file")[0].as_py()].append(np.column_stack(columns))
     for source, target in zip(sources, targets, strict=True):
-        yield _write(source, target, wanted[plain(source.name)], inputs, overwrite, progress)
-
-
-class _Ranges:
-    """Ranges of selected transactions, by their starts and ends (int64); adjacent ones are merged."""
-
-    def __init__(self) -> None:
-        self.count = self.open = 0
-        self.starts: list[Ints] = []
-        self.ends: list[Ints] = []
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Add transactions of the view, which follow those before."""
-        is_open = pc.equal(batch.column("kind"), "open").to_numpy(zero_copy_only=False)
-        starts, ends = (batch.column(name).to_numpy()[~is_open] for name in ("position", "end_position"))
-        self.open += int(is_open.sum())
-        self.count += len(starts)
-        if len(starts):
-            is_new = np.append(True, starts[1:] != ends[:-1])
-            self.starts.append(starts[is_new])
-            self.ends.append(ends[np.append(is_new[1:], True)])
+        ranges = np.concatenate(wanted[plain(source.name)])
+        yield _write(source, target, ranges, inputs, overwrite, progress)
 
 
 def _write(
     source: Source,
     target: str,
-    wanted: _Ranges,
+    ranges: Ints,
     inputs: list[str | None],
     overwrite: bool,
     progress: Callable[[Source, int], object],
 ) -> Slice:
-    done = Slice(source.name, target, wanted.count, open=wanted.open)
-    nothing = np.zeros(0, dtype=np.int64)
-    starts, ends = (np.concatenate([nothing, *limits]) for limits in (wanted.starts, wanted.ends))
+    """Write a log with some transactions, by their starts and ends, and 1 for those that are open."""
+    is_open = ranges[:, 2] > 0
+    starts, ends = ranges[~is_open, 0], ranges[~is_open, 1]
+    done = Slice(source.name, target, len(starts), open=int(is_open.sum()))
     with (
         reading(source.name),
         source.open() as stream,
