@@ -20,6 +20,7 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import takes
+from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import mariadb_gtid
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
@@ -39,8 +40,6 @@ from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 if TYPE_CHECKING:
     from binlog_kaitai.check.format_search import CorrectedStart
-
-_PREVIOUS_TYPES = (EventType.previous_gtids_log_event, EventType.gtid_list_event)
 
 #: Maximum size of a block, and number of its events. Part of the work for a block is independent of its size.
 _BLOCK_SIZE, _MAX_EVENTS = 4 * BLOCK_SIZE, 1 << 16
@@ -282,7 +281,7 @@ class _Scan:
 
     def _note_previous(self, block: Block, damages: list[BinlogError]) -> int | None:
         """Record the GTIDs before the log; returns the number of the event decoded for this."""
-        rows = [int(block.rows_of(kind)[0]) for kind in _PREVIOUS_TYPES if kind in block.counts]
+        rows = [int(block.rows_of(kind)[0]) for kind in PREVIOUS_TYPES if kind in block.counts]
         if self._report.previous_gtids is not None or not rows:
             return None
         row, previous = min(rows), GtidSet()

@@ -232,7 +232,11 @@ class Archive:
             data = data[self._compare(data, begin) :]
         if len(data):
             self._put(data, is_first=begin == len(MAGIC))
-        offsets = np.append(block.positions, end)[self._quiescent.of(block)]
+        self._pass(block)
+
+    def _pass(self, block: Block) -> None:
+        """Record the offset up to which no transaction is open, and whether the log is closed."""
+        offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
         self._note(offsets[offsets >= self._complete.position].tolist())
         self._is_closed = int(block.types[-1]) in _ENDS
         if self._is_closed:
@@ -377,7 +381,7 @@ class Archive:
             os.pwrite(self._file, bytes([flags]), FLAGS_AT)
 
     def _note(self, offsets: list[int]) -> None:
-        """Record the offset up to which no transaction is open."""
+        """Record the last of some offsets at which no transaction is open."""
         if not offsets or offsets[-1] <= self._complete.position:
             return
         last = offsets[-1]
@@ -430,10 +434,8 @@ class Archive:
         self._complete = self.place
         if size > safe:
             with suppress(BinlogError):  # the bytes end, or are not events
-                for offsets, is_closed in _whole_transactions(path, safe, self._quiescent):
-                    self._note(offsets)
-                    if is_closed:
-                        self._set_in_use(is_set=False)
+                for block in _intact_blocks(path, safe):
+                    self._pass(block)
         with writing_to(str(path)):
             os.ftruncate(self._file, self._complete.position)
         self._end = self._complete.position
@@ -444,12 +446,10 @@ class Archive:
         self.sync()
 
 
-def _whole_transactions(
-    path: Path, position: int, quiescent: QuiescentPoints
-) -> Iterator[tuple[list[int], bool]]:
-    """The offsets between transactions in a log from a position on, as far as its checksums are correct.
+def _intact_blocks(path: Path, position: int) -> Iterator[Block]:
+    """The blocks of a log from a position on, as far as its checksums are correct.
 
-    Each with whether the log is closed at the last of them. Ends without an error where the bytes end.
+    Ends without an error where the bytes end.
 
     Raises `BinlogError`: they end within an event, or the rest is not one.
     """
@@ -464,9 +464,7 @@ def _whole_transactions(
                 return
             if (check(block) == BAD).any():
                 return
-            offsets = np.append(block.positions, block.end_positions[-1])[quiescent.of(block)].tolist()
-            is_over = bool(offsets) and offsets[-1] == int(block.end_positions[-1])
-            yield offsets, is_over and int(block.types[-1]) in _ENDS
+            yield block
 
 
 # -- the directory
