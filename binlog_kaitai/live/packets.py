@@ -16,7 +16,6 @@ import select
 import socket
 import ssl
 import time
-from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, cast
 
@@ -405,8 +404,6 @@ _LONGEST_BURST = 1.0
 #: Slowest rate of a packet, in bytes per second, and by how many timeouts it may fall behind.
 _SLOWEST, _TIMEOUTS = 4096, 10
 
-_CLOSED = "the server closed the connection"
-
 
 class Wire:
     """The receiving side of a connection.
@@ -500,23 +497,30 @@ class Wire:
             self.buffer[:have] = self.buffer[self.begin : self.end].copy()
             self.begin, self.end = 0, have
         began, before = time.monotonic(), self.end
+        self._receive_some(len(self.buffer))
+        # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
+        limit = min(self.begin + _SMALL_BURST, len(self.buffer))
+        timeout = self._socket.gettimeout()
+        self._socket.settimeout(self._patience)
         try:
-            count = self._socket.recv_into(self.view[self.end :])
+            while self.end < limit and time.monotonic() - began < _LONGEST_BURST:
+                self._receive_some(limit)
+        except ConnectionLostError:
+            pass  # received bytes take precedence
+        finally:
+            self._socket.settimeout(timeout)
+        self._check_rate(self.end - before, began)
+
+    def _receive_some(self, limit: int) -> None:
+        """Receive bytes into the buffer, up to an offset."""
+        try:
+            count = self._socket.recv_into(self.view[self.end : limit])
         except OSError as error:  # includes timeouts
             raise broken(error) from error
         if not count:
-            raise ConnectionLostError(_CLOSED)
+            raise ConnectionLostError("the server closed the connection")
         self.end += count
         self._heard = time.monotonic()
-        # TLS returns 16 KiB at a time, and each further step costs as much as receiving a megabyte.
-        with suppress(ConnectionLostError):  # received bytes take precedence
-            while self.end < (limit := min(self.begin + _SMALL_BURST, len(self.buffer))):
-                if not self.is_ready(self._patience):
-                    break
-                self._receive_available(limit)
-                if time.monotonic() - began > _LONGEST_BURST:
-                    break
-        self._check_rate(self.end - before, began)
 
     def _check_rate(self, count: int, began: float) -> None:
         """Reject a packet of which too little arrives."""
@@ -530,30 +534,6 @@ class Wire:
         if sequence != self.sequence:
             self._waited = 0.0
         self.begin, self.sequence = begin, sequence
-
-    def _receive_available(self, limit: int) -> None:
-        """Receive what is there, without asking before each of TLS's 16 KiB whether more is."""
-        begin = end = self.end
-        view, timeout = self.view, self._socket.gettimeout()
-        # Of SSLSocket's functions, this one does the least for each of TLS's records.
-        read = self._socket.read if isinstance(self._socket, ssl.SSLSocket) else None
-        self._socket.settimeout(0)
-        try:
-            while end < limit:
-                room = view[end:]
-                count = self._socket.recv_into(room) if read is None else int(read(len(room), room))
-                if not count:
-                    raise ConnectionLostError(_CLOSED)
-                end += count
-        except (BlockingIOError, ssl.SSLWantReadError):
-            pass
-        except OSError as error:
-            raise broken(error) from error
-        finally:
-            self.end = end
-            if end > begin:
-                self._heard = time.monotonic()
-            self._socket.settimeout(timeout)
 
     def is_idle(self) -> bool:
         """Whether the buffer is empty and no bytes are available."""
