@@ -46,17 +46,21 @@ class InsidePayloads:
     """Which events of a block are inside payloads.
 
     `piece`: a block with opened payloads.
-    `outer`: the original block.
+    `outer`: the original block; without it, no payloads were opened.
     `first`: index in it of the first event of the log itself.
-    `is_inside` (bool array): which events are inside.
+    `is_inside`, `opens` (bool arrays): which events are inside, and which are opened payloads.
     `is_after` (bool array): which events of the log itself directly follow a payload's events, or would if it
     had any.
     `rows` (int64 array): index in `outer` of each event, or of its enclosing payload event.
     `payload_offsets` (int64 array): positions of inner events as printed; -1 for others.
     """
 
-    def __init__(self, piece: Block, outer: Block, first: int) -> None:
+    def __init__(self, piece: Block, outer: Block | None = None, first: int = 0) -> None:
         holders = np.full(len(piece), -1) if piece.holders is None else piece.holders
+        if outer is None:
+            self.rows, self.payload_offsets = np.arange(len(piece)), holders
+            self.is_inside = self.opens = self.is_after = np.zeros(len(piece), dtype=np.bool_)
+            return
         self.is_inside = holders >= 0
         self.rows = np.where(self.is_inside, holders, first - 1 + np.cumsum(~self.is_inside))
         ends = outer.header.numbers("next_position").astype(np.int64)
@@ -112,7 +116,7 @@ class RenamedBytes:
 
     `block`: whole events.
     `names`: new names by old names.
-    `rewrites_all`: see `Printer.rewrites_all`.
+    `rewrites_all`: rewrite all events, with their checksums, like `mysqlbinlog`, not only table maps.
     `keeps_all`: also keep the bytes of statements, not only their checksums.
     `data` (uint8 array): bytes of the block, followed by those of rewritten events.
     `starts`, `sizes` (int64 arrays): position and size of each event in `data`.
@@ -174,7 +178,7 @@ class BlockColumns:
     """The columns of a block, and the programs that turn them into lines.
 
     `as_printed`: the bytes of the events for BINLOG statements.
-    `inside`: which events are inside payloads, if these were opened.
+    `inside`: which events are inside payloads.
     `header`: the fields of all events.
     `hexdumps`: hexdumps of the events, if they are shown.
     `programs`: line programs.
@@ -185,7 +189,7 @@ class BlockColumns:
         self,
         block: Block,
         as_printed: RenamedBytes,
-        inside: InsidePayloads | None = None,
+        inside: InsidePayloads,
         hexdump_style: HexdumpStyle | None = None,
     ) -> None:
         self.block = block
@@ -197,11 +201,10 @@ class BlockColumns:
         self._columns: dict[int, BodyColumns] = {}
         header, count = block.header, len(block)
         timestamps = header.numbers("timestamp").astype(np.int64)
-        positions, ends = block.positions, header.numbers("next_position")
-        if inside is not None:
-            positions, ends = (
-                np.where(inside.is_inside, inside.payload_offsets, reported) for reported in (positions, ends)
-            )
+        positions, ends = (
+            np.where(inside.is_inside, inside.payload_offsets, stated)
+            for stated in (block.positions, header.numbers("next_position"))
+        )
         self.header: dict[str, Field] = {
             "position": self.pool.numbers(positions, by_event=True),
             "time": text_of_seconds(self.pool, timestamps, timestamp, by_event=True),
@@ -227,14 +230,6 @@ class BlockColumns:
         if kind not in self._columns:
             self._columns[kind] = BodyColumns(kind, self.block, self.pool, self.header, self.status)
         return self._columns[kind]
-
-    def is_inside(self, event: int) -> bool:
-        """Whether an event is inside a payload."""
-        return self.inside is not None and bool(self.inside.is_inside[event])
-
-    def opens_payload(self, event: int) -> bool:
-        """Whether the events inside follow an event."""
-        return self.inside is not None and bool(self.inside.opens[event])
 
     def number(self, program: LineProgram) -> int:
         """The number of a new program."""

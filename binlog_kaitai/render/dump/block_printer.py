@@ -6,7 +6,8 @@ Rules
 2. An event without a shape is printed individually, or rejected; so are events in runs that are too short.
 3. The events between two such events are a stretch. Its text is assembled by jobs (`text_jobs`).
 4. After a stretch, the printer is in the same state as if it had printed each event, and so is the context.
-5. Rows that turn out to contradict their table map end a stretch before their statement is written.
+5. Rows that turn out to contradict their table map end a stretch before their statement is written; what is
+   left of the stretch is printed again, up to the event with these rows, which has no shape then.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import EventReader
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import LineProgram, write_lines
+from binlog_kaitai.log.line_arrays import write_lines
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_columns import (
     BlockColumns,
@@ -33,12 +34,12 @@ from binlog_kaitai.render.dump.block_columns import (
     change_of,
 )
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
-from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output
+from binlog_kaitai.render.dump.dump_output import Output
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_be_read
 from binlog_kaitai.render.dump.printed_event import item_of, rewrite
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
-from binlog_kaitai.render.dump.selection import DumpSelection, SelectionEndedError
+from binlog_kaitai.render.dump.selection import DumpSelection, LeftOut, SelectionEndedError
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
 from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
@@ -71,15 +72,11 @@ class TextRanges(NamedTuple):
 
     `of_events` (int64 array of shape (events, 3)): text written with each event: start of its text, start of
     its lines, end of both.
-    `begin`, `end`, `number`: text around base64, and before the row count.
-    `extra` (int64 array of shape (n, 2)): text before rows.
+    `constants` (int64 array of shape (n, 2)): `ShapeSteps.texts`.
     """
 
     of_events: Ints
-    begin: list[int]
-    end: list[int]
-    number: list[int]
-    extra: Ints
+    constants: Ints
 
 
 def next_of(chosen: Bools) -> Ints:
@@ -109,7 +106,7 @@ class OrderedJobs:
         rows: Ints,
         out: Output,
     ) -> None:
-        split = int(np.argmax(acts.flushes)) if out.is_waiting and acts.flushes.any() else -1
+        split = int(np.argmax(acts.flushes)) if out.head and acts.flushes.any() else -1
         count = len(acts.state)
         ends = np.flatnonzero(acts.ends)
         # The event that ends each event's statement; `count` if the statement continues after the stretch.
@@ -140,18 +137,18 @@ class OrderedJobs:
             )
             used = distinct_values(np.concatenate((end_of[members], ended[: bool(out.body)])))
             used = used[used < count]
-            for phase, (begin, end) in ((_BEGIN, texts.begin), (_END, texts.end)):
+            for phase, (begin, end) in zip((_BEGIN, _END), texts.constants[:2], strict=True):
                 parts.append((phase, used, used, COPY, begin, end, 0))
         programs = np.zeros(count, dtype=np.int64)
         if len(printed):
             programs[printed] = rows[2][printed]
             headed = printed[acts.extra[printed] >= 0]
-            begin, end = texts.extra[acts.extra[headed]].T
+            begin, end = texts.constants[acts.extra[headed]].T
             parts.append((ROWS_PHASE, end_of[headed], headed, COPY, begin, end, 0))
             owners, kinds = end_of[printed], acts.rows[printed]
             parts.append((ROWS_PHASE, owners, printed, kinds, rows[0][printed], rows[1][printed], 0))
         counted = np.flatnonzero(acts.counts)
-        begin, end = texts.number
+        begin, end = texts.constants[2]
         parts.append((_NUMBER, counted, counted, ROWS_NUMBER, begin, end, 0))
         parts.append((_LAST, ends, ends, COPY, 0, 0, 1))
         keys, events_of, jobs = [], [], []
@@ -243,15 +240,13 @@ class BlockPrinter:
         Raises `SelectionEndedError`: the selected events end in this block.
         """
         selected = self._selection.of(block)
-        begin, end = selected.begin, selected.end
+        begin, end, left_out = selected
         if begin:
-            self._print_part(block.part(0, begin), selected.is_hidden[:begin], selected.is_passed[:begin])
+            self._print_part(block.part(0, begin), left_out.part(0, begin))
             self.context.table_maps.clear()  # clients have not seen them
-        self._print_opened(
-            block.part(begin, end), selected.is_hidden[begin:end], selected.is_passed[begin:end]
-        )
+        self._print_opened(block.part(begin, end), left_out.part(begin, end))
         if end < len(block):
-            self._begin(block, selected.is_hidden, selected.is_passed, None)
+            self._begin(block, left_out, InsidePayloads(block))
             self._print_alone(end, is_end=True)
         self.position = int(block.end_positions[-1])
 
@@ -261,40 +256,36 @@ class BlockPrinter:
             self.printer.end_payload()
         self._is_in_payload = False
 
-    def _print_opened(self, block: Block, is_hidden: Bools, is_passed: Bools) -> None:
+    def _print_opened(self, block: Block, left_out: LeftOut) -> None:
         """Print events of the log, and those inside its payloads."""
         if EventType.transaction_payload_event not in block.kinds:
-            self._print_part(block, is_hidden, is_passed)
+            self._print_part(block, left_out)
             return
         # The payloads that are left out stay closed.
-        block.types = np.where(is_hidden | is_passed, _CLOSED[block.types], block.types)
+        block.types = np.where(left_out.is_hidden | left_out.is_passed, _CLOSED[block.types], block.types)
         first = 0
         for opened in expand(block, change=change_of(block), block_size=BLOCK_SIZE):
             for begin in range(0, len(opened), MOST_EVENTS):
                 piece = opened.part(begin, begin + MOST_EVENTS)
                 inside = InsidePayloads(piece, block, first)
                 first += int(np.count_nonzero(~inside.is_inside))
-                selected, end = self._selection.of(piece, inside.is_inside), len(piece)
-                hidden = np.where(inside.is_inside, selected.is_hidden, is_hidden[inside.rows])
-                passed = is_passed[inside.rows] & ~inside.is_inside
-                if selected.end < end:
-                    end = selected.end
-                    piece, inside = piece.part(0, end), inside.part(0, end)
-                self._print_part(piece, hidden[:end], passed[:end], inside)
-                if selected.end == end < len(selected.is_hidden):
+                _, end, own = self._selection.of(piece, inside.is_inside)
+                is_hidden = np.where(inside.is_inside, own.is_hidden, left_out.is_hidden[inside.rows])
+                is_passed = left_out.is_passed[inside.rows] & ~inside.is_inside
+                shown = LeftOut(is_hidden, is_passed).part(0, end)
+                self._print_part(piece.part(0, end), shown, inside.part(0, end))
+                if end < len(piece):
                     raise SelectionEndedError
 
-    def _print_part(
-        self, block: Block, is_hidden: Bools, is_passed: Bools, inside: InsidePayloads | None = None
-    ) -> None:
+    def _print_part(self, block: Block, left_out: LeftOut, inside: InsidePayloads | None = None) -> None:
         """Print events of which all that follow from payloads are there."""
         self._work += 4 * int(block.sizes.sum()) + _CALL * len(block)
         with block.held():
-            self._begin(block, is_hidden, is_passed, inside)
+            self._begin(block, left_out, inside or InsidePayloads(block))
             begin, stop = 0, len(block)
             if self._pays(block):
                 self._find_tables(block)
-                if is_hidden.all() and inside is None:
+                if left_out.is_hidden.all() and inside is None:
                     self.end_payload()
                     for event in np.flatnonzero(to_be_read(block, self.maps, self.context.pieces)).tolist():
                         self._print_alone(event)
@@ -316,7 +307,7 @@ class BlockPrinter:
         options, layout = self.printer.options, block.layout
         is_plain = not (options.require_row_format or options.flashback or block.is_special)
         is_usual = layout.binlog_version == 4 and block.header_length == header_length(4)
-        return is_plain and is_usual and self._work >= KERNELS_FROM
+        return is_plain and is_usual and len(block) >= _SHORTEST and self._work >= KERNELS_FROM
 
     def _print_alone(self, event: int, *, is_end: bool = False) -> None:
         """Print one event as the event reader gives it, in the context of those before it.
@@ -326,16 +317,17 @@ class BlockPrinter:
         self._remember(event)
         self._done = event + 1
         block, inside, printer, reader = self.block, self._inside, self.printer, self._reader
-        is_inside = inside is not None and bool(inside.is_inside[event])
+        is_inside = bool(inside.is_inside[event])
+        is_hidden, is_passed = (bool(values[event]) for values in self._left_out)
         self.position = int(block.positions[event])
         context = self._tables_inside.of(self.position) if is_inside else self.context
         frame = Frame(self.position, block.fixed_header(event), block.raw(event))
-        if self._is_hidden[event] and not is_inside:
+        if is_hidden and not is_inside:
             events = iter((reader.without_content(block.file, frame, context),))
         else:
             events = reader.events_of(block.file, frame, context, self._transactions)
         printed = item_of(next(events))
-        if is_inside and inside is not None:
+        if is_inside:
             printed.position = printed.end_position = int(inside.payload_offsets[event])
         else:
             self.end_payload()
@@ -344,13 +336,13 @@ class BlockPrinter:
         printer.check(printed)
         if is_end:
             raise SelectionEndedError
-        if self._is_passed[event]:
+        if is_passed:
             printer.pass_over(printed)
-        elif not self._is_hidden[event]:
+        elif not is_hidden:
             if printer.rewritten:
-                rewrite(printed, printer.rewritten, rewrites_all=printer.rewrites_all)
+                rewrite(printed, printer.rewritten, rewrites_all=not printer.is_mariadb)
             printer.process(printed)
-            self._is_in_payload |= inside is not None and bool(inside.opens[event])
+            self._is_in_payload |= bool(inside.opens[event])
         if not is_inside and printed.kind != EventType.transaction_payload_event:
             for _ in events:
                 """A rows event whose last piece this is; clients do not join them."""
@@ -359,36 +351,31 @@ class BlockPrinter:
         """Whether a stretch may begin: only text is waiting."""
         return not (self.printer.waiting or self.printer.state.is_annotated)
 
-    def _begin(self, block: Block, is_hidden: Bools, is_passed: Bools, inside: InsidePayloads | None) -> None:
-        self.block, self._is_hidden, self._is_passed, self._inside = block, is_hidden, is_passed, inside
+    def _begin(self, block: Block, left_out: LeftOut, inside: InsidePayloads) -> None:
+        self.block, self._left_out, self._inside = block, left_out, inside
         self._has_tables, self._done = False, 0
 
     def _find_tables(self, block: Block) -> None:
         """Find the table maps of a block, and where they are valid."""
         self._table_maps.begin()
         self.maps = self._table_maps.read(block)
-        inside, self._scopes = self._inside, np.full(len(block), OUTSIDE)
-        if inside is not None:
-            self._scopes = np.where(inside.is_inside, block.positions, OUTSIDE)
+        self._scopes = np.where(self._inside.is_inside, block.positions, OUTSIDE)
         self._closed = closed_before(block, self._scopes)
         self._has_tables = True
 
     def _find_steps(self, block: Block) -> None:
         """Describe the events of a block by their shapes."""
         self._programs.begin()
-        printer, inside = self.printer, self._inside
+        printer, left_out = self.printer, self._left_out
         shows_bytes = printer.options.hexdump
-        rewrites = {"rewrites_all": printer.rewrites_all, "keeps_all": shows_bytes}
+        rewrites = {"rewrites_all": not printer.is_mariadb, "keeps_all": shows_bytes}
         as_printed = RenamedBytes(block, printer.rewritten, **rewrites)
         style = printer.hexdump_style if shows_bytes else None
-        self.lines = lines = BlockColumns(block, as_printed, inside, style)
-        self.rows = rows = RowsEvents(lines, ~(self._is_hidden | self._is_passed))
-        rows.find(self._programs, printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
-        left_out = self._is_hidden, self._is_passed
+        self.lines = lines = BlockColumns(block, as_printed, self._inside, style)
+        self.rows = rows = RowsEvents(lines, ~(left_out.is_hidden | left_out.is_passed))
+        rows.find(printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
         shapes = Shapes(lines, rows, self.maps, self._templates, left_out, self.context.pieces)
         self._steps = ShapeSteps(printer, lines, shapes, rows, left_out)
-        texts = BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT
-        self._constants = [LineProgram(lines.pool).text(text) for text in texts]
         self._images = np.zeros((3, len(block)), dtype=np.int64)
         self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
 
@@ -401,41 +388,36 @@ class BlockPrinter:
         return tables
 
     def _print_stretch(self, begin: int, end: int) -> int:
-        """Print a stretch, up to rows that contradict their table map; returns where to go on."""
-        if not self.lines.is_inside(begin):
+        """Print a stretch, up to a statement whose rows contradict its tables; returns where to go on."""
+        if not self._inside.is_inside[begin]:
             self.end_payload()
         acts, out, jobs = self._steps.acts(begin, end), self.printer.out, self._jobs
         ready, texts, left = self._write_lines(begin, acts)
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         ordered = OrderedJobs(acts, texts, (starts, starts + sizes), images, out)
-        written, (running, event_of) = begin, ordered.left(BODY_PHASE)
+        written, (running, event_of), jobs.rows = begin, ordered.left(ROWS_PHASE), 0
         try:
-            left_body = list(jobs.run(lines.data, ready, running))
-            (running, event_of), jobs.rows = ordered.left(ROWS_PHASE), 0
             left_tail = list(jobs.run(lines.data, ready, running))
             left_rows, jobs.rows = jobs.rows, out.rows if ordered.open_end >= 0 else 0
             running, event_of = ordered.all()
-            texts_waiting = out.take_head(), out.body.take(), out.tail.take()
+            texts_waiting = out.head.take(), out.body.take(), out.tail.take()
             for piece in jobs.run_portions(lines.data, ready, running, texts_waiting):
-                if piece:
-                    self.printer.write(piece)
+                self.printer.write(piece)
         except RowsMismatchError as mismatch:
             if mismatch.done:
                 written = begin + int(event_of[mismatch.done - 1]) + 1
-            end = begin + int(event_of[mismatch.job]) + 1
+            self._steps.leave(begin + int(event_of[mismatch.job]))
         else:
-            out.body.extend(piece for piece in left_body if piece)
-            out.tail.extend(piece for piece in left_tail if piece)
+            out.body.extend(jobs.run(lines.data, ready, ordered.left(BODY_PHASE)[0]))
+            out.tail.extend(left_tail)
             out.rows = left_rows + (0 if ordered.open_end >= 0 else out.rows)
             self._finish(begin, end, acts, left)
             return end
         if 0 <= ordered.open_end < written - begin:
             out.rows = 0
         self._finish(begin, written, acts, b"")
-        for event in range(written, end):
-            self._print_alone(event)
-        return end
+        return written
 
     def _write_lines(self, begin: int, acts: StepColumns) -> tuple[Bytes, TextRanges, bytes]:
         """The text of all lines, the start and end of each event's text, and the remainder."""
@@ -460,7 +442,7 @@ class BlockPrinter:
             order = np.argsort(2 * count * offsets + ranks, kind="stable")
             offsets, shown, program_of = offsets[order], shown[order], program_of[order]
         shown += begin
-        constants = self._constants + self._steps.texts
+        constants = self._steps.texts
         zeros = np.zeros(len(constants), dtype=np.int64)
         ready, ends = write_lines(
             lines.as_printed.data,
@@ -471,27 +453,23 @@ class BlockPrinter:
             np.concatenate((zeros, self.block.ranks[shown])),
         )
         limits = np.append(0, ends)
-        ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)].tolist()
+        ranges = np.stack((limits[:-1], limits[1:]), axis=1)[: len(constants)]
         limits = limits[len(constants) :]
         lines_before = np.zeros(2 * count + 3, dtype=np.int64)
         lines_before[1:] = np.cumsum(np.bincount(offsets, minlength=2 * count + 2))
         edges = limits[lines_before]
         events = np.stack((edges[: 2 * count : 2], edges[1 : 2 * count : 2], edges[2 : 2 * count + 1 : 2]), 1)
         left = ready[edges[2 * count] :].tobytes()
-        extra = np.array(ranges[3:], dtype=np.int64).reshape(-1, 2)
-        around, end, number = ranges[:3]
-        return ready, TextRanges(events, around, end, number, extra), left
+        return ready, TextRanges(events, ranges), left
 
     def _finish(self, begin: int, end: int, acts: StepColumns, left: bytes) -> None:
         """Set the state of printer and context to that after the events from `begin` up to `end`."""
         if end <= begin:
             return
         printer = self.printer
-        self._is_in_payload = self.lines.is_inside(end - 1) or self.lines.opens_payload(end - 1)
+        self._is_in_payload = bool(self._inside.is_inside[end - 1] or self._inside.opens[end - 1])
         printer.state = self._steps.state_after(end - 1)
-        if left:
-            printer.out.head.append(left)
-            printer.out.hold()
+        printer.out.head.extend((left,))
         keepers = np.flatnonzero(acts.kept[: end - begin] >= 0)
         put = self._steps.put
         if printer.state.is_annotated and len(keepers) and put is not None:
@@ -514,6 +492,6 @@ class BlockPrinter:
             if closed >= begin:
                 context.table_maps.clear()
             own = maps.numbers[first:last][(scopes == scope) & (events[first:last] > closed)]
-            ids = np.array([body.table_id.value for body, _ in maps.distinct], dtype=np.int64)
+            ids = np.array([body.table_id.value for body in maps.distinct], dtype=np.int64)
             for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
-                context.remember(maps.distinct[number][0])
+                context.remember(maps.distinct[number])

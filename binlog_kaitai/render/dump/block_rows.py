@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.row_comments import MOST, RowPrograms, RowsHeader
-from binlog_kaitai.render.dump.row_printer import content_of
+from binlog_kaitai.render.dump.row_comments import MOST
 from binlog_kaitai.rows.table_maps import newest_before
 
 _ID = "table_id.value"
@@ -27,18 +25,18 @@ class BlockTableMaps(NamedTuple):
     """The table maps of a block.
 
     `events` (int64 array): their indexes in the block.
-    `distinct`: the distinct ones, each with its bytes.
+    `distinct`: the bodies of the distinct ones.
     `numbers` (int64 array): the index of each in `distinct`.
     """
 
     events: Ints
-    distinct: list[tuple[TableMapEvent, bytes]]
+    distinct: list[TableMapEvent]
     numbers: Ints
 
     @property
     def ids(self) -> Ints:
         """The table ID of each."""
-        ids = np.array([body.table_id.value for body, _ in self.distinct], dtype=np.int64)
+        ids = np.array([body.table_id.value for body in self.distinct], dtype=np.int64)
         return ids[self.numbers]
 
 
@@ -59,7 +57,7 @@ class ParsedTableMaps:
         starts = block.starts[events] + block.header_length
         ends = np.maximum(block.body_ends(events), starts)
         first, which = distinct(group_ranges(block.data, starts, ends))
-        parsed: list[tuple[TableMapEvent, bytes]] = []
+        parsed: list[TableMapEvent] = []
         numbers = []
         for index in first.tolist():
             content = bytes(block.data[starts[index] : ends[index]])
@@ -71,7 +69,7 @@ class ParsedTableMaps:
                     numbers.append(-1)
                     continue
             numbers.append(len(parsed))
-            parsed.append((body, content))
+            parsed.append(body)
         number_of = np.array(numbers, dtype=np.int64)[which]
         is_readable = number_of >= 0
         return BlockTableMaps(events[is_readable], parsed, number_of[is_readable])
@@ -82,9 +80,8 @@ class RowsEvents:
 
     `events` (int64 array): their indexes in the block.
     `starts`, `ends` (int64 arrays): start and end of their images in the block.
-    `rows_headers`: distinct rows event headers.
-    `rows_header_of`, `program_of` (int64 arrays): index of each event's header, and of its program; -1 for
-    none, in which case the event reader prints it.
+    `program_of` (int64 array): the number of each event's program; -1 for none, in which case the event
+    reader prints it.
     """
 
     def __init__(self, lines: BlockColumns, is_shown: Bools) -> None:
@@ -96,8 +93,7 @@ class RowsEvents:
             joined = [np.zeros(0, dtype=np.int64)] * 5
         order = np.argsort(joined[0], kind="stable")
         self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
-        self.rows_headers: list[RowsHeader] = []
-        self.rows_header_of = self.program_of = np.full(len(order), -1, dtype=np.int64)
+        self.program_of = np.full(len(order), -1, dtype=np.int64)
 
     def _part(self, kind: int) -> tuple[Ints, ...] | None:
         block = self.lines.block
@@ -112,7 +108,6 @@ class RowsEvents:
 
     def find(
         self,
-        programs: RowPrograms,
         printer: Printer,
         earlier: list[tuple[int, TableMapEvent]],
         maps: BlockTableMaps,
@@ -133,59 +128,39 @@ class RowsEvents:
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
         earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
         of_maps = np.concatenate((earlier_scopes, scopes[events]))
-        keys = _pairs(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
+        keys = combined(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
         newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        self._choices = choices = [(body, content_of(body)) for _, body in earlier]
-        choices += maps.distinct
+        self._choices = [*(body for _, body in earlier), *maps.distinct]
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + maps.numbers, [-1])).astype(
             np.int64
         )
         table_of = number_of[newest]
         begins = group_ranges(block.data, self.begins, self.starts)
         self._table_of = table_of
-        key = (begins * (len(choices) + 1) + table_of + 1) * 256 + block.types[self.events]
-        first, which = distinct(key)
-        known: dict[int, int] = {}
-        rows_header_of, program_of = [], []
-        for index in first.tolist():
-            rows_header, program = self._program(programs, index, choices, int(table_of[index]), printer)
-            rows_header_of.append(
-                -1 if rows_header is None else known.setdefault(id(rows_header), len(known))
-            )
-            program_of.append(program)
-            if rows_header is not None and len(known) > len(self.rows_headers):
-                self.rows_headers.append(rows_header)
-        self.rows_header_of = np.array(rows_header_of, dtype=np.int64)[which]
+        first, which = distinct(combined(begins, table_of, block.types[self.events]))
+        program_of = [self._program(printer, index, int(table_of[index])) for index in first.tolist()]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
-        self.program_of[
-            self.starts == self.ends
-        ] = -1  # of events without images, a text of its own is printed
+        # Of events without images, a text of its own is printed.
+        self.program_of[self.starts == self.ends] = -1
 
     def table_map_of(self, event: int) -> TableMapEvent | None:
         """The table map that a rows event refers to; None for other events, or if it is missing."""
         index = int(np.searchsorted(self.events, event))
         is_known = index < len(self.events) and self.events[index] == event and self._table_of[index] >= 0
-        return self._choices[self._table_of[index]][0] if is_known else None
+        return self._choices[self._table_of[index]] if is_known else None
 
-    def _program(
-        self,
-        programs: RowPrograms,
-        index: int,
-        choices: Sequence[tuple[TableMapEvent, bytes]],
-        table: int,
-        printer: Printer,
-    ) -> tuple[RowsHeader | None, int]:
+    def _program(self, printer: Printer, index: int, table: int) -> int:
         if table < 0:
-            return None, -1
-        body, content = choices[table]
+            return -1
+        body, programs = self._choices[table], printer.row_printer.programs
         try:
             rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
             if rows_header is None:
-                return None, -1
-            return rows_header, programs.number_of(rows_header, body, content, printer.new_name(body))
+                return -1
+            return programs.number_of(rows_header, body, printer.new_name(body))
         except BinlogError:
-            return None, -1
+            return -1
 
 
 def closed_before(block: Block, scopes: Ints) -> Ints:
@@ -198,7 +173,19 @@ def closed_before(block: Block, scopes: Ints) -> Ints:
     return closed
 
 
-def _pairs(ones: Ints, others: Ints) -> Ints:
-    """A number for each pair of values, equal for equal pairs."""
-    (_, one), (distinct_others, other) = (np.unique(values, return_inverse=True) for values in (ones, others))
-    return one.reshape(-1) * np.int64(len(distinct_others)) + other.reshape(-1)
+def combined(*keys: Array) -> Ints:
+    """A number for each combination of numbers, equal for equal combinations."""
+    joined, span = np.zeros(len(keys[0]), dtype=np.int64), 1
+    for key in keys if len(keys[0]) else ():
+        low, high = int(key.min()), int(key.max())
+        if low == high:
+            continue
+        if span * (high - low + 1) >= 1 << 62:
+            (_, key), low = distinct(key), 0
+            high = int(key.max())
+        if span * (high - low + 1) >= 1 << 62:
+            _, joined = distinct(joined)
+            span = int(joined.max()) + 1
+        joined = joined * (high - low + 1) + (key - low)
+        span *= high - low + 1
+    return joined

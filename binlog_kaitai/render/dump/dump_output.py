@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import chain, islice
 from typing import IO
 
 import numpy as np
@@ -118,63 +117,6 @@ def _lines(style: HexdumpStyle, data: bytes, position: int) -> bytes:
     return b"".join(lines)
 
 
-#: Maximum size of text kept in memory, and of pieces read from the file, in bytes.
-_MOST = 32 << 20
-_STEP = 1 << 20
-
-
-class TextSpool:
-    """Pieces of text, in order."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._size = 0
-        self._file: IO[bytes] | None = None
-
-    def __bool__(self) -> bool:
-        return bool(self._pieces) or self._file is not None
-
-    def append(self, piece: bytes) -> None:
-        """Add a piece."""
-        self._pieces.append(piece)
-        self._size += len(piece)
-        if self._size > _MOST:
-            if self._file is None:
-                import tempfile
-
-                self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed where it is emptied
-            self._file.writelines(self._pieces)
-            self._pieces.clear()
-            self._size = 0
-
-    def extend(self, pieces: Iterable[bytes]) -> None:
-        """Add several pieces."""
-        for piece in pieces:
-            self.append(piece)
-
-    def clear(self) -> None:
-        """Discard everything."""
-        self._pieces.clear()
-        self._size = 0
-        if self._file is not None:
-            self._file.close()
-            self._file = None
-
-    def take(self) -> Iterator[bytes]:
-        """Take everything out, in pieces; what the caller does not reach stays."""
-        if self._file is not None:
-            self._file.seek(0)
-            while piece := self._file.read(_STEP):
-                yield piece
-        yield from self._pieces
-        self.clear()
-
-    def flush(self, write: Callable[[bytes], object]) -> None:
-        """Write everything, and clear the spool."""
-        for piece in self.take():
-            write(piece)
-
-
 _PREFIX = "SQL_LOAD_MB-"
 
 
@@ -223,9 +165,6 @@ Write = Callable[[bytes], object]
 
 PutItem = Callable[[PrintedEvent], None]
 
-#: Maximum number of pieces of a text that waits outside the spool.
-_FEW = 16
-
 #: Text before the row count of a statement.
 ROW_COUNT = b"# Number of rows: "
 #: Text around the base64 of a statement's events.
@@ -233,17 +172,14 @@ BINLOG, BINLOG_END = b"\nBINLOG '\n", b"'"
 
 
 class TextSink:
-    """Collects pieces of text: bytes, or templates with fields of an event.
+    """Writes text: bytes, or templates with fields of an event."""
 
-    `extend`: adds a text of any length, in pieces.
-    """
+    def __init__(self, write: Write) -> None:
+        self._write = write
 
-    def __init__(
-        self, append: Write, extend: Callable[[Iterator[bytes]], object], style: HexdumpStyle
-    ) -> None:
-        self.append = append
-        self._extend = extend
-        self._style = style
+    def append(self, piece: bytes) -> None:
+        """Add a piece."""
+        self._write(piece)
 
     def fill(
         self, template: bytes, printed: PrintedEvent, constants: dict[bytes, bytes | int] | None = None
@@ -254,11 +190,71 @@ class TextSink:
             values.update(constants)
         self.append(template % values)
 
-    def hexdump(self, printed: PrintedEvent) -> None:
-        """Add the bytes of an event."""
-        if printed.position:
-            header_length = printed.event.layout.header_length_of(printed.event.type_code)
-            self._extend(hexdump(self._style, printed.raw, printed.position, header_length))
+
+#: Maximum number of pieces kept in memory, maximum size of those of long texts, and size of pieces read from
+#: the file, in bytes.
+_MANY, _MOST, _STEP = 1 << 16, 32 << 20, 1 << 20
+
+
+class TextSpool(TextSink):
+    """Text that waits until it is flushed, or taken out."""
+
+    def __init__(self, write: Write) -> None:
+        super().__init__(write)
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._file: IO[bytes] | None = None
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces) or self._file is not None
+
+    def append(self, piece: bytes) -> None:
+        self._pieces.append(piece)
+        if len(self._pieces) > _MANY:
+            self._settle()
+
+    def extend(self, pieces: Iterable[bytes]) -> None:
+        """Add the pieces of a text of any length."""
+        for piece in filter(None, pieces):
+            self._pieces.append(piece)
+            self._size += len(piece)
+            if self._size > _MOST:
+                self._settle()
+
+    def _settle(self) -> None:
+        """Move all pieces to the file."""
+        if self._file is None:
+            import tempfile
+
+            self._file = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed where it is emptied
+        self._file.writelines(self._pieces)
+        self._pieces.clear()
+        self._size = 0
+
+    def clear(self) -> None:
+        """Discard everything."""
+        self._pieces.clear()
+        self._size = 0
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def take(self) -> Iterator[bytes]:
+        """Take everything out, in pieces; what the caller does not reach stays."""
+        if self._file is not None:
+            self._file.seek(0)
+            while piece := self._file.read(_STEP):
+                yield piece
+        if sum(map(len, self._pieces)) > _STEP:
+            yield from self._pieces
+        elif self._pieces:
+            yield b"".join(self._pieces)
+        self.clear()
+
+    def flush(self) -> None:
+        """Write everything."""
+        for piece in self.take():
+            self._write(piece)
 
 
 class Output:
@@ -270,69 +266,42 @@ class Output:
     `kept`: an event that is printed with another one, and the function that adds its text.
     """
 
-    def __init__(self, write: Write, delimiter: bytes, style: HexdumpStyle) -> None:
+    def __init__(self, write: Write, delimiter: bytes, style: HexdumpStyle, row_printer: RowPrinter) -> None:
         self.write = write
-        self._delimiter = delimiter
-        self._head: list[bytes] = []
-        self._held = TextSpool()
-        self.now = TextSink(write, self._write_all, style)
-        self.head = TextSink(self._head.append, self._extend_head, style)
-        self.body, self.tail = TextSpool(), TextSpool()
+        self._delimiter, self._style, self._row_printer = delimiter, style, row_printer
+        self.now = TextSink(write)
+        self.head, self.body, self.tail = TextSpool(write), TextSpool(write), TextSpool(write)
         self.rows = 0
         self.kept: tuple[PrintedEvent, PutItem] | None = None
-
-    @property
-    def is_waiting(self) -> bool:
-        """Whether lines are waiting."""
-        return bool(self._head or self._held)
 
     @property
     def is_open(self) -> bool:
         """Whether text of a statement is waiting for its end."""
         return bool(self.body or self.tail or self.rows)
 
-    def hold(self) -> None:
-        """Prepare for a long wait by spooling the lines if there are many."""
-        self._held.extend(self._head)
-        self._head.clear()
-
-    def _write_all(self, pieces: Iterator[bytes]) -> None:
-        for piece in pieces:
-            self.write(piece)
-
-    def _extend_head(self, pieces: Iterator[bytes]) -> None:
-        self._head += islice(pieces, _FEW)
-        if (piece := next(pieces, None)) is not None:
-            self.hold()
-            self._held.extend(chain((piece,), pieces))
-
-    def take_head(self) -> Iterator[bytes]:
-        """Take out the waiting lines."""
-        yield from self._held.take()
-        if self._head:
-            yield b"".join(self._head)
-            self._head.clear()
-
     def flush(self) -> None:
         """Write the lines."""
-        for piece in self.take_head():
-            self.write(piece)
+        self.head.flush()
+
+    def add_hexdump(self, printed: PrintedEvent) -> None:
+        """Add the bytes of an event to the lines."""
+        if printed.position:
+            header_length = printed.event.layout.header_length_of(printed.event.type_code)
+            self.head.extend(hexdump(self._style, printed.raw, printed.position, header_length))
 
     def add_base64(self, raw: bytes) -> None:
         """Add an event to the BINLOG statement."""
         self.body.extend(base64_pieces(raw))
 
-    def add_rows(
-        self, rows: RowPrinter, printed: PrintedEvent, rows_header: RowsHeader | None, name: bytes | None
-    ) -> None:
+    def add_rows(self, printed: PrintedEvent, rows_header: RowsHeader | None, name: bytes | None) -> None:
         """Add the rows of an event, with a new database name if one is given."""
-        pieces, count = rows.pieces(printed.event, rows_header, name)
+        pieces, count = self._row_printer.pieces(printed.event, rows_header, name)
         self.tail.extend(pieces)
         self.rows += count
 
-    def count_rows(self, rows: RowPrinter, printed: PrintedEvent, rows_header: RowsHeader | None) -> None:
+    def count_rows(self, printed: PrintedEvent, rows_header: RowsHeader | None) -> None:
         """Count the rows of an event without printing them."""
-        self.rows += rows.count(printed.event, rows_header)
+        self.rows += self._row_printer.count(printed.event, rows_header)
 
     def base64(self, raw: bytes) -> bytes:
         """An event as lines of a BINLOG statement of its own."""
@@ -354,9 +323,9 @@ class Output:
         self.flush()
         if self.body:
             self.write(BINLOG)
-            self.body.flush(self.write)
+            self.body.flush()
             self.write(BINLOG_END + self._delimiter + b"\n")
-        self.tail.flush(self.write)
+        self.tail.flush()
         self.put_row_count(shows=shows_count, shows_zero=shows_zero)
 
     def put_row_count(self, *, shows: bool, shows_zero: bool = False) -> None:
@@ -367,8 +336,6 @@ class Output:
 
     def clear(self) -> None:
         """Discard everything waiting."""
-        self._head.clear()
-        self._held.clear()
-        self.body.clear()
-        self.tail.clear()
+        for text in (self.head, self.body, self.tail):
+            text.clear()
         self.kept = None

@@ -10,7 +10,7 @@ grammar parses each such :class:`_Template` once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -27,8 +27,9 @@ from binlog_kaitai.log.gather import Gathered, take_ranges
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.payloads import payload_headers
 from binlog_kaitai.render.dump.block_columns import BlockColumns
-from binlog_kaitai.render.dump.block_rows import BlockTableMaps, RowsEvents
+from binlog_kaitai.render.dump.block_rows import BlockTableMaps, RowsEvents, combined
 from binlog_kaitai.render.dump.printed_event import MICROSECONDS, XIDS
+from binlog_kaitai.render.dump.selection import LeftOut
 from binlog_kaitai.render.dump.statement_settings import (
     ends_group,
     is_transaction_keyword,
@@ -180,18 +181,17 @@ class Shapes:
         rows: RowsEvents,
         maps: BlockTableMaps,
         templates: StatusTemplates,
-        left_out: tuple[Bools, Bools],
+        left_out: LeftOut,
         pieces: Pieces,
     ) -> None:
         self._lines, self._rows, self._maps, self._templates = lines, rows, maps, templates
         block = lines.block
         self._flags = block.header.numbers("flags").astype(np.int64)
         self.numbers = np.full(len(block), -1, dtype=np.int64)
-        is_hidden, is_passed = left_out
-        is_left_out = is_hidden | is_passed
+        is_left_out = left_out.is_hidden | left_out.is_passed
         self.count = 2
-        self.numbers[is_passed] = 0
-        self.numbers[is_hidden] = 1
+        self.numbers[left_out.is_passed] = 0
+        self.numbers[left_out.is_hidden] = 1
         for kind in block.kinds:
             events = block.rows_of(kind)
             is_shown = ~is_left_out[events]
@@ -201,12 +201,12 @@ class Shapes:
             matches = np.flatnonzero(shape.matches & is_shown)
             if len(matches):
                 keys = (key[matches] for key in (self._flags[events], *shape.keys))
-                first, which = distinct(_joined(keys))
+                first, which = distinct(combined(*keys))
                 self.numbers[events[matches]] = self.count + which
                 self.count += len(first)
         self.numbers[to_be_read(block, maps, pieces)] = -1
         self.alone = self.numbers
-        if lines.inside is not None:
+        if lines.inside.is_after.any():
             is_after = lines.inside.is_after & (self.numbers >= 0)
             self.numbers = np.where(is_after, self.numbers + self.count, self.numbers)
             self.count *= 2
@@ -216,9 +216,8 @@ class Shapes:
             number_of = np.full(len(self._lines.block), -1, dtype=np.int64)
             number_of[self._rows.events] = np.arange(len(self._rows.events))
             number = number_of[events]
-            keys = self._rows.rows_header_of, self._rows.program_of
-            rows_header, program = (np.append(key, -1)[number] for key in keys)
-            return ShapeKeys(program >= 0, (rows_header, program))
+            program = np.append(self._rows.program_of, -1)[number]
+            return ShapeKeys(program >= 0, (program,))
         body, shape = self._lines.block.body(kind), _SHAPES.get(kind)
         return None if shape is None else shape(self, events, body)
 
@@ -278,8 +277,6 @@ class Shapes:
 
     def _payload(self, events: Ints, body: Gathered) -> ShapeKeys | None:
         """Payloads whose events follow in the block."""
-        if self._lines.inside is None:
-            return None
         return ShapeKeys(payload_headers(self._lines.block, events).matches)
 
 
@@ -314,22 +311,3 @@ def _reached(events: Ints, body: Gathered) -> Bools:
 
 def _spread(values: Array | bool, count: int) -> Bools:
     return np.broadcast_to(np.asarray(values, dtype=np.bool_), count)
-
-
-def _joined(keys: Iterable[Array]) -> Ints:
-    """A number for each combination of numbers, equal for equal combinations."""
-    first, *others = keys
-    joined, span = np.zeros(len(first), dtype=np.int64), 1
-    for key in (first, *others):
-        low, high = int(key.min()), int(key.max())
-        if low == high:
-            continue
-        if span * (high - low + 1) >= 1 << 62:
-            (_, key), low = distinct(key), 0
-            high = int(key.max())
-        if span * (high - low + 1) >= 1 << 62:
-            _, joined = distinct(joined)
-            span = int(joined.max()) + 1
-        joined = joined * (high - low + 1) + (key - low)
-        span *= high - low + 1
-    return joined

@@ -28,7 +28,7 @@ from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.dump.client_values import encode
 from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.dump_output import LoadFiles, Output, Write
+from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, LoadFiles, Write
 from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, event_of, rows_line, uncompressed
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
@@ -185,47 +185,28 @@ class _Held:
             self._stack = None
 
 
-class _Inverse(Output):
-    """Receives the text of reversed events."""
-
-    def __init__(self, printer: FlashbackPrinter, write: Write) -> None:
-        super().__init__(write, printer.delimiter, printer.hexdump_style)
-        self._printer = printer
-
-    def flush(self) -> None:
-        if not self._printer.hold_lines():
-            super().flush()
-
-
 class FlashbackPrinter(MariadbPrinter):
     """Prints the inverse of a MariaDB log."""
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads, version)
-        self.out = _Inverse(self, write)
         self._held = _Held()
         # Of the current statement: header lines, BINLOG lines, rows as text.
         self._lines, self._base64_lines, self._texts = _Held(), _Held(), _Held()
         self._has_rows = False
-        self._kind = 0
         self._stop = b""
 
     def put_position(self, printed: PrintedEvent) -> None:
         """In another order, positions would be misleading."""
 
-    def take(self, printed: PrintedEvent) -> None:
-        self._kind = printed.kind
-        super().take(printed)
-
-    def hold_lines(self) -> bool:
-        """Keep the lines of an event for the end, if they are reversed."""
-        if self._kind == EventType.stop_event:
-            self._stop = b"".join(self.out.take_head())
-        elif self._kind in _HELD:
-            self._held.push(b"".join(self.out.take_head()))
+    def flush(self, printed: PrintedEvent) -> None:
+        """Write the lines of an event, or keep them for the end if they are reversed."""
+        if printed.kind == EventType.stop_event:
+            self._stop = b"".join(self.out.head.take())
+        elif printed.kind in _HELD:
+            self._held.push(b"".join(self.out.head.take()))
         else:
-            return False
-        return True
+            super().flush(printed)
 
     def put_query(self, printed: PrintedEvent, query: bytes, alter: Any) -> None:
         if query in _INSTEAD:
@@ -260,7 +241,7 @@ class FlashbackPrinter(MariadbPrinter):
         )
         if not self.options.short_form:
             self.put_header(shown)
-            self._lines.push(b"".join(self.out.take_head()) + rows_line(kind, body, is_end=is_end))
+            self._lines.push(b"".join(self.out.head.take()) + rows_line(kind, body, is_end=is_end))
         inverse = self._inverse(event, self.rows_headers.of(event))
         shown.event, shown.raw = inverse, inverse.raw
         if self.options.prints_base64:
@@ -294,13 +275,12 @@ class FlashbackPrinter(MariadbPrinter):
 
     def _end_rows(self) -> None:
         """Push a statement from its end to its start, since the stack is read backward."""
-        maps: list[bytes] = []
-        self.out.body.flush(maps.append)
+        maps = b"".join(self.out.body.take())
         self._held.take(self._texts)
         if self._base64_lines:
-            self._held.push(b"'" + self.delimiter + b"\n")
+            self._held.push(BINLOG_END + self.delimiter + b"\n")
             self._held.take(self._base64_lines)
-            self._held.push(b"\nBINLOG '\n" + b"".join(maps))
+            self._held.push(BINLOG + maps)
         self._held.take(self._lines)
         self.out.put_row_count(shows=self.shows_row_count)
         self._has_rows = False

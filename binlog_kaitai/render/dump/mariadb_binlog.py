@@ -33,8 +33,7 @@ from binlog_kaitai.render.dump.printer import (
     Version,
     names_set_and_unset,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders
-from binlog_kaitai.render.dump.row_printer import RowPrinter
+from binlog_kaitai.render.dump.row_comments import RowsHeader
 from binlog_kaitai.render.dump.statement_settings import (
     MariadbPreamble,
     is_transaction_keyword,
@@ -187,11 +186,10 @@ class MariadbPrinter(Printer):
     """Prints a MariaDB log like the client of the server that wrote it."""
 
     hexdump_style = MARIADB_STYLE
-    rewrites_all = False
+    is_mariadb = True
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles, version: Version) -> None:
         super().__init__(options, write, loads)
-        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(options.shown_rows, is_mariadb=True)
         self.version = self.log_version = version
         self.statements = MariadbPreamble(self)
         self.printers |= {
@@ -258,7 +256,11 @@ class MariadbPrinter(Printer):
         if printed.kind not in _IN_ANY_SESSION:
             self.print_skip_replication(printed)  # before the event's own text, which waits for the flush
         if printed.kind != EventType.annotate_rows_event:
-            self.out.flush()
+            self.flush(printed)
+
+    def flush(self, printed: PrintedEvent) -> None:
+        """Write the lines of an event."""
+        self.out.flush()
 
     def print_skip_replication(self, printed: PrintedEvent) -> None:
         """Print a change of the session's `skip_replication`."""
@@ -271,7 +273,7 @@ class MariadbPrinter(Printer):
         """Print an event that the client skips."""
         name = ignorable_name(printed.kind, self.version)
         self.put_comment(printed, b"\tIgnorable\n# Ignorable event type %d (%s)\n" % (printed.kind, name))
-        self.out.flush()
+        self.flush(printed)
 
     def print_format(self, printed: PrintedEvent, body: FormatDescriptionEvent) -> None:
         header = printed.event.header
@@ -450,9 +452,9 @@ class MariadbPrinter(Printer):
             self.add_base64(printed)
         table_map = printed.event.table_map
         if self.options.shown_rows:
-            self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(table_map))
+            self.out.add_rows(printed, rows_header, self.new_name(table_map))
         elif table_map is not None and not self.options.short_form:
-            self.out.count_rows(self.row_printer, printed, rows_header)
+            self.out.count_rows(printed, rows_header)
 
     @property
     def shows_row_count(self) -> bool:

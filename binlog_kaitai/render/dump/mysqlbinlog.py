@@ -29,8 +29,7 @@ from binlog_kaitai.render.dump.printer import (
     Printer,
     names_set_and_unset,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, RowsHeaders, extra_info
-from binlog_kaitai.render.dump.row_printer import RowPrinter
+from binlog_kaitai.render.dump.row_comments import RowsHeader, extra_info
 from binlog_kaitai.render.dump.statement_settings import (
     MysqlPreamble,
     ends_group,
@@ -191,7 +190,6 @@ class MysqlPrinter(Printer):
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
         super().__init__(options, write, loads)
-        self.rows_headers, self.row_printer = RowsHeaders(), RowPrinter(options.shown_rows, is_mariadb=False)
         self.statements = MysqlPreamble(self)
         self.has_format = False
         self.printers |= {
@@ -230,13 +228,8 @@ class MysqlPrinter(Printer):
         if printed.kind in _WAITING:
             self.waiting.append(printed)
         elif not self.print_event(printed):
-            self.out.hold()
             return
         self.out.flush()
-
-    def pass_over(self, printed: PrintedEvent) -> None:
-        super().pass_over(printed)
-        self.out.hold()
 
     def print_event(self, printed: PrintedEvent) -> bool:
         """Print one event; False if it is left out, so that its `# at` waits for the next one."""
@@ -500,22 +493,9 @@ class MysqlPrinter(Printer):
         if self.options.base64_output is Base64Output.NEVER:
             reason = "--base64-output=never specified, but the log has rows, which are printed in base64"
             raise UsageError(reason)
-        line = None if rows_header is None else rows_header.line
-        if line is None:
-            line = self.rows_line(printed.kind, body)
-            if rows_header is not None:
-                rows_header.line = line
         self.put_header(printed)
-        self.out.head.append(line)
+        self.out.head.append(self.rows_line(printed.kind, body))
         self.add_base64(printed)
         if self.options.shown_rows:
-            self._add_rows(printed, body, rows_header)
-
-    def _add_rows(self, printed: PrintedEvent, body: RowsEvent, rows_header: RowsHeader | None) -> None:
-        extra = None if rows_header is None else rows_header.extra
-        if extra is None:
-            extra = extra_info(body)
-            if rows_header is not None:
-                rows_header.extra = extra
-        self.out.tail.extend(extra)
-        self.out.add_rows(self.row_printer, printed, rows_header, self.new_name(printed.event.table_map))
+            self.out.tail.extend(extra_info(body))
+            self.out.add_rows(printed, rows_header, self.new_name(printed.event.table_map))

@@ -116,6 +116,7 @@ class Printer:
     everything they read from an event, except for the fields of templates, must be part of its shape
     (`event_shapes`).
 
+    `is_mariadb`: whether it imitates `mariadb-binlog`.
     `state`: the state that the next event depends on.
     `out`: the destination of the text.
     `version`: version of the imitated client.
@@ -124,10 +125,7 @@ class Printer:
     `is_broken`: a log could not be read to its end.
     """
 
-    row_printer: RowPrinter
-    rows_headers: RowsHeaders
-    #: Whether `--rewrite-db` rewrites the bytes of all events, with checksums, or only those of table maps.
-    rewrites_all = True
+    is_mariadb = False
     hexdump_style = MYSQL_STYLE
 
     def __init__(self, options: DumpOptions, write: Write, loads: LoadFiles) -> None:
@@ -140,7 +138,9 @@ class Printer:
         #: Events of LOAD DATA before 5.0 whose file is incomplete.
         self._begun_loads: dict[int, PrintedEvent] = {}
         self.state = PrinterState()
-        self.out = Output(write, self.delimiter, self.hexdump_style)
+        self.rows_headers = RowsHeaders()
+        self.row_printer = RowPrinter(options.shown_rows, is_mariadb=self.is_mariadb)
+        self.out = Output(write, self.delimiter, self.hexdump_style, self.row_printer)
         self.version: Version = (0, 0, 0)
         self.log_version = self.version
         self.rewritten = {encode(old): encode(new) for old, new in options.rewrite_databases.items()}
@@ -220,7 +220,7 @@ class Printer:
         if printed.checksum is not None:
             self.out.head.fill(CHECKSUM, printed)
         if self.options.hexdump:
-            self.out.head.hexdump(printed)
+            self.out.add_hexdump(printed)
 
     def put(self, printed: PrintedEvent, line: bytes, more: bytes = b"") -> None:
         """Add a header line, if these are printed, and the text after it; both are templates."""

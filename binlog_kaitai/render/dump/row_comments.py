@@ -63,6 +63,12 @@ def table_name(table_map: TableMapEvent, schema_name: bytes | None = None) -> by
     return identifier(database) + b"." + identifier(encode(table_map.table_name))
 
 
+def content_of(table_map: TableMapEvent) -> bytes:
+    """The bytes of the body of a table map."""
+    content: bytes = table_map._io._io.getvalue()  # type: ignore[attr-defined]
+    return content
+
+
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
     """For each column, the text after a value, and the texts that replace an unknown value and NULL."""
     suffixes = []
@@ -140,14 +146,11 @@ class RowsHeader:
     event.
     `content`: everything between the event header and the images.
     `kind`: the event type.
-    `line`, `extra`: text cached by the printer; None until then.
     """
 
     body: Any
     content: bytes
     kind: int
-    line: bytes | None = None
-    extra: list[bytes] | None = None
 
 
 class RowsHeaders:
@@ -256,16 +259,14 @@ class RowPrograms:
     def __getitem__(self, number: int) -> RowProgram:
         return self._programs[number]
 
-    def number_of(
-        self, rows_header: RowsHeader, table_map: TableMapEvent, content: bytes, name: bytes | None
-    ) -> int:
+    def number_of(self, rows_header: RowsHeader, table_map: TableMapEvent, name: bytes | None = None) -> int:
         """The number of the program for events with this header.
 
-        `table_map`, `content`: body of the table map, and its bytes.
+        `table_map`: body of the table map.
         `name`: the database name, if it differs from the table map's.
         Raises `BinlogError`: the table map does not describe such rows.
         """
-        key = rows_header, content, name
+        key = rows_header, content_of(table_map), name
         if key not in self._numbers:
             self._programs.append(self._make(rows_header.body, table_map, name))
             self._arrays = None

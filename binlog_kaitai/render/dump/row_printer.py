@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import TableMapEvent, parse_cell
+from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.decoders import is_partial, length_prefix
@@ -163,19 +163,17 @@ class TextJobs:
             grown[:used] = self._out[:used]
             self._out = grown
 
-    def _cell(self, data: Bytes, jobs: Ints, state: Ints) -> bytes | Iterable[bytes] | None:
-        """The line of a value that the kernel leaves out, in pieces if it is long; None if it is cut off.
+    def _cell(self, data: Bytes, jobs: Ints, state: Ints) -> bytes | Iterable[bytes]:
+        """The line of a value that the kernel leaves out, in pieces if it is long.
 
         Raises `BinlogError`: the value cannot be decoded.
         """
         job = jobs[state[kernels.JOB]]
         program = self.programs[int(job[3])]
-        place, end = int(state[0]), int(job[2])
+        place = int(state[0])
         step = int(state[2]) - int(self.programs.arrays()[1][int(job[3]), 0])
         kind, fixed, prefix, detail = program.steps[step].tolist()
         size = prefix + int(length_prefix(data, place, prefix)) if prefix else fixed
-        if place + size > end:
-            return None
         value: bytes | Iterable[bytes]
         index, raw = program.columns[step], data[place : place + size]
         if kind == STRING:
@@ -296,20 +294,11 @@ class RowPrinter:
         """The number of the program for an event; raises as `RowPrograms.number_of`."""
         self.programs.begin()
         table_map: Any = event.table_map
-        return self.programs.number_of(rows_header, table_map, content_of(table_map), name)
+        return self.programs.number_of(rows_header, table_map, name)
 
     def _run(self, jobs: Ints, event: ParsedEvent) -> tuple[Iterable[bytes], int]:
         """The text, and the number of rows."""
-        rows, self.jobs.rows = self.jobs.rows, 0
-        try:
-            pieces = self.jobs.run(np.frombuffer(event.raw, dtype=np.uint8), _NOTHING, jobs)
-            first = next(pieces)  # after which all rows are known to be valid
-            return chain((first,), pieces), self.jobs.rows
-        finally:
-            self.jobs.rows = rows
-
-
-def content_of(table_map: TableMapEvent) -> bytes:
-    """The bytes of the body of a table map."""
-    content: bytes = table_map._io._io.getvalue()  # type: ignore[attr-defined]
-    return content
+        self.jobs.rows = 0
+        pieces = self.jobs.run(np.frombuffer(event.raw, dtype=np.uint8), _NOTHING, jobs)
+        first = next(pieces)  # after which all rows are known to be valid
+        return chain((first,), pieces), self.jobs.rows

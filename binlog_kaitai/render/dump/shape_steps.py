@@ -13,13 +13,14 @@ import numpy as np
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
-from binlog_kaitai.log.line_arrays import Field, LineProgram
+from binlog_kaitai.log.line_arrays import Field, LineProgram, TextColumn
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.block_rows import RowsEvents
-from binlog_kaitai.render.dump.dump_output import Output, PutItem
+from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output, PutItem
 from binlog_kaitai.render.dump.event_shapes import Shapes
 from binlog_kaitai.render.dump.printed_event import BodyColumns, PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
+from binlog_kaitai.render.dump.selection import LeftOut
 from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
 #: Stands for the number of a program: no text.
@@ -103,9 +104,8 @@ class _Line:
             fields = _Fields(self._lines.columns(printed.kind), constants or {})
             self._started().fill(template, cast("Mapping[str, Field]", fields))
 
-    def hexdump(self, printed: PrintedEvent) -> None:
-        if self._lines.hexdumps is not None:
-            self._started().column(self._lines.hexdumps)
+    def column(self, column: TextColumn) -> None:
+        self._started().column(column)
 
     def _started(self) -> LineProgram:
         self.is_flushed = False
@@ -129,8 +129,9 @@ class Capture:
     def flush(self) -> None:
         self._flushes = self.head.is_flushed = True
 
-    def hold(self) -> None:
-        """Does nothing: lines that are not flushed wait."""
+    def add_hexdump(self, printed: PrintedEvent) -> None:
+        if self._lines.hexdumps is not None:
+            self.head.column(self._lines.hexdumps)
 
     def add_base64(self, raw: bytes) -> None:
         self._has_body = True
@@ -177,7 +178,7 @@ _MOST = 1 << 10
 class ShapeSteps:
     """The steps of a block's events.
 
-    `texts`: text before rows.
+    `texts`: the texts around base64 and before a row count, and those before rows.
     `put`: adds the text of a kept event.
     """
 
@@ -187,15 +188,17 @@ class ShapeSteps:
         lines: BlockColumns,
         shapes: Shapes,
         rows: RowsEvents,
-        left_out: tuple[Bools, Bools],
+        left_out: LeftOut,
     ) -> None:
         self._printer, self._lines, self._shapes = printer, lines, shapes
-        self._rows, (self._is_hidden, self._is_passed) = rows, left_out
+        self._rows, self._left_out = rows, left_out
         self._of = np.zeros(len(lines.block), dtype=np.int64)
         self._steps: list[ShapeStep[int, bool]] = []
         self._after = np.zeros(64, dtype=np.int64)
-        self.texts: list[LineProgram] = []
         self._text_of: dict[bytes, int] = {}
+        self.texts: list[LineProgram] = []
+        for text in (BINLOG, BINLOG_END + printer.delimiter + b"\n", ROW_COUNT):
+            self._extra(text)
         self.put: PutItem | None = None
         self._forget()
 
@@ -251,9 +254,9 @@ class ShapeSteps:
             printed = self.printed_event(event)
             if shape != self._shapes.alone[event]:
                 printer.end_payload()
-            if self._is_passed[event]:
+            if self._left_out.is_passed[event]:
                 printer.pass_over(printed)
-            elif not self._is_hidden[event]:
+            elif not self._left_out.is_hidden[event]:
                 printer.take(printed)
             step = captured.step(self._extra(b"".join(captured.tail)), self._number(printer.state))
         except (BinlogError, UnfitError, *UNREADABLE):
@@ -275,12 +278,16 @@ class ShapeSteps:
             self.texts.append(LineProgram(self._lines.pool).text(text))
         return self._text_of[text]
 
+    def leave(self, event: int) -> None:
+        """Leave an event to be printed individually."""
+        self._shapes.numbers[event] = self._shapes.alone[event] = NOTHING
+
     def printed_event(self, event: int) -> PrintedEvent:
         """An event in the form the printer takes."""
         block, inside = self._lines.block, self._lines.inside
         status = "ok" if block.layout.is_checksummed else "none"
         printed = item_of(block.event(event, self._rows.table_map_of(event), status))
-        if inside is not None and inside.is_inside[event]:
+        if inside.is_inside[event]:
             printed.position = printed.end_position = int(inside.payload_offsets[event])
         return printed
 
