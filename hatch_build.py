@@ -86,4 +86,4 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
                 raise BuildError(f"{library} needs a newer glibc than {GLIBC}: pip install ziglang")
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
-        build_data["force_include"][str(library)] = f"{KERNELS}/{LIBRARY.name}"
+        build_data["force_include"][str(library)] = f"{KERNELS}/{os.path.basename(LIBRARY)}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -27,9 +27,7 @@ if TYPE_CHECKING:
 @options.zone
 @options.flag("--wide", "Do not wrap lines to the terminal width.")
 @options.flag("--full in_full", "Show fields longer than 4 KiB in full.")
-@options.option(
-    "--html", "Write a page, the viewer, with the log in it.", "FILE", type=options.LocalPath(path_type=Path)
-)
+@options.option("--html", "Write a page, the viewer, with the log in it.", "FILE", type=options.LocalPath())
 @options.option("--start-position start", "With --html: start here.", "N", type=options.number)
 @options.option("--stop-position stop", "With --html: stop here.", "N", type=options.number)
 @options.ddl
@@ -39,7 +37,7 @@ def explain(
     output: str,
     wide: bool,
     in_full: bool,
-    html: Path | None,
+    html: str | None,
     **excerpt: Any,
 ) -> None:
     """Show each byte of an event, with its field and its meaning.
@@ -98,7 +96,7 @@ def explain(
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 
-def _write_page(sources: tuple[str, ...], path: Path, **excerpt: Any) -> None:
+def _write_page(sources: tuple[str, ...], path: str, **excerpt: Any) -> None:
     from binlog_kaitai.render.viewer_page import Excerpt, page
     from binlog_kaitai.sources.source import Source, resolve
 
@@ -110,7 +108,7 @@ def _write_page(sources: tuple[str, ...], path: Path, **excerpt: Any) -> None:
     if log.name == "-":  # the log is read twice
         with log.open() as stream:
             log = Source.of_bytes(stream.read(), log.name)
-    options.write_page(path, page(Excerpt.of(log, Path(log.name).name, **excerpt)))
+    options.write_page(path, page(Excerpt.of(log, os.path.basename(log.name), **excerpt)))
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:

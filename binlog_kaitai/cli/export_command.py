@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 @options.jobs
 def export(
     sources: tuple[str, ...],
-    target: Path,
+    target: str,
     views: tuple[str, ...],
     zero_dates: str,
     ddl: str | None,
@@ -54,10 +55,10 @@ def export(
     from binlog_kaitai.views.parquet_folder import write_changes, write_view
     from binlog_kaitai.views.transactions_view import read_transactions
 
-    with writing_to(str(target)):
-        target.mkdir(parents=True, exist_ok=True)
-        if any(target.iterdir()):
-            raise UsageError("the directory is not empty; choose a new one", file=str(target))
+    with writing_to(target):
+        os.makedirs(target, exist_ok=True)
+        if os.listdir(target):
+            raise UsageError("the directory is not empty; choose a new one", file=target)
     if "-" in sources and len(views) != 1:
         raise UsageError("stdin can be read only once; choose one --view")
     wanted = views or VIEWS
@@ -69,11 +70,11 @@ def export(
             if view != "changes":
                 read = read_events if view == "events" else partial(read_transactions, ddl=ddl)
                 reader = read(sources, progress=progress, threads=jobs, **filters)
-                write_view(reader, target / view, counts, threads=jobs or 1)
+                write_view(reader, Path(target, view), counts, threads=jobs or 1)
             else:
                 chosen = Filters.of(**filters)
                 pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=default_threads(jobs))
-                write_changes(pages, target / view, zero_dates=zero_dates, counts=of_tables)
+                write_changes(pages, Path(target, view), zero_dates=zero_dates, counts=of_tables)
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
     for name, count in counts.items():

@@ -54,7 +54,7 @@ EXIT_UNREACHABLE = 4
     type=click.IntRange(0),
 )
 @options.formats("text", "json")
-def fetch(url: str, target: Path, output: str, **settings: Any) -> None:
+def fetch(url: str, target: str, output: str, **settings: Any) -> None:
     """Archive a running server's binary logs, byte for byte.
 
     URL is mysql://[USER@]HOST[:PORT]/ or mariadb://…; user, password and more may also come from the option
@@ -82,7 +82,7 @@ def fetch(url: str, target: Path, output: str, **settings: Any) -> None:
         raise UsageError("--keep-local requires --store")
     if settings["semi_sync"] and not settings["follow"]:
         raise UsageError("--semi-sync requires --follow")
-    options.refuse_inputs(settings["metrics_file"], [str(target), settings["defaults_file"]])
+    options.refuse_inputs(settings["metrics_file"], [target, settings["defaults_file"]])
     is_json = output == "json"
     try:
         with handling(interrupt, signal.SIGTERM):

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from inspect import cleandoc
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
@@ -64,7 +63,7 @@ def _files_read(context: click.Context) -> list[str]:
     return files
 
 
-def refuse_inputs(target: str | Path | None, sources: Iterable[str | None]) -> None:
+def refuse_inputs(target: str | os.PathLike[str] | None, sources: Iterable[str | None]) -> None:
     """Refuse an output that is a source, one of its logs, or a file that an option reads."""
     if target is None:
         return
@@ -154,7 +153,7 @@ class LocalPath(click.Path):
     """
 
     def __init__(
-        self, *, instead: str = _COPY, dir_okay: bool = True, path_type: type[Path] | None = None
+        self, *, instead: str = _COPY, dir_okay: bool = True, path_type: type[os.PathLike[str]] | None = None
     ) -> None:
         super().__init__(dir_okay=dir_okay, path_type=path_type)
         self._instead = instead
@@ -171,8 +170,7 @@ class LocalPath(click.Path):
 
 def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Command]:
     """The option `--to` of commands that write into a directory."""
-    path = LocalPath(path_type=Path, instead=instead)
-    return option("--to target", help_text, "DIR", type=path, required=True)
+    return option("--to target", help_text, "DIR", type=LocalPath(instead=instead), required=True)
 
 
 def operations(help_text: str) -> Callable[[Command], Command]:
@@ -430,8 +428,8 @@ def say_ends(ends: list[End]) -> None:
             say(f"{end.file}: in use, read up to position {end.position}{after}", err=True)
 
 
-def write_page(path: Path, page: bytes) -> None:
+def write_page(path: str, page: bytes) -> None:
     """Write an HTML page, and report its size on stderr."""
-    with writing_to(str(path)):
-        path.write_bytes(page)
+    with writing_to(path), open(path, "wb") as file:
+        file.write(page)
     say(f"{path}: {len(page):,} bytes", err=True)

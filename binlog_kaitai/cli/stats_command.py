@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 import click
@@ -42,14 +41,14 @@ _CHART_STEPS = 72
 )
 @options.option("--top", "Number of entries in rankings.", "N", type=click.IntRange(0, 10_000), default=10)
 @options.jobs
-@options.option("--html", "Write an HTML report.", "FILE", type=options.LocalPath(path_type=Path))
+@options.option("--html", "Write an HTML report.", "FILE", type=options.LocalPath())
 def stats(
     sources: tuple[str, ...],
     output: str | None,
     parts: tuple[str, ...],
     by: tuple[str, ...],
     top: int,
-    html: Path | None,
+    html: str | None,
     jobs: int | None,
     **filters: Unpack[FilterOptions],
 ) -> None:

@@ -14,7 +14,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import Option, takes
 from binlog_kaitai.errors import UsageError
 
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = r"[*?\[]"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ NO_TABLES = TableSet()
 
 def is_pattern(item: str) -> bool:
     """Whether an item may stand for several tables."""
-    return item.startswith(("/", "!")) or _GLOB.search(item) is not None
+    return item.startswith(("/", "!")) or re.search(_GLOB, item) is not None
 
 
 def matches(item: str, name: str) -> bool:
@@ -108,16 +108,15 @@ MAX_POSITION, MAX_SERVER_ID = (1 << 63) - 1, (1 << 32) - 1
 #: Maximum length of an invalid value in an error message, in characters.
 _MOST_SHOWN = 80
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")
-_SIZE = re.compile(r"([0-9]{1,19})\s*([kmgt]?)i?b?", re.IGNORECASE)
+# Patterns are compiled when they are first used.
+_WHOLE = r"[+-]?[0-9]{1,20}"
+_SIZE = r"(?i)([0-9]{1,19})\s*([kmgt]?)i?b?"
 #: A time of day with a zone, possibly after a blank, which Python does not accept.
-_ZONED = re.compile(
-    r"(.*:[0-9]{2}(?:[.,][0-9]+)?) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)", re.ASCII | re.IGNORECASE
-)
+_ZONED = r"(?ai)(.*:[0-9]{2}(?:[.,][0-9]+)?) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 #: A time before now, such as ``-2h`` or ``1d12h ago``; a time of today or yesterday.
-_AGO = re.compile(r"(-)?((?:[0-9]{1,9}[smhdw])+)(?(1)| +ago)", re.ASCII)
-_DAY = re.compile(r"(today|yesterday)(?: +(.+))?", re.ASCII)
+_AGO = r"(?a)(-)?((?:[0-9]{1,9}[smhdw])+)(?(1)| +ago)"
+_DAY = r"(?a)(today|yesterday)(?: +(.+))?"
 _AGO_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -267,7 +266,7 @@ def whole_number(text: str) -> int:
 
     Raises `UsageError`: the text is not such a number.
     """
-    if not _WHOLE.fullmatch(text.strip()):
+    if not re.fullmatch(_WHOLE, text.strip()):
         raise UsageError(f"{shortened(text)} is not a valid integer")
     return int(text)
 
@@ -277,7 +276,7 @@ def parse_size(name: str, text: str) -> int:
 
     Raises `UsageError`: the text is not a size.
     """
-    found = _SIZE.fullmatch(text.strip())
+    found = re.fullmatch(_SIZE, text.strip())
     if found is None:
         raise UsageError(f"option {name}: {text!r} is not a valid size; use 67108864 or 64m")
     return int(found[1]) << _UNITS[found[2].lower()]
@@ -359,14 +358,14 @@ def moment_of(time: datetime | str) -> datetime:
 
 def _parsed(text: str) -> datetime:
     try:
-        if ago := _AGO.fullmatch(text):
+        if ago := re.fullmatch(_AGO, text):
             counts = re.findall(r"([0-9]+)(.)", ago[2])
             return datetime.now(UTC) - sum(
                 (timedelta(seconds=int(count) * _AGO_UNITS[unit]) for count, unit in counts), timedelta()
             )
-        if day := _DAY.fullmatch(text):
+        if day := re.fullmatch(_DAY, text):
             text = f"{date.today() - timedelta(days=day[1] == 'yesterday')} {day[2] or '00:00'}"
-        zoned = _ZONED.fullmatch(text)
+        zoned = re.fullmatch(_ZONED, text)
         plain = text if zoned is None else zoned[1] + ("Z" if zoned[2].upper() == "UTC" else zoned[2])
         return datetime.fromisoformat(plain if plain.isascii() else "")
     except (ValueError, OverflowError):

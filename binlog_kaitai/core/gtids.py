@@ -12,13 +12,14 @@ from collections.abc import Iterable, Iterator
 
 from binlog_kaitai.errors import UsageError
 
-_UUID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}", re.IGNORECASE)
+# Patterns are compiled when they are first used.
+_UUID = r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}"
 #: Tags as servers log them, in lower case, which they accept in either case.
 TAG = re.compile(r"[a-z_][a-z0-9_]{0,31}", re.ASCII)
-_TAG = re.compile(TAG.pattern, re.IGNORECASE | re.ASCII)
+_TAG = rf"(?ai){TAG.pattern}"
 # No number in a GTID has more digits than a 64-bit integer.
-_RANGE = re.compile(r"([0-9]{1,20})(?:-([0-9]{1,20}))?")
-_MARIADB = re.compile(r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1,20}))?")
+_RANGE = r"([0-9]{1,20})(?:-([0-9]{1,20}))?"
+_MARIADB = r"([0-9]{1,20})-([0-9]{1,20})-([0-9]{1,20})(?:\.\.([0-9]{1,20}))?"
 
 #: Maximum length of an invalid GTID in an error message, in characters.
 _MOST_SHOWN = 80
@@ -249,23 +250,23 @@ class GtidSet:
         return f"GtidSet.parse({str(self)!r})"
 
     def _add_mariadb(self, part: str) -> bool:
-        if match := _MARIADB.fullmatch(part):
+        if match := re.fullmatch(_MARIADB, part):
             domain, server, first, last = match.groups()
             self.add_range(f"{int(domain)}-{int(server)}", int(first), int(last or first) + 1)
         return match is not None
 
     def _add_mysql(self, part: str) -> bool:
         uuid, *rest = (piece.strip() for piece in part.split(":"))
-        if not _UUID.fullmatch(uuid) or not rest:
+        if not re.fullmatch(_UUID, uuid) or not rest:
             return False
         digits = uuid.replace("-", "").lower()
         uuid = "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))
         source, ranges = uuid, dict[str, list[tuple[int, int]]]()
         for piece in rest:
-            if match := _RANGE.fullmatch(piece):
+            if match := re.fullmatch(_RANGE, piece):
                 first, last = match.groups()
                 ranges.setdefault(source, []).append((int(first), int(last or first) + 1))
-            elif _TAG.fullmatch(piece):
+            elif re.fullmatch(_TAG, piece):
                 source = f"{uuid}:{piece.lower()}"
             else:
                 return False
@@ -281,7 +282,7 @@ def split_gtid(gtid: str) -> tuple[str, int]:
 
 
 def _is_mariadb(source: str) -> bool:
-    return ":" not in source and not _UUID.fullmatch(source)
+    return ":" not in source and not re.fullmatch(_UUID, source)
 
 
 def ranges_text(intervals: Iterable[tuple[int, int]], between: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.values.column_kinds import Kind, sql_type, type_name
@@ -24,8 +24,7 @@ _SMALL = re.compile(r"[0-9]{1,9}")
 IMPLICIT_KEY = "__#alibaba_rds_row_id#__"
 
 
-@dataclass(frozen=True, slots=True)
-class DefinitionMismatch:
+class DefinitionMismatch(NamedTuple):
     """A definition that a table map contradicts; the table's columns remain unnamed.
 
     `file`, `position`: location of the table map event; None if the caller did not give it.

@@ -6,7 +6,6 @@ It is parsed by sqlglot, which is imported on first use.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import dropwhile
@@ -31,6 +30,8 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
     `find`: returns the definition of a table by its name.
     Raises `UnreadableError`: the column names cannot be determined with certainty.
     """
+    import logging  # the import takes 2 ms, and most statements have no query
+
     try:
         import sqlglot
         from sqlglot import exp

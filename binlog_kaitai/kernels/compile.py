@@ -115,12 +115,12 @@ def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     if not isinstance(loaded, Library):
         _complain(f"there is no machine code of kernels: {loaded}", "reading takes 100 times as long")
         return None
-    name = name_of(function)
+    name, file = name_of(function), os.path.basename(path)
     row = loaded.rows.get(name)
     if row is None:
-        _complain(f"{path.name} has no kernel {name}", "declare its types in tools/kernels/signatures.py")
+        _complain(f"{file} has no kernel {name}", "declare its types in tools/kernels/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
-        _complain(f"{name} has changed since {path.name} was built", "run `make kernels`")
+        _complain(f"{name} has changed since {file} was built", "run `make kernels`")
     else:
         return cast("Callable[..., _Result]", loaded.kernel(name))
     return None

@@ -13,7 +13,6 @@ import os
 import struct
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
@@ -60,7 +59,8 @@ def _ask_for_huge_pages(libc: ctypes.CDLL) -> None:
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
 #: file with the reason.
 LIBRARY, CHECKED, REASON = (
-    Path(__file__).with_name(name) for name in ("libkernels.so", "libkernels-checked.so", "libkernels.txt")
+    os.path.join(os.path.dirname(__file__), name)
+    for name in ("libkernels.so", "libkernels-checked.so", "libkernels.txt")
 )
 
 #: Formats of the numbers in the record, by kind of type.
@@ -110,11 +110,11 @@ class Library:
     Raises `OSError`: the file does not exist, or is for another platform.
     """
 
-    def __init__(self, path: Path) -> None:
-        self._library = ctypes.CDLL(str(path))
+    def __init__(self, path: str) -> None:
+        self._library = ctypes.CDLL(path)
         self._level = self._library.binlog_kaitai_level()
         if self._level < 0:
-            raise OSError(f"{path.name} has no code for a processor as old as this one")
+            raise OSError(f"{os.path.basename(path)} has no code for a processor as old as this one")
         table = ctypes.string_at(self._library.binlog_kaitai_kernels).decode()
         self.rows = {row.name: row for row in (KernelRow(*line.split("\t")) for line in table.splitlines())}
 
@@ -127,14 +127,15 @@ class Library:
 
 
 @cache
-def library(path: Path) -> Library | OSError:
+def library(path: str) -> Library | OSError:
     """The library in a file, loaded once, or the reason why it is not available."""
     keep_freed_memory()
     try:
         return Library(path)
     except OSError as error:
-        if path == LIBRARY and REASON.exists():
-            return OSError(REASON.read_text().strip())
+        if path == LIBRARY and os.path.exists(REASON):
+            with open(REASON) as file:
+                return OSError(file.read().strip())
         return error
 
 

@@ -136,12 +136,12 @@ _TEMPORARY = rb"(?is)(?:%s)*(?:CREATE|DROP)\b(?:%s)*(?:OR\b(?:%s)*REPLACE\b(?:%s
 )
 _BLANK = rb"(?:%s)+" % _COMMENT
 #: SAVEPOINT, and ROLLBACK TO one (group `back`); the name is plain or quoted, doubly under ANSI_QUOTES.
-SAVEPOINT: Final = re.compile(
-    rb"(?:%(comment)s)*(?:SAVEPOINT|(?P<back>ROLLBACK)(?:%(blank)sWORK)?%(blank)sTO(?:%(blank)sSAVEPOINT)?)"
+#: Compiled when it is first used.
+SAVEPOINT: Final = (
+    rb"(?is)(?:%(comment)s)*(?:SAVEPOINT|(?P<back>ROLLBACK)(?:%(blank)sWORK)?%(blank)sTO(?:%(blank)sSAVEPOINT)?)"
     rb"(?:%(blank)s(?P<plain>[^\s;`\"]+)"
     rb"|(?:%(comment)s)*(?:`(?P<quoted>(?:[^`]|``)+)`|\"(?P<ansi>(?:[^\"]|\"\")+)\"))"
-    % {b"comment": _COMMENT, b"blank": _BLANK},
-    re.IGNORECASE | re.DOTALL,
+    % {b"comment": _COMMENT, b"blank": _BLANK}
 )
 _DDL_WORDS = frozenset(
     b"CREATE ALTER DROP RENAME TRUNCATE GRANT REVOKE ANALYZE OPTIMIZE REPAIR FLUSH INSTALL UNINSTALL".split()
@@ -184,7 +184,7 @@ def meaning_of(query: bytes) -> Meaning:
     if first == b"COMMIT":
         return _COMMIT
     if first == b"ROLLBACK":
-        return _OTHER if SAVEPOINT.match(query) else _ROLLBACK
+        return _OTHER if re.match(SAVEPOINT, query) else _ROLLBACK
     return _DDL if first in _DDL_WORDS else _OTHER
 
 

@@ -164,7 +164,7 @@ _FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
 #: Offsets confirmed together, at first and at most: usually the first one is an event.
 _FEW, _MANY = 4, 1 << 17
 
-_KNOWN = np.isin(np.arange(256), [kind for kind in EventType if kind])
+_KNOWN = np.bincount([kind for kind in EventType if kind], minlength=256) > 0
 
 _IN_USE = masks.EventHeader.IS_IN_USE
 #: Change of a CRC32 if the in-use flag in the last byte is inverted.

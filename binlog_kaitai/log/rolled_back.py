@@ -238,7 +238,7 @@ def _savepoints(block: Block) -> dict[int, tuple[bytes, bool]]:
             *(one[usable].tolist() for one in (rows, starts, lengths)), strict=True
         ):
             texts.append((row, bytes(block.data[start : start + length])))
-    return {row: _named(found) for row, text in texts if (found := SAVEPOINT.match(text)) is not None}
+    return {row: _named(found) for row, text in texts if (found := re.match(SAVEPOINT, text)) is not None}
 
 
 def _named(match: re.Match[bytes]) -> tuple[bytes, bool]:

@@ -27,7 +27,6 @@ from binlog_kaitai.render.output_text import (
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
-from binlog_kaitai.views.debezium_rows import DebeziumForm
 from binlog_kaitai.views.row_forms import (
     Columns,
     Form,
@@ -67,6 +66,8 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     if output == "json":
         return JsonForm(), b""
     if output == "debezium":
+        from binlog_kaitai.views.debezium_rows import DebeziumForm
+
         return DebeziumForm(), b""
     if output == "csv":
         csv_form = _Csv(shown)

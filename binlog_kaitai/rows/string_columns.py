@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from threading import Lock
 from typing import Any
 
@@ -19,23 +18,17 @@ from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
-from binlog_kaitai.values.charsets import BINARY, characters_of, decode
+from binlog_kaitai.values.charsets import BINARY, UTF8, decode, extends_ascii, single_bytes
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
-
-#: Character sets whose text is valid UTF-8; None stands for an unknown one.
-UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
 
 #: Maximum length of the text of an array, in bytes.
 LONGEST = (1 << 31) - 1
 
 #: Maximum number of bytes of an escaped byte.
 _OF_BYTE = 4
-
-#: Maximum length in UTF-8 of a character of a single-byte character set.
-_WIDEST = 4
 
 
 def escaped(value: bytes) -> str:
@@ -144,26 +137,6 @@ def _recoded(
     out = np.empty(int(positions[-1]), dtype=np.uint8)
     recode.run(data, sizes, characters, out)
     return of_bytes(cells, kind, out, positions)
-
-
-@cache
-def extends_ascii(charset: str | None) -> bool:
-    """Whether bytes below 128 are always ASCII characters in a character set."""
-    every = bytes(range(128))
-    return decode(every, charset) == every.decode("ascii")
-
-
-@cache
-def single_bytes(charset: str | None) -> tuple[Ints, Bytes] | None:
-    """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
-    texts = characters_of(charset)
-    if texts is None:
-        return None
-    sizes, characters = np.zeros(256, dtype=np.int64), np.zeros((256, _WIDEST), dtype=np.uint8)
-    for number, text in enumerate(texts):
-        sizes[number] = len(encoded := text.encode())
-        characters[number, : len(encoded)] = list(encoded)
-    return sizes, characters
 
 
 def geometries(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: str) -> pa.Array:

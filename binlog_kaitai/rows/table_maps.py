@@ -7,7 +7,6 @@ once. Some events close all tables: after them, earlier table maps no longer app
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -265,7 +264,7 @@ class Tables:
             mismatch = match.reason if isinstance(match, DefinitionMismatch) else ""
             table = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
             if isinstance(match, DefinitionMismatch) and table.schema.names_from is NameSource.NONE:
-                warning = replace(match, file=block.file, position=int(block.positions[row]))
+                warning = match._replace(file=block.file, position=int(block.positions[row]))
                 warn(str(warning), DefinitionWarning)
             if unknown := unknown_signs(table.schema, table_map):
                 place = f"{block.file}, position {int(block.positions[row])}: table {table.schema.full_name}"

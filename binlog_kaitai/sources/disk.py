@@ -9,10 +9,18 @@ import fcntl
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from binlog_kaitai.errors import UsageError, writing_to
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def content_of(path: str) -> bytes:
+    """All bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def sync(path: Path) -> None:

@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.errors import SourceError, UsageError, reading
 from binlog_kaitai.sources import remote
+from binlog_kaitai.sources.disk import content_of
 
 #: The file with the state of an archive, which each era has from its beginning on; and the file's version.
 STATE, VERSION = "fetch.json", 1
@@ -51,7 +51,7 @@ def read_state(folder: str) -> dict[str, Any] | None:
     Raises `SourceError`: the file cannot be read.
     """
     path = joined(folder, STATE)
-    name, read = path, Path(path).read_bytes
+    name, read = path, partial(content_of, path)
     if remote.is_url(path):
         name, read = remote.without_options(path), partial(remote.read_whole, path)
     with reading(name), suppress(FileNotFoundError), reading_state(folder):

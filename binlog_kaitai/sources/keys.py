@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import cycle
 from operator import xor
-from pathlib import Path
 from typing import TYPE_CHECKING, Union
 
 import numpy as np
@@ -22,6 +21,7 @@ from binlog_kaitai.core.filters import whole_number
 from binlog_kaitai.core.grammar import KeyringFile, parse_structure, sizes
 from binlog_kaitai.errors import BinlogError, EncryptedError, SourceError, UsageError, reading
 from binlog_kaitai.kernels.arrays import Array, Bytes, view_of
+from binlog_kaitai.sources.disk import content_of
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers import Cipher, CipherContext
@@ -64,7 +64,7 @@ def read_keyring(path: str) -> Entries:
     Raises `SourceError`: the file cannot be read, or is not a keyring.
     """
     with reading(path):
-        data = Path(path).read_bytes()
+        data = content_of(path)
         if data.startswith(sizes.KeyringFile.MAGIC):
             return _of_plugin(data, path)
         try:
@@ -98,7 +98,7 @@ def read_key_file(path: str, secret: str | None, rounds: int | None) -> Entries:
     `EncryptedError`: the package required for decryption is not installed.
     """
     with reading(path):
-        data = Path(path).read_bytes()
+        data = content_of(path)
         if not data.startswith(_SALTED):
             if (entries := _entries(data)) is None:
                 raise SourceError("not a key file: expected lines of ID;KEY in hexadecimal", file=path)

@@ -8,25 +8,33 @@ from __future__ import annotations
 
 import codecs
 import json
+import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 
 #: The character set of byte strings.
 BINARY = "binary"
 
+#: Character sets whose text is valid UTF-8; None stands for an unknown one.
+UTF8 = frozenset((None, "utf8", "utf8mb3", "utf8mb4"))
+
 #: Marks a single byte that is no character, as in `codecs.charmap_decode`.
 NO_CHARACTER = "\ufffe"
+
+#: Maximum length in UTF-8 of a character of a single-byte character set.
+_WIDEST = 4
 
 #: Names used by older servers, and aliases used in statements.
 _OTHER_NAMES = {"utf8": "utf8mb3", "byte": BINARY}
 
 
-@dataclass(frozen=True, slots=True)
-class CodecTable:
+class CodecTable(NamedTuple):
     """How to decode a character set: a Python codec, and the characters that differ from it.
 
     `codec`: name of the Python codec.
@@ -36,8 +44,8 @@ class CodecTable:
     """
 
     codec: str
-    pattern: str = ""
-    others: dict[bytes, str] = field(default_factory=dict)
+    pattern: str
+    others: dict[bytes, str]
 
 
 def charset_of(collation_id: int) -> str | None:
@@ -90,7 +98,8 @@ def _charsets_of_collations() -> dict[int, str]:
 @cache
 def _loaded(name: str) -> dict[str, Any]:
     """The contents of a JSON file of this package."""
-    content: dict[str, Any] = json.loads(Path(__file__).with_name(name).read_bytes())
+    with open(os.path.join(os.path.dirname(__file__), name), "rb") as file:
+        content: dict[str, Any] = json.load(file)
     return content
 
 
@@ -204,3 +213,23 @@ def _by_table(table: CodecTable) -> Decoder:
         return "".join(others[piece] if piece in others else piece.decode(codec) for piece in pieces)
 
     return decode_all
+
+
+@cache
+def extends_ascii(charset: str | None) -> bool:
+    """Whether bytes below 128 are always ASCII characters in a character set."""
+    every = bytes(range(128))
+    return decode(every, charset) == every.decode("ascii")
+
+
+@cache
+def single_bytes(charset: str | None) -> tuple[Ints, Bytes] | None:
+    """UTF-8 length and bytes of each byte of a single-byte character set; length 0 for no character."""
+    texts = characters_of(charset)
+    if texts is None:
+        return None
+    sizes, characters = np.zeros(256, dtype=np.int64), np.zeros((256, _WIDEST), dtype=np.uint8)
+    for number, text in enumerate(texts):
+        sizes[number] = len(encoded := text.encode())
+        characters[number, : len(encoded)] = list(encoded)
+    return sizes, characters

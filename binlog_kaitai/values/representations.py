@@ -6,11 +6,10 @@ The entries start from the grammar's objects, see `row_image.ksy`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from math import isfinite
-from typing import Any
+from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
@@ -39,8 +38,7 @@ _MOST_DIGITS, _MOST_BITS, _MOST_FRACTION = 65, 64, 6
 _CHOICE_SIZES = {Kind.ENUM: (1, 2), Kind.SET: (1, 2, 3, 4, 8)}
 
 
-@dataclass(frozen=True, slots=True)
-class Representation:
+class Representation(NamedTuple):
     """How values of one kind are represented.
 
     `decode`: returns the value, given the grammar's object for a cell, and the column.
@@ -181,7 +179,7 @@ _MOMENT = Representation(
     "text",
     lambda value, column: temporal.datetime_text(value, column.fractional_digits),
 )
-_STAMP = replace(_MOMENT, decode=temporal.timestamp_of, arrow=lambda _: pa.timestamp("us", tz="UTC"))
+_STAMP = _MOMENT._replace(decode=temporal.timestamp_of, arrow=lambda _: pa.timestamp("us", tz="UTC"))
 _TIME = Representation(
     temporal.time_of,
     _always("duration[us]"),
@@ -218,14 +216,14 @@ _REPRESENTATIONS: dict[Kind, Representation] = {
     Kind.DATETIME: _MOMENT,
     Kind.TIMESTAMP: _STAMP,
     Kind.TIME: _TIME,
-    Kind.OLD_DATETIME: replace(_MOMENT, decode=temporal.old_datetime_of),
-    Kind.OLD_TIMESTAMP: replace(_STAMP, decode=temporal.old_timestamp_of),
-    Kind.OLD_TIME: replace(_TIME, decode=temporal.old_time_of),
+    Kind.OLD_DATETIME: _MOMENT._replace(decode=temporal.old_datetime_of),
+    Kind.OLD_TIMESTAMP: _STAMP._replace(decode=temporal.old_timestamp_of),
+    Kind.OLD_TIME: _TIME._replace(decode=temporal.old_time_of),
     **dict.fromkeys(STRINGS, _STRING),
-    Kind.CHAR: replace(_STRING, decode=strings.padded_text_of),
-    **dict.fromkeys(COMPRESSED, replace(_STRING, decode=strings.compressed_text_of)),
+    Kind.CHAR: _STRING._replace(decode=strings.padded_text_of),
+    **dict.fromkeys(COMPRESSED, _STRING._replace(decode=strings.compressed_text_of)),
     Kind.ENUM: _CHOICE,
-    Kind.SET: replace(_CHOICE, decode=lambda cell, column: strings.set_of(cell.value, column)),
+    Kind.SET: _CHOICE._replace(decode=lambda cell, column: strings.set_of(cell.value, column)),
     **dict.fromkeys(DOCUMENTS, _JSON),
     Kind.GEOMETRY: Representation(
         lambda cell, _: bytes(cell._raw_content), _always("binary"), "text", sql=sql_text.geometry_sql

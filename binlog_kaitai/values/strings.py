@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import uuid
 import zlib
 from collections.abc import Callable
@@ -77,7 +76,7 @@ def _uuid(data: bytes) -> str | bytes:
 
 
 def _inet4(data: bytes) -> str | bytes:
-    return str(ipaddress.IPv4Address(data)) if len(data) == 4 else data
+    return ".".join(map(str, data)) if len(data) == 4 else data
 
 
 def _inet6(data: bytes) -> str | bytes:
@@ -89,7 +88,7 @@ def _inet6(data: bytes) -> str | bytes:
     length = max(runs)
     start = runs.index(length) if length else 0
     if start == 0 and (length == 6 or (length == 5 and groups[5] == "ffff")):
-        groups[6:] = [str(ipaddress.IPv4Address(data[12:]))]
+        groups[6:] = [".".join(map(str, data[12:]))]
     if not length:
         return ":".join(groups)
     return ":".join(groups[:start]) + "::" + ":".join(groups[start + length :])

@@ -193,6 +193,9 @@ class DebeziumForm(Form):
         self._is_moved = is_moved
         self.moved = None if is_moved else DebeziumForm(is_moved=True)
 
+    def writer(self, page: RowsPage, table: Table, events: Ints) -> DebeziumWriter:
+        return DebeziumWriter(page, table, events, self)
+
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         connector = "mariadb" if events.is_mariadb else "mysql"
         millis, micros, nanos = (pool.numbers(events.timestamps * 1000**power) for power in (1, 2, 3))

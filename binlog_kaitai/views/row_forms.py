@@ -181,6 +181,10 @@ class Form:
         """Add a change, whose images have these columns, to a line."""
         raise NotImplementedError
 
+    def writer(self, page: RowsPage, table: Table, events: Ints) -> LineWriter:
+        """What writes the rows of a table in some events."""
+        return LineWriter(page, table, events, self)
+
     def from_json(self, lines: bytes) -> Iterable[bytes]:
         """Convert lines of JSON to this format, if it is for people: they have no texts of single values."""
         raise NotImplementedError

@@ -15,12 +15,11 @@ from binlog_kaitai.log.event_rows import Row, diff_objects, to_json
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.string_columns import UTF8, extends_ascii, single_bytes
 from binlog_kaitai.rows.table_maps import Table, Width
 from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
-from binlog_kaitai.values.charsets import BINARY, decode
+from binlog_kaitai.values.charsets import BINARY, UTF8, decode, extends_ascii, single_bytes
 from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, STRINGS, Kind
 from binlog_kaitai.values.representations import Value, json_form
 from binlog_kaitai.values.schema import Column

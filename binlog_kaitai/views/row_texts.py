@@ -25,7 +25,6 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.sources.source import Source, SourceLike
-from binlog_kaitai.views.debezium_rows import DebeziumForm, DebeziumWriter
 from binlog_kaitai.views.row_forms import (
     CHANGES,
     Form,
@@ -343,8 +342,7 @@ def _table_lines(
     form: Form,
     choice: RowChoice | None,
 ) -> Iterator[RowLines]:
-    place = page, table, events
-    writer = DebeziumWriter(*place, form) if isinstance(form, DebeziumForm) else LineWriter(*place, form)
+    writer = form.writer(page, table, events)
 
     def by_reader(index: int) -> Iterator[RowLines]:
         rows = list(rows_of(page.event(index), table.schema))

@@ -16,7 +16,7 @@ from binlog_kaitai.kernels import compile
 from binlog_kaitai.kernels.byte_kernels import read_u4
 
 if {has_no_library}:
-    compile.CHECKED = compile.LIBRARY = compile.LIBRARY.with_name("none.so")
+    compile.CHECKED = compile.LIBRARY = compile.LIBRARY.replace("libkernels", "none")
 print(read_u4.run is read_u4.plain, read_u4.run(np.arange(4, dtype=np.uint8), np.uint64(0)))
 """
 

@@ -130,14 +130,14 @@ def build_here(*, is_checked: bool = False) -> None:
     ------
     BuildError
     """
-    output = CHECKED if is_checked else LIBRARY
+    output, reason = Path(CHECKED if is_checked else LIBRARY), Path(REASON)
     try:
         build(output, SIGNATURES, levels=[own_level()], is_checked=is_checked)
     except BuildError as error:
         output.unlink(missing_ok=True)
-        REASON.write_text(f"{error}\n")
+        reason.write_text(f"{error}\n")
         raise
-    REASON.unlink(missing_ok=True)
+    reason.unlink(missing_ok=True)
 
 
 def _digest(*parts: str) -> str:

@@ -34,12 +34,11 @@ from binlog_kaitai.render.sql.statement_text import ASSIGN, DEALLOCATE, RUN_ASSI
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import DELETE
 from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.string_columns import extends_ascii
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED, OTHERWISE
-from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.charsets import BINARY, extends_ascii
 from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.json_documents import JsonDiff
 from binlog_kaitai.values.representations import Value, sql_form

@@ -10,9 +10,9 @@ from binlog_kaitai.kernels.compile import kernel
 #: Input bytes per line.
 LINE = 57
 
-_LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_LETTERS = np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/", dtype=np.uint8)
 #: The characters of each 12-bit value, see `put_base64`.
-PAIRS = np.array([_LETTERS[bits >> 6] | _LETTERS[bits & 63] << 8 for bits in range(1 << 12)], dtype=np.uint16)
+PAIRS = (_LETTERS[:, None] | _LETTERS.astype(np.uint16) << 8).ravel()
 
 
 @kernel
