@@ -11,7 +11,6 @@ import re
 import struct
 import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
@@ -148,8 +147,7 @@ def detect_version(head: bytes) -> int:
         ) from error
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """The layout of a log's events: its version and, from version 4 on, its format description event.
 
     `binlog_version`: 1 (MySQL 3.23), 3 (4.0, 4.1) or 4.
@@ -194,7 +192,7 @@ class Format:
 
     def without_checksums(self) -> Format:
         """The layout of events inside a transaction payload."""
-        return replace(self, is_checksummed=False)
+        return self._replace(is_checksummed=False)
 
     def effective_type(self, type_code: int) -> int:
         """The event type for this type code, in the final numbering; some 5.1 alphas numbered types

@@ -155,7 +155,7 @@ class CharsetChange:
         if charset.charset == DEFAULT:
             charset = self._conversion_default
         charset = merge(charset, read_charset(cursor))
-        self._conversion = replace(charset, collation=None) if charset.collation == DEFAULT else charset
+        self._conversion = charset._replace(collation=None) if charset.collation == DEFAULT else charset
         self._are_options_first = bool(self.options)
 
     @property

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, count
-from typing import Any
+from typing import Any, NamedTuple
 
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.ddl.column_charsets import DEFAULT, merge, read_charset
@@ -77,8 +77,7 @@ def is_column(cursor: TokenCursor) -> bool:
     return word not in _NO_COLUMN and cursor.keyword(1) not in _NO_COLUMN_PAIRS.get(word, ())
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A key defined as a separate element.
 
     `primary`: the columns of a primary key; empty for other keys, None if they are not fully understood.
@@ -157,7 +156,7 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
     own_charset = facts.pop("charset", UNKNOWN_CHARSET)
     charset = own_charset if kind.is_text else UNKNOWN_CHARSET
     if is_binary and charset.charset is None:
-        charset = replace(charset, collation="bin")  # the binary collation of a charset that is not known yet
+        charset = charset._replace(collation="bin")  # the binary collation of a charset that is not known yet
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
     facts |= {"is_unsigned": is_unsigned, "charset": charset.charset, "collation": charset.collation}

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.ddl.column_charsets import charset_of_number, read_charset
 from binlog_kaitai.ddl.elements import Key, hidden_columns_of, is_column, read_column, read_key, read_new_name
@@ -77,8 +77,7 @@ class CreateTable:
     is_certain: bool = False
 
 
-@dataclass(slots=True)
-class AlterTable:
+class AlterTable(NamedTuple):
     """ALTER TABLE, with its clauses as tokens; also CREATE INDEX and DROP INDEX.
 
     `removes_rows`: with IGNORE, it may remove rows that are equal in a new key.
@@ -98,8 +97,7 @@ class AlterTable:
         return name
 
 
-@dataclass(slots=True)
-class RenameTables:
+class RenameTables(NamedTuple):
     """RENAME TABLE: old and new names, in order."""
 
     pairs: list[tuple[Name, Name]]
@@ -120,8 +118,7 @@ class DropTables:
         return not (is_temporary if self.is_temporary is None else self.is_temporary)
 
 
-@dataclass(slots=True)
-class TruncateTable:
+class TruncateTable(NamedTuple):
     """TRUNCATE TABLE, which leaves definitions unchanged."""
 
     name: Name

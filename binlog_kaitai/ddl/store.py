@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
 
@@ -13,8 +14,7 @@ TableKey = tuple[str, str]  # schema and table
 _MOST_ABSENT = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(NamedTuple):
     """The session state that a statement's meaning depends on.
 
     `thread_id`: connection that ran it; temporary tables belong to a connection.

@@ -46,8 +46,7 @@ class ColumnDefinition:
         return self.name.casefold()
 
 
-@dataclass(frozen=True, slots=True)
-class Charset:
+class Charset(NamedTuple):
     """A character set and its collation, as far as they are known."""
 
     charset: str | None = None

@@ -74,7 +74,7 @@ def made(folder: Path, *functions: Callable[..., Any], is_checked: bool = False)
     path = folder / "kernels.so"
     signatures = {name_of(one): _SIGNATURES[one] for one in functions}
     build(path, signatures, levels=[own_level()], is_checked=is_checked)
-    return Library(path)
+    return Library(str(path))
 
 
 @pytest.fixture(scope="module")

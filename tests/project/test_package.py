@@ -115,7 +115,7 @@ def test_a_wheel_has_machine_code_for_one_platform(
     assert (data["tag"], data["pure_python"]) == (f"py3-none-{tag}", False)
     ((library, place),) = data["force_include"].items()
     assert place == "binlog_kaitai/kernels/libkernels.so"
-    assert {row.fingerprint for row in Library(Path(library)).rows.values()} == {""}
+    assert {row.fingerprint for row in Library(library).rows.values()} == {""}
 
 
 def test_what_cannot_be_compiled_is_installed_with_the_reason(
