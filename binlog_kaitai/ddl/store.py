@@ -66,9 +66,7 @@ class Store:
     def copy(self) -> Store:
         """An independent copy."""
         other = copy(self)
-        other.tables, other.from_file, other.lost = dict(self.tables), dict(self.from_file), dict(self.lost)
-        other.absent, other.databases = dict(self.absent), dict(self.databases)
-        other.temporary = set(self.temporary)
+        vars(other).update({name: copy(value) for name, value in vars(self).items()})
         return other
 
     def name(self, text: str) -> str:
