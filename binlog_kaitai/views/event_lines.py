@@ -7,7 +7,7 @@ reader.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -173,8 +173,6 @@ class Infos:
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _SIZES = {"block_size": 16 << 20, "max_events": 80_000}
 
-_Result = TypeVar("_Result")
-
 
 class EventsPage(NamedTuple):
     """The events of a block, ready to be written."""
@@ -289,13 +287,11 @@ def _json_prologue(
 ) -> Callable[[], LineProgram]:
     assert gtids is not None
     header = block.header
-    moments, of_moment = np.unique(header.numbers("timestamp"), return_inverse=True)
-    moment_texts = [json_text(moment) for moment in moments.tolist()]
     names = [json_text(type_name(kind)) for kind in range(256)]
     values: list[tuple[str, TextColumn]] = [
         ("position", pool.numbers(block.positions, by_event=True)),
         ("end_position", pool.numbers(block.end_positions, by_event=True)),
-        ("timestamp", pool.choice(of_moment.reshape(-1), moment_texts, by_event=True)),
+        ("timestamp", pool.numbers(header.numbers("timestamp"), by_event=True)),
         ("type", pool.choice(block.types, names, by_event=True)),
         ("type_code", pool.numbers(block.codes, by_event=True)),
         ("server_id", pool.numbers(header.numbers("server_id"), by_event=True)),

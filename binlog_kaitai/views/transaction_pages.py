@@ -91,14 +91,6 @@ class Finished(NamedTuple):
     begin: int = 0
     end: int = 0
 
-    @property
-    def size(self) -> int:
-        """Size of the transactions in the log, in bytes; without rows, that of the block."""
-        if self.batch is None:
-            return 0 if self.page is None else int(self.page.block.sizes.sum())
-        positions, ends = (self.batch.column(name) for name in ("position", "end_position"))
-        return max(int(ends[-1].as_py()) - int(positions[0].as_py()), 0)
-
 
 class TransactionSelection(EventSelection):
     """The filters, for the transactions of one file.
@@ -240,7 +232,7 @@ class TransactionPages(LogPages[Finished]):
             return row
 
         if segments.continues and state.transaction is not None:
-            state.transaction = join([state.transaction, row(0)])
+            join(state.transaction, row(0))
             begin = 1
         if state.transaction is not None and (end > begin or not segments.is_open):
             yield from state.finish()
@@ -263,7 +255,11 @@ class TransactionPages(LogPages[Finished]):
 
     @staticmethod
     def _size(page: Finished) -> int:
-        return page.size
+        """Size of the transactions in the log, in bytes; without rows, that of the block."""
+        if page.batch is None:
+            return 0 if page.page is None else int(page.page.block.sizes.sum())
+        positions, ends = (page.batch.column(name) for name in ("position", "end_position"))
+        return max(int(ends[-1].as_py()) - int(positions[0].as_py()), 0)
 
 
 class _OpenLog:

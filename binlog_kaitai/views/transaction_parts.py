@@ -359,24 +359,21 @@ def _changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, pa.
 PartRow = dict[str, Any]
 
 
-def join(parts: Sequence[PartRow]) -> PartRow:
-    """Merge the parts of a transaction, in order."""
-    whole = dict(parts[0])
-    for part in parts[1:]:
-        for name in ("events", *_CHANGES):
-            is_known = None not in (whole[name], part[name])
-            whole[name] = whole[name] + part[name] if is_known else None
-        sums = dict(zip(whole["tables"], whole["table_bytes"], strict=True))
-        for name, count in zip(part["tables"], part["table_bytes"], strict=True):
-            sums[name] = sums.get(name, 0) + count
-        whole["tables"], whole["table_bytes"] = list(sums), list(sums.values())
-        for name in ("is_compressed", "is_begun", "has_type"):
-            whole[name] = whole[name] or part[name]
-        whole["start"] = min(filter(None, (whole["start"], part["start"])), default=0)
-        for name in ("end_position", "end"):
-            whole[name] = part[name]
-        for name in ("outcome", "xid", "schema"):
-            whole[name] = part[name] or whole[name]
-        for name in ("meant", "statement", "thread_id"):
-            whole[name] = whole[name] if whole[name] else part[name]
-    return whole
+def join(whole: PartRow, part: PartRow) -> None:
+    """Add the next part of a transaction."""
+    for name in ("events", *_CHANGES):
+        is_known = None not in (whole[name], part[name])
+        whole[name] = whole[name] + part[name] if is_known else None
+    sums = dict(zip(whole["tables"], whole["table_bytes"], strict=True))
+    for name, count in zip(part["tables"], part["table_bytes"], strict=True):
+        sums[name] = sums.get(name, 0) + count
+    whole["tables"], whole["table_bytes"] = list(sums), list(sums.values())
+    for name in ("is_compressed", "is_begun", "has_type"):
+        whole[name] = whole[name] or part[name]
+    whole["start"] = min(filter(None, (whole["start"], part["start"])), default=0)
+    for name in ("end_position", "end"):
+        whole[name] = part[name]
+    for name in ("outcome", "xid", "schema"):
+        whole[name] = part[name] or whole[name]
+    for name in ("meant", "statement", "thread_id"):
+        whole[name] = whole[name] if whole[name] else part[name]
