@@ -79,15 +79,14 @@ class RolledBack:
         try:
             for block in filter(len, blocks):
                 self._take(block)
-                if self._is_decided():
-                    yield from self._release()
+                yield from self._release(self._next if self._is_decided() else self._begin)
         except (BinlogError, OSError):
-            yield from self._release()
+            yield from self._release(self._next)
             raise
-        yield from self._release()
+        yield from self._release(self._next)
 
     def _is_decided(self) -> bool:
-        """Whether the blocks held can be read now."""
+        """Whether all blocks held can be read now, not only those before the open transaction."""
         if self._last_rows < self._begin or self._next <= self._known:
             return True
         if sum(int(block.sizes.sum()) for block in self._held) <= MOST_HELD:
@@ -111,8 +110,9 @@ class RolledBack:
         self._ranges += [_Range(self._begin + one.begin, self._begin + one.end) for one in scout._ranges]
         self._known = self._begin + (scout._begin or scout._next)
 
-    def _release(self) -> Iterator[Block]:
-        while self._held:
+    def _release(self, limit: int) -> Iterator[Block]:
+        """The blocks held whose events all come before the one with number `limit`."""
+        while self._held and self._first + len(self._held[0]) <= limit:
             block, first = self._held.popleft(), self._first
             self._first += len(block)
             for begin, end in self._ranges:

@@ -30,7 +30,7 @@ _Item = TypeVar("_Item")
 _Result = TypeVar("_Result")
 
 #: Bytes processed before any thread is started: on small logs, threads cost more than they save.
-_FROM = 16 << 20
+_FROM = 8 << 20
 
 #: Larger items are processed alone, in the caller's thread, result by result, to save memory.
 _LARGE = 64 << 20

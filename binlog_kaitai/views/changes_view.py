@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.views.row_texts import Objects
 
 #: Maximum number of values per block. Part of the work for a block does not depend on its size.
-_BLOCK_SIZE = 4 * BLOCK_SIZE
+_BLOCK_SIZE = 2 * BLOCK_SIZE
 
 
 class ChangeOptions(LogOptions, PassOptions, FiltersWithoutTable, total=False):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import random
 import warnings
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -17,6 +19,9 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, Format, header_offset
 from binlog_kaitai.log import rolled_back
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.changes_view import json_batches
 from binlog_kaitai.views.row_texts import write_rows
@@ -125,6 +130,31 @@ def log_and_rest(request: Any) -> tuple[bytes, list[int]]:
 def test_rows_that_remain(log_and_rest: tuple[bytes, list[int]], block_size: int, threads: int) -> None:
     log, rest = log_and_rest
     assert ids_of(log, block_size=block_size, threads=threads) == rest
+
+
+def test_random_transactions_do_not_depend_on_the_blocks() -> None:
+    rng = random.Random(11)
+    statements: list[Item] = [BEGIN, XID, COMMIT, ROLLBACK, 1, 5, 6, 1, 5, 6]
+    statements += [verb + name for verb in (b"SAVEPOINT ", b"ROLLBACK TO ") for name in (b"`a`", b"`b`")]
+    for _ in range(60):
+        log = log_of([BEGIN, *rng.choices(statements, k=rng.randrange(4, 30))])
+        whole = ids_of(log)
+        assert [ids_of(log, block_size=size) for size in (256, 512, 1 << 10)] == [whole] * 3
+
+
+def test_only_the_blocks_of_the_open_transaction_are_held_back() -> None:
+    log = log_of([BEGIN, 1, 5, 6, XID] * 40)
+    read = 0
+
+    def counted() -> Iterator[Block]:
+        nonlocal read
+        for block in BlockReader.of_file(io.BytesIO(log), "log", block_size=512, shares_blocks=True):
+            read += 1
+            yield block
+
+    ahead = [read - passed for passed, _ in enumerate(RolledBack().decided(counted()))]
+    assert read > 20
+    assert max(ahead) <= 3
 
 
 class _Name(bytes):
