@@ -110,9 +110,8 @@ class EventCipher:
 
     def header(self, data: bytes, position: int) -> tuple[int, int]:
         """Type and next position in the header that bytes at an offset of the file begin with."""
-        array, place = np.frombuffer(data, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-        types, nexts = self.headers(array, place, position)
-        return int(types[0]), int(nexts[0])
+        head = self.decrypt_head(data, position)
+        return head[TYPE], int.from_bytes(head[NEXT:][:WIDTH], "little")
 
     def decrypt(self, data: Bytes, base: int, starts: Ints, sizes: Ints) -> None:
         """Decrypt complete events in place.

@@ -17,11 +17,22 @@ if TYPE_CHECKING:
 LEAST_CHUNK, MOST_CHUNK = 64 << 10, 1 << 20
 
 
-class Above(io.RawIOBase):
-    """A stream above another, `raw`, which is closed with this one."""
+class Layer(io.RawIOBase):
+    """A stream above another, `raw`, which is closed with this one.
+
+    Subclasses produce chunks and know the size.
+
+    `file_header`: what the file has before the log: the header of MySQL's encrypted logs.
+    """
+
+    file_header = b""
 
     def __init__(self, raw: BinaryIO) -> None:
         self._raw = raw
+        self._position = 0
+        self._start = 0
+        self._chunk = memoryview(b"")
+        self._wanted = 0  # bytes that the caller still asks for
 
     def readable(self) -> bool:
         return True
@@ -33,22 +44,6 @@ class Above(io.RawIOBase):
         if not self.closed:
             self._raw.close()
         super().close()
-
-
-class Layer(Above):
-    """The base class of such streams; subclasses produce chunks and know the size.
-
-    `file_header`: what the file has before the log: the header of MySQL's encrypted logs.
-    """
-
-    file_header = b""
-
-    def __init__(self, raw: BinaryIO) -> None:
-        super().__init__(raw)
-        self._position = 0
-        self._start = 0
-        self._chunk = memoryview(b"")
-        self._wanted = 0  # bytes that the caller still asks for
 
     def tell(self) -> int:
         return self._position
@@ -136,23 +131,17 @@ class Borrowed(io.RawIOBase):
         return self._stream.tell()
 
 
-class Refused(Above):
-    """A stream whose reads raise an error; `file_header` as in :class:`Layer`."""
+class Refused(Layer):
+    """A stream whose reads raise an error."""
 
     def __init__(self, raw: BinaryIO, error: BinlogError, file_header: bytes = b"") -> None:
         super().__init__(raw)
         self._error, self.file_header = error, file_header
 
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        # Readers seek to the start before they read.
-        if (offset, whence) != (0, io.SEEK_SET):
-            raise self._error
-        return 0
-
-    def read(self, size: int | None = -1) -> bytes:
+    def _load(self, position: int) -> tuple[int, memoryview]:
         raise self._error
 
-    def readinto(self, room: WriteableBuffer) -> int:
+    def _find_size(self) -> int:
         raise self._error
 
 
@@ -197,7 +186,7 @@ def after_damage(stream: object, position: int) -> int | None:
 
 def header_before(stream: object) -> bytes:
     """What the file of a log has before it; nothing for most."""
-    return stream.file_header if isinstance(stream, (Layer, Refused)) else b""
+    return stream.file_header if isinstance(stream, Layer) else b""
 
 
 def is_regular_file(stream: BinaryIO) -> bool:
