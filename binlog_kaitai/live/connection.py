@@ -101,19 +101,6 @@ def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
 _ADDED: dict[str, Any] = {"parsec": Parsec}
 
 
-def _check_method(name: str, *, is_secure: bool, allows_clear_text: bool) -> None:
-    """Reject an authentication method that is unknown, or not safe over a connection."""
-    if name in _SAFE:
-        return
-    if name not in _CLEAR:
-        raise ServerError(f"the server asks for the authentication method {name}, which is not supported")
-    reason = f"the server asks for the password in clear text ({name})"
-    if not is_secure:
-        raise ServerError(f"{reason} over a connection without TLS; use ssl-mode=REQUIRED")
-    if not allows_clear_text:
-        raise ServerError(f"{reason}; if it may have it, use enable-cleartext-plugin=1")
-
-
 # -- the connection
 
 #: Limits of an answer, and of a row of a streamed one, in bytes; no max_allowed_packet allows longer rows.
@@ -198,9 +185,15 @@ class Connection(pymysql.connections.Connection):
             raise ServerError(f"{name}: the server's public key cannot be used: {error}") from error
 
     def _process_auth(self, plugin_name: bytes, auth_packet: _Packet, handler: object = None) -> _Packet:
-        name = plugin_name.decode("utf-8", "backslashreplace")
-        _check_method(name, is_secure=self._secure, allows_clear_text=self._allows_clear_text)
-        self._auth_plugin_name = name
+        name = self._auth_plugin_name = plugin_name.decode("utf-8", "backslashreplace")
+        if name not in (*_SAFE, *_CLEAR):
+            reason = f"the server asks for the authentication method {name}, which is not supported"
+            raise ServerError(reason)
+        reason = f"the server asks for the password in clear text ({name})"
+        if name in _CLEAR and not self._secure:
+            raise ServerError(f"{reason} over a connection without TLS; use ssl-mode=REQUIRED")
+        if name in _CLEAR and not self._allows_clear_text:
+            raise ServerError(f"{reason}; if it may have it, use enable-cleartext-plugin=1")
         packet: _Packet = self._base._process_auth(plugin_name, auth_packet, handler)
         return packet
 
