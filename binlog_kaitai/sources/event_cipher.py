@@ -262,7 +262,6 @@ class EventStream(Layer):
         self._next = len(head)  # offset to decrypt next
         self._rest = peeked  # bytes read from there
         self._open: _OpenEvent | None = None
-        self._has_moved = False
         self._size = LEAST_CHUNK
 
     def _load(self, position: int) -> tuple[int, memoryview]:
@@ -276,7 +275,6 @@ class EventStream(Layer):
                 return start, memoryview(data)
 
     def _find_size(self) -> int:
-        self._has_moved = True
         return self._raw.seek(0, io.SEEK_END)
 
     def _go_to(self, position: int) -> None:
@@ -290,14 +288,12 @@ class EventStream(Layer):
                     begin = event
                     break
         self._next, self._rest, self._open = begin, b"", None
-        self._has_moved = True
         self._size = LEAST_CHUNK
 
     def _step(self) -> tuple[int, bytes | memoryview]:
         """The next decrypted bytes, and their offset; empty at the end."""
-        if self._has_moved:
-            self._raw.seek(self._next + len(self._rest))
-            self._has_moved = False
+        if self.seekable():
+            self._raw.seek(self._next + len(self._rest))  # it may be anywhere after a search
         wanted = max(self._size - len(self._rest), HEAD)
         read = read_up_to(self._raw, wanted)
         data, is_end = self._rest + read, len(read) < wanted
