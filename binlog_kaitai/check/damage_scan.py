@@ -1,7 +1,7 @@
 """Checks a log for damage in one pass, and counts its contents.
 
 Checks the frame of every event, the position in its header, its checksum, the contents of compressed
-transactions, bodies (see `bodies`) and rows (see `images`). Damage does not end the pass: after an impossible
+transactions, bodies and rows (see `damaged_bodies`). Damage does not end the pass: after an impossible
 header, it continues at the next complete event, if the file is seekable.
 """
 
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 import numpy as np
 
-from binlog_kaitai.check.damaged_bodies import Bodies, RowImages
+from binlog_kaitai.check.damaged_bodies import Bodies, check_images
 from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.framing import MAGIC
@@ -36,6 +36,7 @@ from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
+from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 if TYPE_CHECKING:
@@ -57,8 +58,7 @@ def scan(
     """Check a log.
 
     `progress`: called periodically with the offset reached.
-    `is_thorough`: check every body, and the rows of every rows event, even those with correct checksums; see
-    `bodies` and `images`.
+    `is_thorough`: check every body, and the rows of every rows event, even those with correct checksums.
     `definitions`: table definitions in force before the log. The statements of the log are added if its rows
     are checked.
     `start`: replaces the damaged start of the log, which must be seekable.
@@ -100,7 +100,7 @@ class _Scan:
         self._off_to_the_end: BinlogError | None = None
         self._bodies = Bodies(all_of_them=is_thorough)
         self._definitions = definitions
-        self._images: RowImages | None = None  # set at the first event
+        self._tables: Tables | None = None  # set at the first event
         self._is_thorough = is_thorough
         self._boundaries = Boundaries()
 
@@ -194,14 +194,14 @@ class _Scan:
 
     def _check_images(self, part: Block, block: Block, statuses: Bytes) -> Iterator[BinlogError]:
         """Check the rows of all events that are neither damaged nor inside a damaged event."""
-        if self._images is None:
+        if self._tables is None:
             server_id = block.fixed_header(0).server_id
-            self._images = RowImages(self._definitions.of(self._report.file, server_id))
+            self._tables = Tables(self._definitions.of(self._report.file, server_id))
         wanted, is_bad = np.ones(len(part), dtype=np.bool_), statuses == BAD
         if is_bad.any():
             wanted = ~is_bad[np.searchsorted(block.positions, part.positions)]
         wanted[self._bodies.refused] = False
-        return self._images.check(part, wanted)
+        return check_images(part, self._tables, wanted)
 
     def _note_format(self, block: Block) -> None:
         """Detect a relay log, by a flag or by a second format description, that of the source."""

@@ -16,7 +16,6 @@ import numpy as np
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
@@ -150,28 +149,22 @@ _ANY_BYTES = frozenset(
 )
 
 
-class RowImages:
-    """Checks the rows events of a log, block by block.
+def check_images(block: Block, tables: Tables, wanted: Bools) -> Iterator[BinlogError]:
+    """Errors in the rows of the selected events (a bool array) of a block, table by table.
 
-    `definitions`: table definitions before the first event of the log; updated by its statements.
+    `tables`: the table maps and definitions before the block; its own are added.
     """
-
-    def __init__(self, definitions: Definitions) -> None:
-        self._tables = Tables(definitions)
-
-    def check(self, block: Block, wanted: Bools) -> Iterator[BinlogError]:
-        """Errors in the rows of the selected events (a bool array) of a block, table by table."""
-        with warnings.catch_warnings():
-            # A definition that does not match is not damage.
-            warnings.simplefilter("ignore", DefinitionWarning)
-            images = Images(block, self._tables)
-        chosen = np.flatnonzero(wanted[images.rows])
-        first, which = distinct(images.table_of[chosen])
-        for number, one in enumerate(chosen[first].tolist()):
-            table = images.table(one)
-            for index, error in _suspects(images, table, chosen[which == number]):
-                if (found := _check_values(images, index, table, error)) is not None:
-                    yield found
+    with warnings.catch_warnings():
+        # A definition that does not match is not damage.
+        warnings.simplefilter("ignore", DefinitionWarning)
+        images = Images(block, tables)
+    chosen = np.flatnonzero(wanted[images.rows])
+    first, which = distinct(images.table_of[chosen])
+    for number, one in enumerate(chosen[first].tolist()):
+        table = images.table(one)
+        for index, error in _suspects(images, table, chosen[which == number]):
+            if (found := _check_values(images, index, table, error)) is not None:
+                yield found
 
 
 def _suspects(
