@@ -207,29 +207,22 @@ class SeriesDefinitions:
     first events have the same server ID. An ALTER on one server says nothing about the tables of another.
 
     `ddl`: CREATE TABLE statements, such as mysqldump writes; they apply to every series.
+    `of_all`: the definitions for all logs, if these are known to come from one server.
     """
 
-    def __init__(self, ddl: str | None = None) -> None:
+    def __init__(self, ddl: str | None = None, of_all: Definitions | None = None) -> None:
+        self._of_all = of_all
         self._from_file = restore("", ddl)
         self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
 
     def of(self, name: str, server_id: int) -> Definitions:
         """The definitions for a log, by its name and the server ID in its first event."""
+        if self._of_all is not None:
+            return self._of_all
         key = series_of(name), server_id
         if key not in self._known:
             self._known[key] = self._from_file.copy()
         return self._known[key]
-
-
-class OneSeries(SeriesDefinitions):
-    """The same if all logs are known to come from one server, whose tables are known."""
-
-    def __init__(self, definitions: Definitions) -> None:
-        super().__init__()
-        self._definitions = definitions
-
-    def of(self, name: str, server_id: int) -> Definitions:
-        return self._definitions
 
 
 def save(definitions: Definitions) -> str:

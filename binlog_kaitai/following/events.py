@@ -12,7 +12,7 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import Option, part_of, takes
 from binlog_kaitai.core.spans import Span
-from binlog_kaitai.ddl.definitions import OneSeries, restore
+from binlog_kaitai.ddl.definitions import SeriesDefinitions, restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.feed import FeedFollower, Start
 from binlog_kaitai.log.event_log import Event, LogReader
@@ -144,7 +144,7 @@ class EventFollower(LogFollower[Event]):
 
     def _of_span(self, source: Source) -> Iterator[Event]:
         span = source.span or Span()
-        self._reader.know(lambda: OneSeries(restore(span.definitions, self._ddl)))
+        self._reader.know(lambda: SeriesDefinitions(of_all=restore(span.definitions, self._ddl)))
         filters = Filters(
             include_gtids=GtidSet.parse(span.include) if span.include else None,
             exclude_gtids=GtidSet.parse(span.exclude) if span.exclude else None,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import OneSeries, SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError, reading
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import BAD
@@ -280,8 +280,7 @@ class RowsPages(LogPages[RowsPage]):
         self._era = era_of(one.name for one in self.sources) if era is None else era
 
     def __iter__(self) -> Generator[RowsPage, None, None]:
-        definitions = self._given
-        self._definitions = SeriesDefinitions(self._ddl) if definitions is None else OneSeries(definitions)
+        self._definitions = SeriesDefinitions(self._ddl, self._given)
         yield from super().__iter__()
         if self._prepared is not None:
             self._prepared.warn()

@@ -368,8 +368,8 @@ def _sizes(transactions: TransactionCounts) -> StatsTable:
 
 def _statements(events: EventCounts) -> StatsTable:
     columns = _columns(statement=_TEXT, events=_NUMBER, bytes=_BYTES)
-    order = sorted(events.statements.items(), key=lambda item: (-item[1], item[0]))
-    rows = [(name, count, events.statement_bytes[name]) for name, count in order]
+    order = sorted(events.statements.items(), key=lambda item: (-item[1][0], item[0]))
+    rows = [(name, *sums) for name, sums in order]
     return StatsTable("statements", "Statements", columns, rows)
 
 

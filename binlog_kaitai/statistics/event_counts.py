@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import lru_cache
 
 import numpy as np
 
 from binlog_kaitai.core.event_types import QUERY_TYPES
-from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
@@ -23,6 +22,7 @@ from binlog_kaitai.rows.row_counts import UNKNOWN
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.statistics.stats_model import Timeline, local_steps
 from binlog_kaitai.views.transaction_pages import TransactionsPage
+from binlog_kaitai.views.transaction_parts import CHANGES
 
 #: Statements with the same first bytes are classified once; at most this many bytes otherwise.
 _PREFIX, _BEGINNING = 24, 512
@@ -58,7 +58,7 @@ def kind_of(beginning: bytes) -> str:
     return first.decode() if len(first) <= 32 else _UNKNOWN
 
 
-def count_statements(block: Block, wanted: Bools, counts: Counter[str], sizes: Counter[str]) -> None:
+def count_statements(block: Block, wanted: Bools, sums: dict[str, list[int]]) -> None:
     """Count the selected statements of a block, and the bytes of their events, by kind."""
     for kind in (*QUERY_TYPES, *_LOADS):
         rows = block.rows_of(kind)
@@ -69,9 +69,9 @@ def count_statements(block: Block, wanted: Bools, counts: Counter[str], sizes: C
         of_kind = np.bincount(which, minlength=len(names)).tolist()
         bytes_of = np.bincount(which, weights=block.sizes[rows[chosen]], minlength=len(names)).tolist()
         for name, count, size in zip(names, of_kind, bytes_of, strict=True):
-            name = name if name in counts or len(counts) < _MAX_KINDS else _UNKNOWN
-            counts[name] += count
-            sizes[name] += int(size)
+            total = sums.setdefault(name if name in sums or len(sums) < _MAX_KINDS else _UNKNOWN, [0, 0])
+            total[0] += count
+            total[1] += int(size)
 
 
 _LOADS = (EventType.execute_load_query_event, EventType.load_event, EventType.new_load_event)
@@ -150,11 +150,9 @@ TABLE_SUMS = ("rows", "events", "bytes", "transactions")
 #: Maximum number of distinct tables and operations.
 _MAX_TABLES = 100_000
 
-_WORDS = ("write_", "update_", "delete_")
-
 _OPERATION_OF = np.full(256, -1, dtype=np.int64)
-for _kind in ROWS_TYPES:
-    _OPERATION_OF[_kind] = [word in EventType(_kind).name for word in _WORDS].index(True)
+for _number, _kinds_of in enumerate(CHANGES.values()):
+    _OPERATION_OF[_kinds_of] = _number
 
 
 class EventCounts:
@@ -163,7 +161,7 @@ class EventCounts:
     `left_out`: leaves out rows that were rolled back.
     `types`: event and byte counts for each type.
     `tables`: by schema, table and operation: rows, events, bytes, transactions.
-    `statements`, `statement_bytes`: by kind of statement.
+    `statements`: by kind of statement: events, bytes.
     `first`, `last`: the earliest and the latest commit time, in seconds; 0 if there is none.
     `packed`, `unpacked`: size of compressed content in bytes, before and after decompression.
     `inner`: number of events inside compressed transactions.
@@ -178,8 +176,7 @@ class EventCounts:
         self.table_times: dict[tuple[int, str, str], list[int]] = {}
         self.types = np.zeros((256, 2), dtype=np.int64)
         self.tables: dict[tuple[str, str, int], list[int]] = {}
-        self.statements: Counter[str] = Counter()
-        self.statement_bytes: Counter[str] = Counter()
+        self.statements: dict[str, list[int]] = {}
         self.timeline = Timeline(TIMELINE_COLUMNS)
         self.first = self.last = 0
         self.packed = self.unpacked = 0
@@ -220,7 +217,7 @@ class EventCounts:
             self.inner += int((is_inner & wanted).sum())
             self.unpacked += int(block.sizes[is_inner & wanted].sum())
         self._add_packed(page, wanted)
-        count_statements(block, wanted, self.statements, self.statement_bytes)
+        count_statements(block, wanted, self.statements)
 
     def _times(self, block: Block) -> tuple[Ints, Ints]:
         """Commit times, in seconds, and for each event the index of its own.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator
+from heapq import nlargest
+from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -113,28 +114,25 @@ class Ranking(Generic[_Thing]):
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._heap: list[tuple[float, int, _Thing]] = []
+        self._kept: list[tuple[float, int, _Thing]] = []  # the largest first
         self._count = 0
 
     def add(self, values: Array, thing: Callable[[int], _Thing]) -> None:
         """Add an array of values; `thing(index)` is called for those that are kept. Zeros do not count."""
-        if not self._most or not len(values):
+        if not self._most:
             return
-        least = self._heap[0][0] if len(self._heap) == self._most else 0
+        least = self._kept[-1][0] if len(self._kept) == self._most else 0
         figures = np.flatnonzero(values > least)
         if len(figures) > self._most:
             figures = np.sort(figures[np.argsort(-values[figures], kind="stable")[: self._most]])
         for index in figures.tolist():
             self._count += 1
             # Among equal values, the first stays.
-            entry = (float(values[index]), -self._count, thing(index))
-            if len(self._heap) < self._most:
-                heapq.heappush(self._heap, entry)
-            elif entry > self._heap[0]:
-                heapq.heapreplace(self._heap, entry)
+            self._kept.append((float(values[index]), -self._count, thing(index)))
+        self._kept = nlargest(self._most, self._kept, key=itemgetter(0, 1))
 
     def __iter__(self) -> Iterator[_Thing]:
-        return (thing for _, _, thing in sorted(self._heap, key=lambda entry: entry[:2], reverse=True))
+        return (thing for _, _, thing in self._kept)
 
 
 class TableChange(NamedTuple):

@@ -13,7 +13,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
-from binlog_kaitai.ddl.definitions import OneSeries, SeriesDefinitions
+from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.ddl.statements import text_of
 from binlog_kaitai.errors import BinlogError
@@ -112,7 +112,7 @@ def ddl_batches(
 
     `definitions`: the definitions before the pages; updated by them.
     """
-    series = OneSeries(definitions) if isinstance(definitions, Definitions) else definitions
+    series = SeriesDefinitions(of_all=definitions) if isinstance(definitions, Definitions) else definitions
     file, own = None, Definitions()
     for page in pages:
         if page.block.file != file:

@@ -25,7 +25,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import OneSeries, restore
+from binlog_kaitai.ddl.definitions import SeriesDefinitions, restore
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, PackedWarning, reading, warn
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.split_points import Log
@@ -159,7 +159,7 @@ def read_span(
         yield from transaction_batches(
             [source],
             Filters.of(**filters),
-            definitions=OneSeries(known()),
+            definitions=SeriesDefinitions(of_all=known()),
             verify_checksums=verify_checksums,
         )
     elif view == "ddl":

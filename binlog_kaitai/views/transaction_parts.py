@@ -108,7 +108,7 @@ class Parts:
 
 
 #: Kinds of row changes, and the rows event types of each.
-_CHANGES = {
+CHANGES = {
     f"rows_{name}": [kind for kind in ROWS_TYPES if change in EventType(kind).name]
     for name, change in (("inserted", "write_"), ("updated", "update_"), ("deleted", "delete_"))
 }
@@ -347,7 +347,7 @@ def _name(table: Table) -> str:
 def _changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, pa.Array]:
     """Number of rows that each transaction changes, by kind of change; null where it is unknown."""
     types, found = block.types[changes.rows], {}
-    for name, kinds in _CHANGES.items():
+    for name, kinds in CHANGES.items():
         chosen = np.flatnonzero(np.isin(types, kinds))
         rows, values = changes.rows[chosen], changes.counts[chosen]
         is_unknown = parts.any(rows[values == UNKNOWN])
@@ -361,7 +361,7 @@ PartRow = dict[str, Any]
 
 def join(whole: PartRow, part: PartRow) -> None:
     """Add the next part of a transaction."""
-    for name in ("events", *_CHANGES):
+    for name in ("events", *CHANGES):
         is_known = None not in (whole[name], part[name])
         whole[name] = whole[name] + part[name] if is_known else None
     sums = dict(zip(whole["tables"], whole["table_bytes"], strict=True))
