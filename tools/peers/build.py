@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -22,7 +23,11 @@ _SOURCES, _BUILT = Path(__file__).parent, ROOT / "build/peers"
 #: A Python library that makes objects of rows, and its version.
 _LIBRARIES = {"mysql-event-stream": "1.8.0", "mysql-replication": "1.0.17"}
 
-_IN_PYTHON = sys.executable, "-m", "tools.peers.in_python"
+#: Names of Python's free-threaded build.
+_FREE_THREADED = "python3.14t", "python3.13t"
+
+_MODULE = "-m", "tools.peers.in_python"
+_IN_PYTHON = sys.executable, *_MODULE
 
 
 class Program(NamedTuple):
@@ -55,6 +60,20 @@ def programs() -> Iterator[Program | str]:
             yield Program(f"`{name}`", tuple(found[name][:-1]), is_client=True)
         else:
             yield f"`{name}` is skipped: the client is not installed and cannot be downloaded"
+
+
+def _free_threaded() -> Iterator[Program]:
+    """`read_changes` again, in an environment of its own."""
+    base = next(filter(None, map(shutil.which, _FREE_THREADED)), None)
+    if base is None:
+        raise UnavailableError(f"{' or '.join(_FREE_THREADED)} not found")
+    python = str(_BUILT / "free-threaded/bin/python")
+    needed = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    _run(base, "-m", "venv", str(_BUILT / "free-threaded"), cwd=ROOT)
+    _run(python, "-m", "pip", "install", "--quiet", *needed, cwd=ROOT)
+    for threads in dict.fromkeys((1, default_threads(None))):
+        name = f"`read_changes`, free-threaded Python, threads: {threads}"
+        yield Program(name, (python, *_MODULE, "read_changes"), (str(threads),))
 
 
 def libraries() -> Iterator[Program | str]:
@@ -97,6 +116,7 @@ def _go() -> Iterator[Program]:
 
 
 _BUILDS: dict[str, Callable[[], Iterator[Program]]] = {
+    "Python's free-threaded build": _free_threaded,
     "Rust's mysql_common": _rust,
     "Java's connector": _java,
     "Go's go-mysql": _go,
