@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
-from binlog_kaitai.render.dump import block_printer, dump_logs, dump_output
+from binlog_kaitai.render.dump import block_printer, dump_logs, dump_output, row_comments
+from binlog_kaitai.render.dump.row_comments import RowPrograms, content_of
 from tests import corpus_files
 from tests.columns.log_maker import log_of_statements
 from tests.extent import sample
-from tests.render.dump_ways import CASES, check_one_by_one, make_quick, printed
+from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed
 
 
 @pytest.mark.parametrize("size", [300, 1 << 22])
@@ -39,6 +40,26 @@ def test_events_inside_payloads_are_not_left_to_the_reader(
     monkeypatch.setattr(dump_logs, "BLOCK_SIZE", size)
     printed(log, tmp_path, verbose=2)
     assert 0 <= sum(shown) < count / 4
+
+
+def test_the_columns_of_a_table_are_described_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many sets of them images have; and again once the programs take too much memory."""
+    log = corpus_files.case("mysql-9.7", "types_minimal").logs[0]
+    described: list[bytes] = []
+    describe = RowPrograms._columns_of
+
+    def noted(programs: RowPrograms, table_map: Any) -> Any:
+        described.append(content_of(table_map))
+        return describe(programs, table_map)
+
+    monkeypatch.setattr(RowPrograms, "_columns_of", noted)
+    make_slow(monkeypatch)
+    expected = printed(log, tmp_path, verbose=2)
+    count = len(described)
+    assert count == len(set(described)) > 3
+    monkeypatch.setattr(row_comments, "_MOST_COLUMNS", 0)
+    assert printed(log, tmp_path, verbose=2) == expected
+    assert len(described) > 2 * count
 
 
 @pytest.mark.parametrize("name", sample(["crash", "payloads", "mixed", "no_checksum", "many_databases"], 3))

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import compress
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,8 +104,8 @@ def extra_info(body: Any) -> list[bytes]:
 
 #: Column, kind, size, prefix and detail of a value.
 _Step = tuple[int, int, int, int, int]
-#: Number of cached rows event headers, and of tables and programs.
-MOST = 1 << 10
+#: Number of cached rows event headers, and of tables and programs; and of the columns of these, in all.
+MOST, _MOST_COLUMNS = 1 << 10, 1 << 18
 #: How many bytes of a header are looked up at once.
 _KEY = 10
 #: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
@@ -236,6 +235,16 @@ class RowProgram:
         return self.pool[: self.clauses[-1]]
 
 
+class _PrintedColumn(NamedTuple):
+    """How the values of a column are printed.
+
+    `texts`: before a value, after it, and instead of NULL or an unknown value.
+    """
+
+    step: _Step
+    texts: tuple[bytes, bytes, bytes]
+
+
 class RowPrograms:
     """The programs of a dump, each with a number.
 
@@ -247,14 +256,17 @@ class RowPrograms:
         self._verbose = verbose
         self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
         self._programs: list[RowProgram] = []
+        self._tables: dict[tuple[bytes, object], list[_PrintedColumn]] = {}
+        self._size = 0  # columns of tables and programs
         self._arrays: tuple[Array, ...] | None = None
 
     def begin(self) -> None:
         """Clear the cache if it is too large, which invalidates all program numbers."""
-        if len(self._numbers) >= MOST:
+        if len(self._numbers) >= MOST or self._size > _MOST_COLUMNS:
             self._numbers.clear()
             self._programs.clear()
-            self._arrays = None
+            self._tables.clear()
+            self._size, self._arrays = 0, None
 
     def __getitem__(self, number: int) -> RowProgram:
         return self._programs[number]
@@ -298,24 +310,16 @@ class RowPrograms:
         return self._arrays
 
     def _make(self, body: Any, table_map: Any, name: bytes | None) -> RowProgram:
-        before, after = self._steps(body, table_map)
+        before, after = self._columns(body, table_map)
+        self._size += len(before) + len(after)
         table = table_name(table_map, name)
         verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
         first = b"### " + verb + b" " + table + (b"\n### SET\n" if body.is_write else b"\n### WHERE\n")
         clauses = [first, b"### SET\n"] if body.is_update else [b"", first] if body.is_write else [first, b""]
-        suffixes = column_suffixes(table_map, self._verbose)
-        pool = b"".join(clauses)
-        limits = [0, len(clauses[0]), len(pool)]
-        texts = []
-        for column, kind, *_ in before + after:
-            suffix, null = suffixes[column]
-            if kind == kernels.UNKNOWN:
-                null = self._unknown(table_map.columns[column])
-            ends = [len(pool)]
-            for piece in (b"###   @%d=" % (column + 1), suffix, null):
-                pool += piece
-                ends.append(len(pool))
-            texts.append(ends)
+        pieces = clauses + [text for column in before + after for text in column.texts]
+        limits = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
+        # Each text ends where the next one begins.
+        starts = np.arange(len(clauses), len(pieces), 3)
         has_options = bool(body.is_partial_update)
         return RowProgram(
             table_map,
@@ -324,11 +328,11 @@ class RowPrograms:
                 len_partial_bits(table_map.num_json_columns) if has_options else -1,
             ),
             (len(before), len(after)),
-            np.array([step[1:] for step in before + after], dtype=np.int64).reshape(-1, 4),
-            [step[0] for step in before + after],
-            pool,
-            np.array(texts, dtype=np.int64).reshape(-1, 4),
-            limits,
+            np.array([column.step[1:] for column in before + after], dtype=np.int64).reshape(-1, 4),
+            [column.step[0] for column in before + after],
+            b"".join(pieces),
+            limits[starts[:, None] + np.arange(4)],
+            limits[: len(clauses) + 1].tolist(),
         )
 
     def _unknown(self, column: MapColumn) -> bytes:
@@ -336,22 +340,34 @@ class RowPrograms:
         text = _UNKNOWN_OF_MARIADB if self.is_mariadb else _UNKNOWN_OF_MYSQL
         return text % (int(column.column_type), number, number)
 
-    def _steps(self, body: Any, table_map: Any) -> tuple[list[_Step], list[_Step]]:
-        """Column, kind, size, prefix and detail of the values of both images."""
+    def _columns(self, body: Any, table_map: Any) -> tuple[list[_PrintedColumn], list[_PrintedColumn]]:
+        """The columns of both images."""
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
         if not has_rows or not table_map.has_known_columns:
             raise GrammarError("the table map does not describe the rows")
         if body.num_columns.value != table_map.num_columns.value:
             raise GrammarError("the rows do not match their table map")
+        key = content_of(table_map), table_map.server_year_bits
+        if key not in self._tables:
+            self._tables[key] = self._columns_of(table_map)
+            self._size += len(self._tables[key])
+        columns = self._tables[key]
+        before = [columns[index] for index in _present(body.columns)]
+        after = [columns[index] for index in _present(body.columns_after)] if body.is_update else before
+        return [] if body.is_write else before, after if body.is_write or body.is_update else []
+
+    def _columns_of(self, table_map: Any) -> list[_PrintedColumn]:
+        """All columns of a table."""
         columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns
-        widths = widths_of(table_map, columns)
-        steps = [self._step(*pair) for pair in zip(table_map.columns, columns, widths, strict=True)]
-        present = [column.is_present for column in body.columns.columns]
-        after = [column.is_present for column in body.columns_after.columns] if body.is_update else present
-        return (
-            [] if body.is_write else list(compress(steps, present)),
-            list(compress(steps, after)) if body.is_write or body.is_update else [],
-        )
+        widths, suffixes = widths_of(table_map, columns), column_suffixes(table_map, self._verbose)
+        printed = []
+        for stored, column, width, (suffix, null) in zip(
+            table_map.columns, columns, widths, suffixes, strict=True
+        ):
+            step = self._step(stored, column, width)
+            null = self._unknown(stored) if step[1] == kernels.UNKNOWN else null
+            printed.append(_PrintedColumn(step, (b"###   @%d=" % (column.index + 1), suffix, null)))
+        return printed
 
     def _step(self, stored: MapColumn, column: Column, width: Width | None) -> _Step:
         kind = _KINDS.get(column.kind)
@@ -364,6 +380,13 @@ class RowPrograms:
         if width is None or not is_usual:
             return column.index, kernels.OTHER, _UNKNOWN_LENGTH, 0, 0
         return column.index, kind, width.fixed, width.prefix, detail
+
+
+def _present(columns: Any) -> list[int]:
+    """The columns that images have, by the bitmap of their event."""
+    bits = np.unpackbits(np.frombuffer(columns.bitmap, dtype=np.uint8), bitorder="little")
+    present: list[int] = np.flatnonzero(bits[: columns.num_columns]).tolist()
+    return present
 
 
 def _detail(kind: int, column: Column) -> int:
