@@ -273,7 +273,7 @@ class TableLines:
         self.style = style
         self._describe = describe
         self.line_size = _LINE_SIZE
-        self._pool, self._words = b"", list[bytes]()
+        self._pool, self._words = bytearray(), list[bytes]()
         self._cells: dict[tuple[int, bool], tuple[int, ...]] = {}
         self._numbers: dict[tuple[object, ...], int] = {}
         self._pieces: list[tuple[int, ...]] = []
@@ -318,7 +318,7 @@ class TableLines:
                 self._arrays = (
                     np.array(self._limits, dtype=np.int64),
                     np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
-                    _bytes(self._pool),
+                    _bytes(bytes(self._pool)),
                     _bytes(self.style.null),
                     _bytes(b"".join(self._words)),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),
