@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.kernels.arrays import Bools, view_of
+from binlog_kaitai.kernels.arrays import Array, Bools, view_of
 from binlog_kaitai.kernels.byte_kernels import same_ranges
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.string_kernels import measure
@@ -29,6 +29,20 @@ class CellError(Exception):
         super().__init__(str(error))
         self.row = row
         self.error = error
+
+
+#: Maximum length of the texts of an array in Arrow, in bytes.
+LONGEST = (1 << 31) - 1
+
+
+def check_ends(ends: Array) -> None:
+    """Check the ends of texts that become one array, int64.
+
+    Raises `CellError`: a text ends after `LONGEST` bytes.
+    """
+    if len(ends) and int(ends[-1]) > LONGEST:
+        error = BinlogError("the texts of one column exceed 2 GiB, Arrow's limit for strings")
+        raise CellError(int(np.argmax(ends > LONGEST)), error)
 
 
 class Cells:

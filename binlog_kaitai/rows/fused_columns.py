@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.log.mapped_memory import LONG, pieces
-from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.column_cells import LONGEST, Cells, check_ends
 from binlog_kaitai.rows.read_kernels import (
     BITS,
     HOW,
@@ -80,7 +80,10 @@ class ColumnValues(NamedTuple):
 
 
 def read_together(chosen: Sequence[tuple[Cells, ReadMethod]]) -> Iterator[ColumnValues]:
-    """The values of several columns of the same rows."""
+    """The values of several columns of the same rows.
+
+    Raises `CellError`: the texts of a column exceed Arrow's limit.
+    """
     if not chosen:
         return
     count, data = len(chosen[0][0]), chosen[0][0].data
@@ -107,10 +110,14 @@ def read_together(chosen: Sequence[tuple[Cells, ReadMethod]]) -> Iterator[Column
     signed[plan[is_strings, VALUES]] = 0
     results = np.zeros((len(chosen), RESULTS), dtype=np.int64)
     read_columns.run(data, starts, count, plan, np.concatenate(more), *views, results)
-    texts = _strings(data, starts, count, plan[is_strings], signed, results[is_strings, TOTAL])
+    fits = results[:, TOTAL] <= LONGEST
+    texts = _strings(data, starts, count, plan[is_strings & fits], signed, results[is_strings & fits, TOTAL])
     memory = pa.py_buffer(out)
     bits = (count + 7) // 8
     for line, (nulls, invalid, _) in enumerate(results.tolist()):
+        if not fits[line]:
+            cells = chosen[line][0]
+            check_ends(np.cumsum(np.maximum(cells.sizes(np.arange(count)) - cells.width.prefix, 0)))
         first, bit_offsets, states = firsts[line], plan[line, BITS], plan[line, STATES]
         yield ColumnValues(
             memory.slice(bit_offsets, bits) if nulls else None,

@@ -14,7 +14,7 @@ from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows import read_kernels as ways
-from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.column_cells import LONGEST, Cells, check_ends
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
@@ -23,9 +23,6 @@ from binlog_kaitai.values.column_kinds import STRINGS, Kind
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
-
-#: Maximum length of the text of an array, in bytes.
-LONGEST = (1 << 31) - 1
 
 #: Maximum number of bytes of an escaped byte.
 _OF_BYTE = 4
@@ -91,7 +88,11 @@ def is_text(strings: pa.Array) -> bool:
 
 
 def of_bytes(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa.Array:
-    """An Arrow string array from bytes and offsets, with nulls for missing values."""
+    """An Arrow string array from bytes and offsets, with nulls for missing values.
+
+    Raises `CellError`: the bytes exceed Arrow's limit.
+    """
+    check_ends(offsets[1:])
     valid = cells.valid
     nulls = len(valid) - int(np.count_nonzero(valid))
     bits = pa.py_buffer(np.packbits(valid, bitorder="little")) if nulls else None
@@ -231,8 +232,10 @@ def choice_texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None) -
         members, limits = known.texts, known.limits
     # The last entry stands for no value.
     lengths = np.append(np.diff(limits), 0)
+    ends = np.cumsum(lengths[numbers])
+    check_ends(ends)
     offsets = np.zeros(count + 1, dtype=np.int32)
-    np.cumsum(lengths[numbers], out=offsets[1:])
+    offsets[1:] = ends
     out = np.empty(int(offsets[-1]) + _SLACK, dtype=np.uint8)
     copy_members.run(members, limits, numbers, offsets, out)
     buffers = [values.valid, pa.py_buffer(offsets), pa.py_buffer(out[: int(offsets[-1])])]

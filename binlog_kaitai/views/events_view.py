@@ -16,7 +16,7 @@ from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.line_arrays import LineProgram, plain
 from binlog_kaitai.log.read_options import EventOptions, Reading
-from binlog_kaitai.rows.string_columns import LONGEST
+from binlog_kaitai.rows.column_cells import LONGEST
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.change_batches import joined_columns, repeated
 from binlog_kaitai.views.event_lines import EventPages, EventsPage

@@ -19,7 +19,7 @@ from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import default_threads
-from binlog_kaitai.rows.column_cells import CellError
+from binlog_kaitai.rows.column_cells import CellError, check_ends
 from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
@@ -257,6 +257,10 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
     def texts(key: str) -> pa.StringArray:
         values = [row[key] for row in rows]
         made = [None if one is None else plain(to_json(one)) for one in values]
+        try:
+            check_ends(np.cumsum([0 if one is None else len(one.encode()) for one in made]))
+        except CellError as error:
+            raise error.error from None
         return pa.array(made, pa.string())
 
     events = np.full(len(rows), index, dtype=np.int64)
@@ -266,8 +270,14 @@ def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
 
 
 def _objects(located: LocatedRows, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
+    """The rows with these images; raises `CellError`: the images exceed Arrow's limit."""
     is_change = located.changes != AFTER
     kinds = located.changes[is_change]
+    for lines in (before, after):
+        try:
+            check_ends(np.zeros(0, dtype=np.int64) if lines is None else lines.ends)
+        except CellError as error:
+            raise CellError(int(np.flatnonzero(is_change)[error.row]), error.error) from None
     return Objects(
         located.events[is_change],
         located.numbers[is_change],

@@ -14,15 +14,17 @@ import zstandard
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core import payload
-from binlog_kaitai.core.grammar import EventType, header_length, header_offset
+from binlog_kaitai.core.grammar import ColumnType, EventType, header_length, header_offset
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.rows import image_walk
+from binlog_kaitai.rows import column_cells, fused_columns, image_walk
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.event_lines import EventsPage
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
+from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case
+from tests.grammar.row_bytes import field, table_map_bytes
 from tests.render.dump_ways import make_quick
 
 #: More than the columns open in one go.
@@ -136,3 +138,39 @@ def test_blocks_are_freed_without_the_garbage_collector(entry: str, monkeypatch:
 
 def _begin_small(reader: BlockReader, begin: Any, *arguments: Any, **named: Any) -> None:
     begin(reader, *arguments, **{**named, "block_size": 200})
+
+
+#: The type of a column, its metadata and members, and a row with a text of 40 bytes in it.
+_TEXTS = {
+    "varchar": (ColumnType.varchar, "ff00", b"", b"\0(" + b"x" * 40),
+    "json": (ColumnType.json, "04", b"", b"\0\x28\0\0\0\x0c\x26" + b"x" * 38),
+    "enum": (ColumnType.string, "f701", field(6, b"\1(" + b"x" * 40), b"\0\1"),
+}
+
+
+@pytest.mark.parametrize("table", [None, "s.t"])
+@pytest.mark.parametrize("kind", _TEXTS)
+def test_texts_that_exceed_the_limit_of_arrow_are_refused(
+    kind: str, table: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of a few rows, after the rows of the events before."""
+    monkeypatch.setattr(column_cells, "LONGEST", 70)
+    monkeypatch.setattr(fused_columns, "LONGEST", 70)
+    column, metadata, members, row = _TEXTS[kind]
+    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+    log = LogMaker(layout)
+    log.add_all(groups[0])
+    log.add(row_event(EventType.table_map_event, table_map_bytes([column], metadata, optional=members)))
+    images, counts, position = bytes.fromhex("070000000000 0100 0200 01 ff"), list[int](), 0
+    for rows in (1, 2):
+        position = len(log.data)
+        log.add(row_event(EventType.write_rows_event, images + rows * row))
+
+    def read() -> None:
+        for batch in bk.read_changes(bytes(log.data), table=table):
+            batch.validate(full=True)
+            counts.append(batch.num_rows)
+
+    with pytest.raises(bk.BinlogError, match="exceed 2 GiB") as caught:
+        read()
+    assert (counts, caught.value.position) == ([1], position)
