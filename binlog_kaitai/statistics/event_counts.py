@@ -243,7 +243,7 @@ class EventCounts:
         """Count the rows of tables; returns the rows of each operation by time, as timeline columns."""
         images = page.images
         chosen = self._left_out.without(images, np.flatnonzero(wanted[images.rows]))
-        rows, counts = images.rows[chosen], page.row_counts[chosen]
+        rows, counts = images.rows[chosen], page.changes.counts[chosen]
         self.uncounted += int((counts == UNKNOWN).sum())
         counts = np.maximum(counts, 0)
         operations = _OPERATION_OF[page.block.types[rows]]

@@ -44,7 +44,6 @@ class TransactionsPage:
     """All events of a block, and the parts of transactions that they form.
 
     `gtids`: the GTIDs in force; None if they are only needed for few transactions.
-    `row_counts`: row count of each rows event, see `row_counts.row_counts`.
     `parts`: the transactions; for one that continues in another block, the part in this block.
     """
 
@@ -59,8 +58,7 @@ class TransactionsPage:
         self.block, self.gtids = block, gtids
         self.images, self.roles, self.segments = images, roles, segments
         self.parts = Parts(block, segments)
-        self.row_counts = row_counts(images)
-        self.changes = Changes.of(images, self.row_counts)
+        self.changes = Changes(images.rows, images.tables, images.table_of, row_counts(images))
 
     def columns(self, *, types: Iterable[int] = (), with_schemas: bool = False) -> pa.RecordBatch:
         """All transactions, see `parts_of`; without `gtids`, some columns are missing."""

@@ -21,7 +21,6 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Outcome, Role, Roles, Segments
 from binlog_kaitai.log.event_gtids import Gtids
 from binlog_kaitai.rows.row_counts import UNKNOWN
-from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 
 if TYPE_CHECKING:
@@ -33,15 +32,15 @@ class Parts:
     """The transactions of a block, numbered, with aggregations of event values.
 
     `number_of`: for each event, the number of its transaction, -1 outside of transactions.
+    `lengths`: number of events of each transaction.
     """
 
     def __init__(self, block: Block, segments: Segments) -> None:
         self._rows, self._starts = segments.rows, segments.starts
         self._count = len(segments.starts)
         self.number_of = np.full(len(block), -1, dtype=np.int64)
-        lengths = np.diff(np.append(self._starts, len(self._rows)))
-        self.number_of[self._rows] = np.repeat(np.arange(self._count), lengths)
-        self._lengths = lengths
+        self.lengths = np.diff(np.append(self._starts, len(self._rows)))
+        self.number_of[self._rows] = np.repeat(np.arange(self._count), self.lengths)
 
     def __len__(self) -> int:
         return self._count
@@ -54,17 +53,12 @@ class Parts:
     @property
     def last(self) -> Ints:
         """Last event of each transaction."""
-        return self._rows[self._starts + self._lengths - 1]
+        return self._rows[self._starts + self.lengths - 1]
 
     def part(self, begin: int, end: int) -> Segments:
         """A range of the transactions, for a block that begins at the first event of the first of them."""
-        rows = self._rows[self._starts[begin] : self._starts[end - 1] + self._lengths[end - 1]]
+        rows = self._rows[self._starts[begin] : self._starts[end - 1] + self.lengths[end - 1]]
         return Segments(rows - rows[0], self._starts[begin:end] - self._starts[begin], False, False)
-
-    @property
-    def lengths(self) -> Ints:
-        """Number of events of each transaction."""
-        return self._lengths
 
     def sums(self, rows: Ints, values: Ints) -> Ints:
         """Sum over the events of each transaction, of values that only the events `rows` have."""
@@ -135,10 +129,6 @@ class Changes(NamedTuple):
     table_of: Ints
     counts: Ints
 
-    @classmethod
-    def of(cls, images: Images, counts: Ints) -> Changes:
-        return cls(images.rows, images.tables, images.table_of, counts)
-
     def part(self, begin: int, end: int) -> Changes:
         """The changes between two events of the block, numbered relative to the first of the two."""
         some = slice(*np.searchsorted(self.rows, (begin, end)).tolist())
@@ -167,7 +157,7 @@ def parts_of(
     """
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
-    ends = _outcomes_of(roles, parts)
+    outcome, meant, statements = _outcomes_of(roles, parts)
     names, table_bytes = _tables(block, parts, changes)
     schemas = _schemas(block, parts) if with_schemas else pa.nulls(len(parts), pa.string())
     columns: dict[str, Array | pa.Array] = {
@@ -177,13 +167,13 @@ def parts_of(
         "start": _earliest(stamps, parts),
         "end": stamps[last],
         "events": parts.lengths,
-        "is_begun": ends.is_begun,
+        "is_begun": parts.any(roles.roles == Role.BEGIN),
         "is_compressed": _compressed(block, parts),
         **_gtid_fields(block, parts),
         "thread_id": _statement_threads(block, parts),
-        "outcome": ends.outcome,
-        "meant": ends.meant,
-        "statement": _definitions(block, ends),
+        "outcome": outcome,
+        "meant": meant,
+        "statement": _definitions(block, meant, statements),
         "schema": schemas,
         "has_type": parts.any(np.isin(block.types, list(types))),
         "tables": names,
@@ -259,30 +249,21 @@ def _picked(values: Array, index: Ints) -> pa.Array:
     return pa.array(padded[index], mask=index < 0)
 
 
-class Ends(NamedTuple):
+def _outcomes_of(roles: Roles, parts: Parts) -> tuple[Codes, Codes, Ints]:
     """How each transaction ended and the kind of its first statement (`Outcome`, int8), with its event."""
-
-    outcome: Codes
-    meant: Codes
-    statement: Ints  # event number
-    is_begun: Bools
-
-
-def _outcomes_of(roles: Roles, parts: Parts) -> Ends:
-    """How each transaction ended, and the kind of its first statement."""
     ends = np.flatnonzero(roles.roles == Role.END)
     outcome = np.append(roles.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
     statements = np.flatnonzero(roles.roles == Role.STATEMENT)
     at = parts.first_of(statements)
     meant = np.append(roles.outcomes[statements], np.int8(Outcome.OPEN))[at]
-    return Ends(outcome, meant, np.append(statements, -1)[at], parts.any(roles.roles == Role.BEGIN))
+    return outcome, meant, np.append(statements, -1)[at]
 
 
-def _definitions(block: Block, ends: Ends) -> pa.Array:
+def _definitions(block: Block, meant: Codes, statements: Ints) -> pa.Array:
     """Text of the first statement of each transaction, if it is a definition."""
-    texts: list[str | None] = [None] * len(ends.meant)
-    for number in np.flatnonzero(ends.meant == Outcome.DDL).tolist():
-        texts[number] = _text(block.event(int(ends.statement[number])))
+    texts: list[str | None] = [None] * len(meant)
+    for number in np.flatnonzero(meant == Outcome.DDL).tolist():
+        texts[number] = _text(block.event(int(statements[number])))
     return pa.array(texts, pa.string())
 
 
