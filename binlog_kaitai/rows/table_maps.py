@@ -79,8 +79,8 @@ class Closings:
         self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
 
 
-#: Maximum number of distinct tables cached.
-_MAX_TABLES = 1 << 12
+#: Maximum number of distinct tables cached, and of their columns in all, which take 2 KB each.
+_MAX_TABLES, _MAX_COLUMNS = 1 << 12, 1 << 19
 
 #: Offsets within a table map: of the table id, and after it.
 _MAP_FIELDS = ("table_id.low", "flags")
@@ -178,6 +178,7 @@ class Tables:
         self.definitions = definitions
         self._maps = MapsInForce[Table | BinlogError]()
         self._tables: dict[tuple[bytes, bool, YearBits], tuple[int, Table | BinlogError]] = {}
+        self._columns = 0  # of these tables, with those that were replaced
         self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block with errors
         self.validator = BodyValidator()  # of the parts of rows events before the rows
         self._changes = 0  # number of statements that may have changed a definition
@@ -275,9 +276,11 @@ class Tables:
             table = error
         if isinstance(earlier, Table) and isinstance(table, Table) and earlier.schema == table.schema:
             earlier.mismatch, table = table.mismatch, earlier
-        if len(self._tables) >= _MAX_TABLES:
+        if len(self._tables) >= _MAX_TABLES or self._columns >= _MAX_COLUMNS:
             self._tables.clear()
+            self._columns = 0
         self._tables[key] = self._changes, table
+        self._columns += len(table.schema.columns) if isinstance(table, Table) else 0
         return table
 
     def _observe(self, block: Block, row: int) -> None:

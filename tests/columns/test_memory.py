@@ -17,9 +17,11 @@ from binlog_kaitai.core import payload
 from binlog_kaitai.core.grammar import ColumnType, EventType, header_length, header_offset
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.rows import column_cells, fused_columns, image_walk
+from binlog_kaitai.rows import column_cells, fused_columns, image_walk, table_maps
+from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.event_lines import EventsPage
+from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.columns.test_rows_hostile import row_event
@@ -174,3 +176,19 @@ def test_texts_that_exceed_the_limit_of_arrow_are_refused(
     with pytest.raises(bk.BinlogError, match="exceed 2 GiB") as caught:
         read()
     assert (counts, caught.value.position) == ([1], position)
+
+
+def test_as_many_tables_are_cached_as_have_few_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    log, cached = case("mysql-9.7", "types_full").logs[0], list[int]()
+    take, expected = Tables.take, b"".join(map(bytes, write_rows(log)))
+
+    def noted(tables: Tables, *arguments: Any) -> Any:
+        taken = take(tables, *arguments)
+        known = [table for _, table in tables._tables.values() if isinstance(table, Table)]
+        cached.append(sum(len(table.schema.columns) for table in known[:-1]))
+        return taken
+
+    monkeypatch.setattr(Tables, "take", noted)
+    monkeypatch.setattr(table_maps, "_MAX_COLUMNS", 8)
+    assert b"".join(map(bytes, write_rows(log))) == expected
+    assert max(cached) < 8
