@@ -73,7 +73,7 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
 @click.command()
 @click.argument("source", metavar="SOURCE")
 @options.keys
-@options.option("--to target", "The new log.", "FILE", type=options.LocalPath(), required=True)
+@options.new_file("--to target", "The new log.", required=True)
 @options.flag("--keep-partial", "Also keep intact events of incomplete transactions.")
 @options.option("--format-from", "Use the format description of this log, from the same server.", "LOG")
 @options.flag("--overwrite", "Overwrite an existing file.")
@@ -125,12 +125,8 @@ def repair(
 
 @click.command()
 @options.sources
-@options.option(
-    "--to target",
-    "The new log; for several logs, a directory.",
-    "FILE|DIR",
-    type=options.LocalPath(),
-    required=True,
+@options.new_file(
+    "--to target", "The new log; for several logs, a directory.", metavar="FILE|DIR", required=True
 )
 @options.flag("--overwrite", "Overwrite existing files.")
 @options.filters

@@ -33,39 +33,25 @@ _ON, _OFF = frozenset(("1", "on", "true")), frozenset(("0", "off", "false"))
 _SUFFIXES = "kmgtpe"
 _GTID = re.compile(r"[0-9]+-[0-9]+-[0-9]+")
 
-#: Options that name a server, or request something that only a server has.
+#: Options that name a server, or request something that only a server has; a slash is between names of one.
 _OF_SERVERS = (
-    ("-h", "--host"),
-    ("-P", "--port"),
-    ("-u", "--user"),
-    ("-S", "--socket"),
-    ("--protocol",),
-    ("--read-from-remote-source",),
-    ("--read-from-remote-master",),
-    ("--stop-never-slave-server-id",),
-    ("--connection-server-id",),
-    ("--bind-address",),
+    "-h/--host -P/--port -u/--user -S/--socket --protocol --read-from-remote-source "
+    "--read-from-remote-master --stop-never-slave-server-id --connection-server-id "
+    "--bind-address --server-id-bits"
 )
-_FLAGS_OF_SERVERS = (("-R", "--read-from-remote-server"), ("--stop-never",), ("--raw",))
+_FLAGS_OF_SERVERS = "-R/--read-from-remote-server --stop-never --raw"
+_MAYBE_WITH_VALUES = "-#/--debug --print-defaults -p/--password"
 #: Options that tune a connection or the client's memory, without effect on reading files.
 _WITHOUT_EFFECT = (
-    "binlog-row-event-max-size character-sets-dir compression-algorithms default-auth "
-    "open-files-limit plugin-dir server-public-key-path ssl-ca ssl-capath ssl-cert ssl-cipher ssl-crl "
-    "ssl-crlpath ssl-fips-mode ssl-fp ssl-fplist ssl-key ssl-mode ssl-session-data tls-ciphersuites "
-    "tls-sni-servername tls-version zstd-compression-level defaults-file defaults-extra-file "
-    "defaults-group-suffix login-path"
+    "--binlog-row-event-max-size --character-sets-dir --compression-algorithms --default-auth "
+    "--open-files-limit --plugin-dir --server-public-key-path --ssl-ca --ssl-capath --ssl-cert --ssl-cipher "
+    "--ssl-crl --ssl-crlpath --ssl-fips-mode --ssl-fp --ssl-fplist --ssl-key --ssl-mode --ssl-session-data "
+    "--tls-ciphersuites --tls-sni-servername --tls-version --zstd-compression-level --defaults-file "
+    "--defaults-extra-file --defaults-group-suffix --login-path"
 )
 _FLAGS_WITHOUT_EFFECT = (
-    ("-C", "--compress"),
-    ("--get-server-public-key",),
-    ("--ssl",),
-    ("--ssl-session-data-continue-on-failed-reuse",),
-    ("--ssl-verify-server-cert",),
-    ("--debug-check",),
-    ("--debug-info",),
-    ("--no-defaults",),
-    ("--no-login-paths",),
-    ("--gtid-strict-mode",),
+    "-C/--compress --get-server-public-key --ssl --ssl-session-data-continue-on-failed-reuse "
+    "--ssl-verify-server-cert --debug-check --debug-info --no-defaults --no-login-paths --gtid-strict-mode"
 )
 #: Options of the clients that are not supported here.
 _REFUSED = {
@@ -209,19 +195,17 @@ def _refuse(context: click.Context, parameter: click.Parameter, value: object) -
 
 def options_without_meaning(command: options.Command) -> options.Command:
     """Add the clients' options that do not apply to files: they are rejected, or have no effect."""
-    hidden = partial(click.option, hidden=True, expose_value=False)
-    optional = partial(hidden, is_flag=False, flag_value="-", callback=_refuse)
-    for names in _OF_SERVERS:
-        command = hidden(*names, callback=_refuse)(command)
-    for names in _FLAGS_OF_SERVERS:
-        command = hidden(*names, cls=ClientFlag, callback=_refuse)(command)
-    for name in _WITHOUT_EFFECT.split():
-        command = hidden(f"--{name}")(command)
-    for names in _FLAGS_WITHOUT_EFFECT:
-        command = hidden(*names, cls=ClientFlag)(command)
-    command = hidden("--server-id-bits", callback=_refuse)(command)
-    for names in (("-#", "--debug"), ("--print-defaults",), ("-p", "--password")):
-        command = optional(*names)(command)
+    hidden: dict[str, Any] = {"hidden": True, "expose_value": False}
+    refused, flag = {**hidden, "callback": _refuse}, {"cls": ClientFlag}
+    for names, settings in (
+        (_OF_SERVERS, refused),
+        (_FLAGS_OF_SERVERS, refused | flag),
+        (_WITHOUT_EFFECT, hidden),
+        (_FLAGS_WITHOUT_EFFECT, hidden | flag),
+        (_MAYBE_WITH_VALUES, refused | {"is_flag": False, "flag_value": "-"}),
+    ):
+        for option in names.split():
+            command = click.option(*option.split("/"), **settings)(command)
     return command
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @options.zone
 @options.flag("--wide", "Do not wrap lines to the terminal width.")
 @options.flag("--full in_full", "Show fields longer than 4 KiB in full.")
-@options.option("--html", "Write a page, the viewer, with the log in it.", "FILE", type=options.LocalPath())
+@options.new_file("--html", "Write a page, the viewer, with the log in it.")
 @options.option("--start-position start", "With --html: start here.", "N", type=options.number)
 @options.option("--stop-position stop", "With --html: stop here.", "N", type=options.number)
 @options.ddl

@@ -39,12 +39,7 @@ EXIT_UNREACHABLE = 4
     default=10,
 )
 @options.option("--defaults-file", "Read only this option file.", "FILE", type=click.Path())
-@options.option(
-    "--metrics-file",
-    "Keep this file up to date for Prometheus.",
-    "FILE",
-    type=options.LocalPath(path_type=Path),
-)
+@options.new_file("--metrics-file", "Keep this file up to date for Prometheus.")
 @options.option("--compress", "Compress logs that the server has closed.", type=click.Choice(("zstd",)))
 @options.option("--store", "Copy closed logs to this folder of an object store.", "URL")
 @options.option(
@@ -82,7 +77,9 @@ def fetch(url: str, target: str, output: str, **settings: Any) -> None:
         raise UsageError("--keep-local requires --store")
     if settings["semi_sync"] and not settings["follow"]:
         raise UsageError("--semi-sync requires --follow")
-    options.refuse_inputs(settings["metrics_file"], [target, settings["defaults_file"]])
+    if (metrics := settings["metrics_file"]) is not None:
+        options.refuse_inputs(metrics, [target, settings["defaults_file"]])
+        settings["metrics_file"] = Path(metrics)
     is_json = output == "json"
     try:
         with handling(interrupt, signal.SIGTERM):

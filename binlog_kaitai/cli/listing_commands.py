@@ -121,8 +121,8 @@ def events(
 @options.formats("table", "json", "csv", "debezium")
 @options.several("--show", _SHOWN, "NAMES", f"Extra columns, comma-separated: {', '.join(_SHOWN)}.")
 @options.flag("--vertical -G", "Print a line for each column, like \\G in mysql.")
-@options.option("--limit", "Print only the first N rows.", "N", type=click.IntRange(min=1))
-@options.option("--tail last", "Print only the last N rows.", "N", type=click.IntRange(min=1))
+@options.count("--limit", "Print only the first N rows.")
+@options.count("--tail last", "Print only the last N rows.")
 @options.changes
 @options.ddl
 @options.jobs
@@ -217,18 +217,11 @@ def rows(
         _write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
         return
 
+    selected: dict[str, Any] = {"ddl": ddl, "origins": origins, "choice": choice}
+    read = partial(write_rows, logs, Filters.of(**filters), form=shape.form, threads=jobs, **selected)
+
     def lines(**reading: Any) -> Iterator[bytes | memoryview]:
-        chosen = Filters.of(**filters)
-        texts = write_rows(
-            logs,
-            chosen,
-            form=shape.form,
-            ddl=ddl,
-            origins=origins,
-            choice=choice,
-            threads=jobs,
-            **reading,
-        )
+        texts = read(**reading)
         if limit or last:
             from binlog_kaitai.render.row_listing import first_records, last_records
 
@@ -273,7 +266,7 @@ def _shape_of(
     "Sort in descending order; default: log order.",
     type=click.Choice(("size", "duration", "rows", "events")),
 )
-@options.option("--limit", "Print only the first N transactions.", "N", type=click.IntRange(min=1))
+@options.count("--limit", "Print only the first N transactions.")
 @options.operations("Only transactions with row changes of this kind. *")
 @options.option(
     "--min-size",

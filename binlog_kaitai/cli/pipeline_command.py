@@ -52,12 +52,7 @@ _OF_SOURCES = (
 @options.paths("sources", metavar="[SOURCE...]", required=False)
 @options.option("--to target", "Directory or URL of the lake.", "LAKE", required=True)
 @options.storage_options
-@options.option(
-    "--servers",
-    "Load several sources, named in this TOML file.",
-    "FILE",
-    type=click.Path(exists=True, dir_okay=False),
-)
+@options.existing_file("--servers", "Load several sources, named in this TOML file.")
 @options.option(
     "--into",
     "With --servers: a lake for each source, in folders of LAKE; or one, with a column _source.",
@@ -131,13 +126,8 @@ _OF_SOURCES = (
     "OLD=NEW",
 )
 @options.flag("--dry-run", "Print what would be loaded, without writing. Needs no Spark.")
-@options.option("--progress-file", "Append a line of JSON for each batch.", "FILE", type=options.LocalPath())
-@options.option(
-    "--metrics-file",
-    "Keep metrics in this file, in Prometheus' text format.",
-    "FILE",
-    type=options.LocalPath(),
-)
+@options.new_file("--progress-file", "Append a line of JSON for each batch.")
+@options.new_file("--metrics-file", "Keep metrics in this file, in Prometheus' text format.")
 @options.flag("--ui", "Serve Spark's user interface.")
 @options.option("--master", "Spark master, such as local[4]; set by spark-submit itself.", "URL")
 @options.option("--conf settings", "A Spark setting. *", "NAME=VALUE")

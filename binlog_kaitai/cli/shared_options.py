@@ -63,7 +63,7 @@ def _files_read(context: click.Context) -> list[str]:
     return files
 
 
-def refuse_inputs(target: str | os.PathLike[str] | None, sources: Iterable[str | None]) -> None:
+def refuse_inputs(target: str | None, sources: Iterable[str | None]) -> None:
     """Refuse an output that is a source, one of its logs, or a file that an option reads."""
     if target is None:
         return
@@ -152,10 +152,8 @@ class LocalPath(click.Path):
     `instead`: what to do with a URL.
     """
 
-    def __init__(
-        self, *, instead: str = _COPY, dir_okay: bool = True, path_type: type[os.PathLike[str]] | None = None
-    ) -> None:
-        super().__init__(dir_okay=dir_okay, path_type=path_type)
+    def __init__(self, *, instead: str = _COPY, dir_okay: bool = True) -> None:
+        super().__init__(dir_okay=dir_okay)
         self._instead = instead
 
     def convert(
@@ -166,6 +164,14 @@ class LocalPath(click.Path):
                 f"{os.fspath(value)} is a URL; output must be a local path: {self._instead}", param, ctx
             )
         return super().convert(value, param, ctx)
+
+
+#: An option for a file to write.
+new_file = partial(option, metavar="FILE", type=LocalPath())
+#: An option for a file to read.
+existing_file = partial(option, metavar="FILE", type=click.Path(exists=True, dir_okay=False))
+#: An option for how many of something, from 1 on.
+count = partial(option, metavar="N", type=click.IntRange(min=1))
 
 
 def target(help_text: str, *, instead: str = _COPY) -> Callable[[Command], Command]:
@@ -242,11 +248,9 @@ def _credentials(context: click.Context, option: click.Parameter, path: str | No
 
 
 #: The command gets what the file contains.
-storage_options = option(
+storage_options = existing_file(
     "--storage-options",
     "Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
-    "FILE",
-    type=click.Path(exists=True, dir_okay=False),
     callback=_credentials,
 )
 
@@ -271,12 +275,7 @@ def _renames(context: click.Context, option: click.Parameter, pairs: tuple[str, 
 
 #: The command gets the new names of databases by the old ones.
 rewrite_db = option("--rewrite-db", "Rename a database. *", "OLD->NEW", callback=_renames)
-jobs = option(
-    "--jobs",
-    "Number of threads; default: 1, or for changed rows one per processor, at most 4.",
-    "N",
-    type=click.IntRange(min=1),
-)
+jobs = count("--jobs", "Number of threads; default: 1, or for changed rows one per processor, at most 4.")
 
 
 def filters(command: Command) -> Command:

@@ -41,7 +41,7 @@ _CHART_STEPS = 72
 )
 @options.option("--top", "Number of entries in rankings.", "N", type=click.IntRange(0, 10_000), default=10)
 @options.jobs
-@options.option("--html", "Write an HTML report.", "FILE", type=options.LocalPath())
+@options.new_file("--html", "Write an HTML report.")
 def stats(
     sources: tuple[str, ...],
     output: str | None,
