@@ -52,6 +52,7 @@ class ContradictionError(Exception):
 class Alteration:
     """Parses the clauses of one ALTER TABLE, then applies them.
 
+    `table`: without columns, for any table: the clauses are only parsed.
     `partition_tables`: tables created from partitions; they have the same columns.
     """
 
@@ -232,9 +233,9 @@ class Alteration:
             self._drop_column(cursor)
 
     def _number_of(self, name: str, *, may_miss: bool) -> int | None:
-        """The number of an existing column; None if there is none and the statement allows that."""
+        """The number of an existing column; None if there is none, which the statement may allow."""
         number = self._table.find(name)
-        if number is None and not may_miss:
+        if number is None and not may_miss and self._table.columns:
             raise ContradictionError(f"column {name} not found")
         return number
 

@@ -6,6 +6,7 @@ A statement may also name tables that it only reads; the tables it changes are a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
 from binlog_kaitai.ddl.lexer import (
     COMMA,
@@ -13,10 +14,16 @@ from binlog_kaitai.ddl.lexer import (
     TokenCursor,
     TokenKind,
     UnreadableError,
+    is_harmless,
+    may_affect_tables,
     may_change_rows,
+    split,
     tokens_of,
 )
 from binlog_kaitai.ddl.statements import Name, skip_variables
+from binlog_kaitai.ddl.store import Session
+
+_DEFINITIONS = frozenset(("CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE"))
 
 _VERBS = frozenset(("INSERT", "REPLACE", "UPDATE", "DELETE", "LOAD"))
 _MODIFIERS = frozenset(("LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "QUICK", "IGNORE", "INTO", "FROM"))
@@ -27,30 +34,34 @@ _AFTER_TABLES = frozenset(("SET", "WHERE", "ORDER", "LIMIT", "RETURNING", "VALUE
 _QUERIES = frozenset(("SELECT", "WITH", "VALUES", "TABLE"))
 
 
-def changed_tables(query: bytes, sql_mode: Callable[[], int]) -> list[Name]:
-    """The tables that a statement may change rows of, each once.
+def changed_tables(query: bytes, read: Callable[[], tuple[str | None, Session]]) -> list[Name] | None:
+    """The tables that a statement may change rows of, each once; None if that cannot be known.
 
-    `query`: the statement. Bytes that are not valid UTF-8 become surrogates in the names.
-    `sql_mode`: returns the mode of the session; called only if the names depend on it.
+    The effect of a statement on a whole table, such as TRUNCATE's, is not meant here.
+
+    `read`: returns the text, None if it cannot be decoded, and the session; called only if the names depend
+    on them.
     """
     if not may_change_rows(query):
-        return []
+        return [] if may_affect_tables(query) or is_harmless(query) else None
     try:
-        tokens = _beginning(query.decode("utf-8", "surrogateescape"), sql_mode)
-        return list(dict.fromkeys(_changed(TokenCursor(tokens))))
-    except (UnreadableError, RecursionError):
-        return []
+        names = _changed(TokenCursor(_beginning(query, read)))
+        "".join(name for one in names or () for name in one).encode()
+    except (UnreadableError, UnicodeEncodeError, RecursionError):
+        return None
+    return None if names is None else list(dict.fromkeys(names))
 
 
-def _beginning(text: str, sql_mode: Callable[[], int]) -> list[Token]:
-    """The tokens that name tables. Only the quoting of strings depends on the session's mode."""
-    try:
-        tokens = list(_heading(tokens_of(text)))
-        if not any(token.kind is TokenKind.STRING for token in tokens):
+def _beginning(query: bytes, read: Callable[[], tuple[str | None, Session]]) -> list[Token]:
+    """The tokens that name tables."""
+    with suppress(UnreadableError):  # possibly only in this mode
+        tokens = list(_heading(tokens_of(query.decode("utf-8", "surrogateescape"))))
+        if all(token.text.isascii() and token.kind is not TokenKind.STRING for token in tokens):
             return tokens
-    except UnreadableError:
-        pass  # possibly only in this mode
-    return list(_heading(tokens_of(text, sql_mode())))
+    text, session = read()
+    if text is None:
+        raise UnreadableError("its character set is not known")
+    return list(_heading(tokens_of(text, session.sql_mode, is_single_byte=session.is_single_byte)))
 
 
 def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
@@ -69,19 +80,27 @@ def _heading(tokens: Iterable[Token]) -> Iterator[Token]:
         yield token
 
 
-def _changed(cursor: TokenCursor) -> list[Name]:
+def _changed(cursor: TokenCursor) -> list[Name] | None:
     skip_variables(cursor)
     _skip_named_queries(cursor)
     verb = cursor.next().keyword
+    if verb in _DEFINITIONS:
+        return []
     if verb == "LOAD":
         while cursor and not cursor.skip("INTO", "TABLE"):
             cursor.next()
-        return [cursor.dotted_name()] if cursor else []
+        return [cursor.dotted_name()] if cursor else None
+    if verb == "REPAIR":
+        cursor.skip_one("NO_WRITE_TO_BINLOG", "LOCAL")
+        if not cursor.skip_one("TABLE", "TABLES"):
+            return None
+        return [TokenCursor(part).dotted_name() for part in split(cursor.rest())]
     while cursor.keyword() in _MODIFIERS:
         cursor.next()
     if verb in ("INSERT", "REPLACE"):
         return [cursor.dotted_name()]
-    return list(_tables(cursor)) if verb in ("UPDATE", "DELETE") else []
+    # Others are logged if a function that they call changes rows.
+    return list(_tables(cursor)) if verb in ("UPDATE", "DELETE") else None
 
 
 def _skip_named_queries(cursor: TokenCursor) -> None:

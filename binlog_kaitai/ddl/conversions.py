@@ -7,11 +7,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from binlog_kaitai.core.grammar import masks
+from binlog_kaitai.ddl.alter import Alteration
+from binlog_kaitai.ddl.column_charsets import CharsetChange
 from binlog_kaitai.ddl.definition_changes import column_clauses
-from binlog_kaitai.ddl.lexer import Token, TokenCursor
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError
 from binlog_kaitai.ddl.statements import AlterTable
 from binlog_kaitai.values.column_kinds import of_type, sql_type
-from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, ColumnDefinition, TableDefinition
 
 #: In one of these modes a value that the new type cannot have ends the statement. In every mode, numbers and
 #: times are rounded, and blanks are cut off.
@@ -26,6 +28,9 @@ _TEXTS = ("tinytext", "text", "mediumtext", "longtext")
 _BLOBS = ("tinyblob", "blob", "mediumblob", "longblob")
 _UNICODE = ("utf8mb4", "utf16", "utf16le", "utf32")
 _TIMES = ("time", "datetime", "timestamp")
+
+#: Takes any clause that can be parsed: it has no columns that a clause could contradict.
+_NO_TABLE = TableDefinition("", "", ())
 
 
 @dataclass(frozen=True)
@@ -48,8 +53,13 @@ def conversions_by(
     """The columns whose values a statement converts, given the table before and after it.
 
     ``*`` for all: the table is unknown, or the statement may remove rows.
-    Raises `UnreadableError`: a clause cannot be parsed.
+    Raises `UnreadableError`: a clause cannot be parsed, or does not fit the table before it.
     """
+    if after is None:
+        charsets = CharsetChange(UNKNOWN_CHARSET, UNKNOWN_CHARSET, UNKNOWN_CHARSET)
+        Alteration(_NO_TABLE, statement.clauses, sql_mode, charsets)
+        if before is not None:
+            raise UnreadableError("it contradicts the definition of the table")
     columns = list(column_clauses(statement.clauses))
     redefined = {one.new.casefold() for one in columns if one.verb in ("CHANGE", "MODIFY")}
     is_every = statement.removes_rows or bool(redefined)

@@ -256,20 +256,27 @@ def _begins_with(words: str) -> str:
 # Not compiled before the first use: the short commands need none of them.
 _DEFINES_BYTES = _begins_with(r"CREATE|ALTER|DROP|RENAME|SET\s+STATEMENT").encode()
 _EMPTIES_BYTES = _begins_with("TRUNCATE").encode()
-_CHANGES_BYTES = _begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|WITH|SET\s+STATEMENT").encode()
+_CHANGES_BYTES = _begins_with(r"INSERT|REPLACE|UPDATE|DELETE|LOAD|REPAIR|WITH|SET\s+STATEMENT").encode()
+_HARMLESS_BYTES = (
+    _begins_with(
+        "BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|XA|GRANT|REVOKE|FLUSH|OPTIMIZE|INSTALL|UNINSTALL"
+        r"|SET(?!(?:\s|/\*.*?\*/)+STATEMENT\b)|ANALYZE\s+(?:\w+\s+)?TABLES?"
+    )
+    + rf"|(?:{COMMENT})*+(?:\#|--|\Z)"  # nothing but comments
+).encode()
 
 
-def may_matter_bytes(query: bytes) -> bool:
+def may_matter_bytes(query: bytes | memoryview) -> bool:
     """Whether a statement (bytes, as in its event) may change a definition, by its first word."""
     return re.match(_DEFINES_BYTES, query) is not None
 
 
-def may_truncate(query: bytes) -> bool:
+def may_truncate(query: bytes | memoryview) -> bool:
     """Whether a statement (bytes, as in its event) may truncate a table, by its first word."""
     return re.match(_EMPTIES_BYTES, query) is not None
 
 
-def may_affect_tables(query: bytes) -> bool:
+def may_affect_tables(query: bytes | memoryview) -> bool:
     """Whether a statement (bytes, as in its event) may change a definition or truncate a table."""
     return may_matter_bytes(query) or may_truncate(query)
 
@@ -277,6 +284,11 @@ def may_affect_tables(query: bytes) -> bool:
 def may_change_rows(query: bytes) -> bool:
     """Whether a statement (bytes, as in its event) may change rows, by its first word."""
     return re.match(_CHANGES_BYTES, query) is not None
+
+
+def is_harmless(query: bytes) -> bool:
+    """Whether a statement (bytes, as in its event) changes no table, by its first word."""
+    return re.match(_HARMLESS_BYTES, query) is not None
 
 
 _PIECE = r"""(?aimsx)^[ \t]*DELIMITER[ \t]+(?P<new>\S+)[^\n]*\n?

@@ -239,7 +239,7 @@ def _begins_query(cursor: TokenCursor, distance: int) -> bool:
     word, after = cursor.keyword(distance), cursor.keyword(distance + 1)
     if word == "WITH":
         return after not in ("SYSTEM", "PARSER")
-    return word in ("SELECT", "VALUES") and after not in ("LESS", "IN")
+    return word in ("SELECT", "VALUES", "TABLE") and after not in ("LESS", "IN")
 
 
 def read_elements(cursor: TokenCursor, sql_mode: int) -> Elements:

@@ -5,13 +5,16 @@ A reader that maintains table contents from row changes must know about them.
 
 from __future__ import annotations
 
+import re
 import zlib
 from bisect import bisect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from heapq import merge
+from itertools import chain, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Union
 
@@ -23,7 +26,7 @@ from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.conversions import Conversions, conversions_by
 from binlog_kaitai.ddl.definition_changes import column_clauses
 from binlog_kaitai.ddl.definitions import Definitions
-from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, may_affect_tables, may_truncate
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables, tokens_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -33,10 +36,11 @@ from binlog_kaitai.ddl.statements import (
     RenameTables,
     Statement,
     TruncateTable,
+    is_half_done,
     qualified,
     read_statement,
     session_of,
-    statement_of,
+    skip_variables,
     text_of,
 )
 from binlog_kaitai.ddl.store import Session, TableKey
@@ -47,24 +51,40 @@ from binlog_kaitai.rows import rolled_back_rows, table_maps
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
 
-#: Clauses of ALTER TABLE that remove or add rows.
-_MOVES_ROWS = frozenset({"TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT"})
+#: First words of clauses of ALTER TABLE that remove or add rows, also of another table that they name.
+_MOVES_ROWS = ("TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT")
+_MOVE_ROWS = (["DROP", "PARTITION"], ["CONVERT", "PARTITION"], ["CONVERT", "TABLE"])
 
-#: Types of statements whose text only the event reader can provide: it is compressed, or names a file.
+#: Types of events whose text only the event reader can provide: it is compressed, or names a file.
 _BY_READER = (EventType.query_compressed_event, EventType.execute_load_query_event)
 
-#: The reason if rows have changed without rows events.
+#: LOAD DATA as MySQL logged it before 5.0.3.
+_OLD_LOADS = (EventType.load_event, EventType.new_load_event, EventType.create_file_event)
+
+#: Stands for a statement that cannot be read.
+_NO_TEXT = b"\0"
+
+#: In an ALTER TABLE: it may concern other tables. In a CREATE TABLE: it may have a query.
+_MAY_NAME_OTHERS = re.compile(rb"(?i)RENAME|EXCHANGE|CONVERT")
+_MAY_HAVE_QUERY = re.compile(rb"(?is)\bSELECT\b|\bVALUES\s*(?:ROW\s*)?\(|\bTABLE\b.*\bTABLE\b")
+
+#: Reasons why contents are not determined: of a table, and of any.
 LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
+_MAY_CHANGE_ANY = "a statement cannot be read, or calls a function: it may have changed any table"
+_INCIDENT = "the log has an incident: changes of any table may be missing"
 
 
 class EffectKind(StrEnum):
     """Kinds of effects on a table, or on a transaction, whose `table_name` is the XA identifier.
 
+    `CREATED`: a new table has no rows.
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
     another.
-    `KEYED` is no effect, but what a lake notes in their order: the primary key of a table.
+    `KEYED` and `UNNAMED` are no effects, but what a lake notes in their order: the primary key of a table,
+    and why its columns have no names.
     """
 
+    CREATED = "created"
     EMPTIED = "emptied"
     RENAMED = "renamed"
     COLUMNS_MOVED = "columns_moved"
@@ -75,6 +95,7 @@ class EffectKind(StrEnum):
     COMMITTED = "committed"
     ROLLED_BACK = "rolled_back"
     KEYED = "keyed"
+    UNNAMED = "unnamed"
 
 
 @dataclass(frozen=True)
@@ -84,7 +105,8 @@ class Effect:
     `position`: position of the statement's event.
     `start`: start of a prepared transaction.
     `reason`: why the content of a table is no longer determined, or not until its rows change.
-    `schema_name`, `table_name`: the table; an empty table name means all tables of the database.
+    `schema_name`, `table_name`: the table; an empty table name means all tables of the database, two empty
+    names mean all tables.
     `new_schema_name`, `new_table_name`: new name of a renamed table.
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
     """
@@ -110,10 +132,11 @@ class Prepared:
 
 @dataclass(frozen=True)
 class TextChange:
-    """A statement that changes rows of a table and is logged as text."""
+    """A statement that changes rows of a table without logging them; without names, of any."""
 
-    schema_name: str
-    table_name: str
+    schema_name: str = ""
+    table_name: str = ""
+    reason: str = _MAY_CHANGE_ANY
 
 
 #: What a statement, or the end of a transaction, may be.
@@ -135,9 +158,13 @@ class Statements:
         rows = table_maps.statements_in(block, _may_matter)
         statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
         statements += list(self._text_changes(block, rows))
+        for row in block.rows_of(EventType.incident_event).tolist():
+            statements.append((int(block.positions[row]), TextChange(reason=_INCIDENT)))
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body, position = table_maps.statement_body(block, row), int(block.positions[row])
-            if not isinstance(body, BinlogError) and not body.is_one_phase:
+            if isinstance(body, BinlogError):
+                statements.append((position, TextChange()))
+            elif not body.is_one_phase:
                 start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
                 statements.append((position, Prepared(start, rolled_back_rows.xid_text(body))))
         return sorted(statements, key=lambda positioned: positioned[0])
@@ -150,14 +177,16 @@ class Statements:
         for row, query, schema in texts_in(block):
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
-            for name in changed_tables(query, partial(_sql_mode, block, row)):
-                if (change := TextChange(*qualified(name, schema))) not in self._known:
+            names = changed_tables(query, partial(_read, block, row))
+            changes = [TextChange(*qualified(name, schema), LOGGED_AS_TEXT) for name in names or ()]
+            for change in changes if names is not None else [TextChange()]:
+                if change not in self._known:
                     self._known.add(change)
                     yield int(block.positions[row]), change
 
 
 def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
-    """The statements of a block that may change rows, with their default databases."""
+    """The statements of a block, with their default databases; `_NO_TEXT` for one that cannot be read."""
     return merge(_plain_texts(block), _other_texts(block), key=itemgetter(0))
 
 
@@ -167,133 +196,212 @@ def _plain_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
         return
     body = block.statement_bodies
     ranges = (*body.ranges("query"), *body.ranges("schema_name"))
-    for row, start, length, name_at, name_length in zip(
-        rows.tolist(), *(values.tolist() for values in ranges), strict=True
-    ):
+    values = (values[body.matches].tolist() for values in (rows, *ranges))
+    for row, start, length, name_at, name_length in zip(*values, strict=True):
         schema = bytes(block.data[name_at : name_at + name_length])
         yield row, bytes(block.data[start : start + length]), schema.decode("utf-8", "surrogateescape")
 
 
 def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
-    """Compressed statements, and LOAD DATA."""
-    for row in np.sort(np.concatenate([block.rows_of(kind) for kind in _BY_READER])).tolist():
+    """Compressed statements, LOAD DATA, and events with another layout."""
+    rows = [block.rows_of(kind) for kind in (*_BY_READER, *_OLD_LOADS)]
+    if len(block.statements):
+        rows.append(block.statements[~block.statement_bodies.matches])
+    for row in np.sort(np.concatenate(rows)).tolist():
         body = table_maps.statement_body(block, row)
-        try:
-            if not isinstance(body, BinlogError):
-                yield row, bytes(body.query), body.schema_name
-        except zlib.error:
-            pass  # the definitions have dropped the tables it names
+        query, schema = _NO_TEXT, ""
+        if block.types[row] not in _OLD_LOADS and not isinstance(body, BinlogError):
+            with suppress(zlib.error):
+                query, schema = bytes(body.query), body.schema_name
+        yield row, query, schema
 
 
-def _sql_mode(block: Block, row: int) -> int:
+def _read(block: Block, row: int) -> tuple[str | None, Session]:
+    """The text of a statement, None if it cannot be decoded, and its session."""
     body = table_maps.statement_body(block, row)
-    return 0 if isinstance(body, BinlogError) else session_of(body).sql_mode
+    return (None, Session()) if isinstance(body, BinlogError) else (text_of(body), session_of(body))
 
 
-def _may_matter(query: bytes) -> bool:
+def _may_matter(query: bytes | memoryview) -> bool:
     return may_affect_tables(query) or rolled_back_rows.END.match(query) is not None
 
 
 def take_statement(position: int, body: TableStatement, definitions: Definitions) -> list[Effect]:
-    """Apply a statement to the definitions; returns its effects on whole tables."""
+    """Apply a statement to the definitions; returns its effects on whole tables.
+
+    A statement that cannot be read makes the tables unclear that it may have changed.
+    """
+    effect = partial(Effect, position)
     if isinstance(body, Prepared):
-        return [Effect(position, EffectKind.PREPARED, "", body.xid, start=body.start)]
+        return [effect(EffectKind.PREPARED, "", body.xid, start=body.start)]
     if isinstance(body, TextChange):
-        return [
-            Effect(position, EffectKind.UNCLEAR, body.schema_name, body.table_name, reason=LOGGED_AS_TEXT)
-        ]
+        return [effect(EffectKind.UNCLEAR, body.schema_name, body.table_name, reason=body.reason)]
     if isinstance(body, BinlogError):
         definitions.observe_query(body)
-        return []
-    effect, schema = partial(Effect, position), body.schema_name
+        return [effect(EffectKind.UNCLEAR, "", "", reason=_MAY_CHANGE_ANY)]
     try:
         if end := rolled_back_rows.END.match(body.query):
             kind = EffectKind.COMMITTED if end[1].upper() == b"COMMIT" else EffectKind.ROLLED_BACK
             return [effect(kind, "", end[2].decode())]
-        session = session_of(body)
-        statement = _statement(body, session)
-    except (UnreadableError, RecursionError, zlib.error):
-        definitions.observe_query(body)  # drops the tables it names
+        return [] if is_half_done(body) else _Effects(effect, body, definitions).found()
+    except zlib.error:
+        return take_statement(position, TextChange(), definitions)
+
+
+class _Effects:
+    """The effects of one statement, which is applied to the definitions."""
+
+    def __init__(self, effect: Callable[..., Effect], body: QueryBody, definitions: Definitions) -> None:
+        self._effect, self._unclear = effect, partial(effect, EffectKind.UNCLEAR)
+        self._body, self._session, self._definitions = body, session_of(body), definitions
+
+    def found(self) -> list[Effect]:
+        """The effects; if the statement cannot be read, those that it may have."""
+        try:
+            if (text := text_of(self._body)) is None:
+                raise UnreadableError("its character set is not known")
+            statement = read_statement(text, self._session)
+        except (UnreadableError, RecursionError):
+            self._observe()  # drops the tables it names
+            return self._of_unreadable()
+        if isinstance(statement, AlterTable):
+            effects = self._of_alter(statement)
+        else:
+            effects = self._of_other(statement)
+            self._observe()
+        return effects if all(map(_has_text, effects)) else self._any()
+
+    def _observe(self) -> None:
+        self._definitions.observe_query(self._body)
+
+    def _any(self) -> list[Effect]:
+        return [self._unclear("", "", reason=_MAY_CHANGE_ANY)]
+
+    def _key(self, name: Name) -> TableKey:
+        return qualified(name, self._body.schema_name)
+
+    def _is_temporary(self, name: Name) -> bool:
+        return self._definitions.is_temporary(self._session, *self._key(name))
+
+    def _of_other(self, statement: Statement | None) -> list[Effect]:
+        effect, key = self._effect, self._key
+        match statement:
+            case CreateTable(is_temporary=False):
+                kind = EffectKind.EMPTIED if statement.replaces else EffectKind.CREATED
+                is_new = not statement.only_if_new or statement.is_certain or self._session.has_changed
+                effects = [effect(kind, *key(statement.name))] if is_new else []
+                if statement.query is not None:
+                    effects.append(self._unclear(*key(statement.name), reason=LOGGED_AS_TEXT))
+                return effects
+            case TruncateTable() if not self._is_temporary(statement.name):
+                return [effect(EffectKind.EMPTIED, *key(statement.name))]
+            case DropTables():
+                names = [one for one in statement.names if statement.drops_real(self._is_temporary(one))]
+                return [effect(EffectKind.EMPTIED, *key(name)) for name in names]
+            case ChangeDatabase(is_dropped=True):
+                name = statement.name or self._body.schema_name
+                if not name.isascii() and name.encode("utf-8", "replace") not in self._body.query:
+                    return self._any()  # MySQL writes such a name in UTF-8, whatever the character set
+                if statement.new_name is None:
+                    return [effect(EffectKind.EMPTIED, name, "")]
+                reason = "RENAME DATABASE moved tables to it or from it"
+                return [self._unclear(one, "", reason=reason) for one in (name, statement.new_name)]
+            case RenameTables():
+                return [
+                    effect(EffectKind.RENAMED, *key(old), *key(new))
+                    for old, new in statement.pairs
+                    if self._session.is_mysql or not self._is_temporary(old)
+                ]
         return []
-    if not isinstance(statement, AlterTable):
-        effects = _effects(statement, session, schema, definitions, effect)
-        definitions.observe_query(body)
+
+    def _of_alter(self, statement: AlterTable) -> list[Effect]:
+        key, new_name = self._key(statement.name), statement.new_name
+        new_key = key if new_name is None else self._key(new_name)
+        is_temporary, before = self._is_temporary(statement.name), self._definitions.of(*key)
+        self._observe()
+        if is_temporary:
+            return []
+        try:
+            after = self._definitions.of(*new_key)
+            conversions = conversions_by(statement, before, after, self._session.sql_mode)
+            effects = self._of_clauses(statement, key, conversions)
+        except UnreadableError as error:
+            if new_name is None and any(map(_names_table, statement.clauses)):
+                return self._any()
+            effects = [self._unclear(*key, reason=f"an ALTER TABLE cannot be followed: {error}")]
+        if new_name is not None:
+            effects.append(self._effect(EffectKind.RENAMED, *key, *new_key))
         return effects
-    key = qualified(statement.name, schema)
-    new_key = key if statement.new_name is None else qualified(statement.new_name, schema)
-    is_temporary, before = definitions.is_temporary(session, *key), definitions.of(*key)
-    definitions.observe_query(body)
-    if is_temporary:
-        return []
-    try:
-        conversions = conversions_by(statement, before, definitions.of(*new_key), session.sql_mode)
-        return _of_alter(statement, key, new_key, conversions, effect)
-    except UnreadableError:
-        return [effect(EffectKind.UNCLEAR, *key, reason="an ALTER TABLE cannot be parsed")]
+
+    def _of_clauses(self, statement: AlterTable, key: TableKey, conversions: Conversions) -> list[Effect]:
+        effects: list[Effect] = []
+        pairs = ((one.old, one.new) for one in column_clauses(statement.clauses))
+        if columns := tuple((old, new) for old, new in pairs if old != new):
+            effects.append(self._effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
+        for clause in statement.clauses:
+            words = [token.keyword for token in clause]
+            if words[0] in _MOVES_ROWS or words[:2] in _MOVE_ROWS:
+                tables = [key]
+                if "TABLE" in words:
+                    tables.append(self._key(TokenCursor(clause[words.index("TABLE") + 1 :]).dotted_name()))
+                reason = "a statement moved rows of whole partitions"
+                effects += [self._unclear(*one, reason=reason) for one in tables]
+        for kind, names, what in (
+            (EffectKind.MORE_DIGITS, conversions.fractions, "converts values of"),
+            (EffectKind.CONVERTED, conversions.filled, "adds a value other than NULL as"),
+            (EffectKind.CONVERTED, conversions.values, "converts values of"),
+        ):
+            if names:
+                listed = "all columns" if names == ("*",) else ", ".join(names)
+                reason = f"an ALTER TABLE {what} {listed}, or may do so, in rows that have not changed since"
+                effects.append(self._effect(kind, *key, reason=reason))
+        return effects
+
+    def _of_unreadable(self) -> list[Effect]:
+        """What a statement may have done, by what can be read of its beginning."""
+        query: bytes = self._body.query
+        cursor, flags = TokenCursor([*_beginning(query, self._session)]), set[str]()
+        with suppress(UnreadableError):
+            skip_variables(cursor)
+            verb = cursor.skip_one("CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE")
+            while word := cursor.skip_one("OR", "REPLACE", "TEMPORARY", "ONLINE", "OFFLINE", "IGNORE"):
+                flags.add(word)
+            kind = cursor.skip_one("TABLE", "TABLES", "SEQUENCE", "DATABASE", "SCHEMA")
+            is_other = not kind and verb not in ("", "TRUNCATE") and cursor.keyword() != ""
+            if is_other or "TEMPORARY" in flags:
+                return []  # such as a view, a routine or an index
+            if kind in ("DATABASE", "SCHEMA"):
+                has_kept = verb == "ALTER" or (verb == "CREATE" and "REPLACE" not in flags)
+                return [] if has_kept else self._any()
+            while cursor.skip_one("IF", "NOT", "EXISTS"):
+                pass
+            name = cursor.dotted_name()
+            table, is_temporary = self._key(name), self._is_temporary(name)
+            emptied = [self._effect(EffectKind.EMPTIED, *table)]
+            if verb == "CREATE":
+                unclear = [self._unclear(*table, reason=LOGGED_AS_TEXT)]
+                return emptied * ("REPLACE" in flags) + unclear * bool(_MAY_HAVE_QUERY.search(query))
+            if verb == "TRUNCATE":
+                return [] if is_temporary else emptied
+            if verb == "ALTER" and not _MAY_NAME_OTHERS.search(query):
+                return [] if is_temporary else [self._unclear(*table, reason="an ALTER TABLE cannot be read")]
+        return self._any()
 
 
-def _statement(body: QueryBody, session: Session) -> Statement | None:
-    if text_of(body) is None and may_truncate(body.query):  # the name needs no character set
-        return read_statement(body.query.decode("utf-8", "surrogateescape"), session)
-    return statement_of(body)
+def _beginning(query: bytes, session: Session) -> Iterator[Token]:
+    """The tokens up to the first one that cannot be read, or has characters other than ASCII."""
+    tokens = tokens_of(query.decode("latin-1"), session.sql_mode, is_mysql=session.is_mysql)
+    with suppress(UnreadableError):
+        yield from takewhile(lambda token: token.text.isascii(), tokens)
 
 
-def _effects(
-    statement: Statement | None,
-    session: Session,
-    schema: str,
-    definitions: Definitions,
-    effect: Callable[..., Effect],
-) -> list[Effect]:
-    def is_temporary(name: Name) -> bool:
-        return definitions.is_temporary(session, *qualified(name, schema))
-
-    match statement:
-        case CreateTable(replaces=True, is_temporary=False):
-            return [effect(EffectKind.EMPTIED, *qualified(statement.name, schema))]
-        case TruncateTable() if not is_temporary(statement.name):
-            return [effect(EffectKind.EMPTIED, *qualified(statement.name, schema))]
-        case DropTables():
-            names = [name for name in statement.names if statement.drops_real(is_temporary(name))]
-            return [effect(EffectKind.EMPTIED, *qualified(name, schema)) for name in names]
-        case ChangeDatabase(is_dropped=True, new_name=None):
-            return [effect(EffectKind.EMPTIED, statement.name or schema, "")]
-        case RenameTables():
-            return [
-                effect(EffectKind.RENAMED, *qualified(old, schema), *qualified(new, schema))
-                for old, new in statement.pairs
-                if session.is_mysql or not is_temporary(old)
-            ]
-    return []
+def _names_table(clause: Sequence[Token]) -> bool:
+    words = [token.keyword for token in clause]
+    is_rename = words[0] == "RENAME" and words[1:2] not in (["COLUMN"], ["INDEX"], ["KEY"])
+    return is_rename or "TABLE" in words
 
 
-def _of_alter(
-    statement: AlterTable,
-    key: TableKey,
-    new_key: TableKey,
-    conversions: Conversions,
-    effect: Callable[..., Effect],
-) -> list[Effect]:
-    effects: list[Effect] = []
-    pairs = ((one.old, one.new) for one in column_clauses(statement.clauses))
-    if columns := tuple((old, new) for old, new in pairs if old != new):
-        effects.append(effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
-    for clause in statement.clauses:
-        cursor = TokenCursor(clause)
-        first, second = cursor.keyword(), cursor.keyword(1)
-        if first in _MOVES_ROWS or (first == "DROP" and second == "PARTITION"):
-            effects.append(
-                effect(EffectKind.UNCLEAR, *key, reason="a statement moved rows of whole partitions")
-            )
-    for kind, names, what in (
-        (EffectKind.MORE_DIGITS, conversions.fractions, "converts values of"),
-        (EffectKind.CONVERTED, conversions.filled, "adds a value other than NULL as"),
-        (EffectKind.CONVERTED, conversions.values, "converts values of"),
-    ):
-        if names:
-            listed = "all columns" if names == ("*",) else ", ".join(names)
-            reason = f"an ALTER TABLE {what} {listed}, or may do so, in rows that have not changed since"
-            effects.append(effect(kind, *key, reason=reason))
-    if statement.new_name is not None:
-        effects.append(effect(EffectKind.RENAMED, *key, *new_key))
-    return effects
+def _has_text(one: Effect) -> bool:
+    """Whether all names are text: one in an unknown character set may be that of any table."""
+    names = one.schema_name, one.table_name, one.new_schema_name, one.new_table_name, *chain(*one.columns)
+    return not any("\ud800" <= character <= "\udfff" for character in "".join(names))

@@ -185,19 +185,25 @@ class Follower:
     ) -> list[Step]:
         """The same transactions in the logs of another server, which wrote them in its own order."""
         goal = GtidSet.parse(end.gtids)
-        walk = self._walk(begin, paths, Limit(), goal)
+        walk = self._walk(begin, paths, Limit(), goal, wanted)
         if lost := goal.without(GtidSet.parse(walk.checkpoint.gtids)):
             self._lose(SourceError(f"no available log contains the transactions {lost}", file=end.file))
         return [_with_gtids(step, str(wanted)) for step in walk.steps]
 
     def _walk(
-        self, start: Checkpoint, paths: Sequence[str], limit: Limit, goal: GtidSet | None = None
+        self,
+        start: Checkpoint,
+        paths: Sequence[str],
+        limit: Limit,
+        goal: GtidSet | None = None,
+        wanted: GtidSet | None = None,
     ) -> Walk:
         definitions = restore(start.definitions, self._ddl) if self._follows_definitions else None
         walk = Walk(
             start,
             limit,
             definitions,
+            wanted=wanted,
             split_size=self._split_size,
             at_once=self._at_once,
             passes_damage=self._passes_damage,

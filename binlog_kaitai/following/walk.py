@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import Span
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
@@ -88,6 +90,7 @@ class Walk:
     """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `steps`.
 
     `split_size`, `at_once`: as for `span_size`.
+    `wanted`: transactions whose statements count, if not all do; those that the checkpoint skips never do.
     `passes_damage`: continue after damage. The end of the last log may still become an event and is not read.
     """
 
@@ -97,6 +100,7 @@ class Walk:
         limit: Limit,
         definitions: Definitions | None,
         *,
+        wanted: GtidSet | None = None,
         split_size: int,
         at_once: int,
         passes_damage: bool,
@@ -115,7 +119,7 @@ class Walk:
         # State of the open transaction:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement]]()
         self._effects: list[Effect] = []
-        self._statements = Statements()
+        self._statements, self._wanted, self._counts = Statements(), wanted, True
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
         self._begin = start  # start of the next step
         self._state = self._begin_state = Span()  # format at the checkpoint, and at `_begin`
@@ -253,7 +257,27 @@ class Walk:
         """Store what takes effect at the end of the open transaction."""
         add_gtids(self._open_gtids, block)
         if self._definitions is not None:
-            self._open_statements += self._statements.of(block, self._quiescent)
+            for part in self._counting(block):
+                self._open_statements += self._statements.of(part, self._quiescent)
+
+    def _counting(self, block: Block) -> Iterator[Block]:
+        """The parts of a block without transactions that were, or will be, read from another log."""
+        skip, wanted = GtidSet.parse(self._begin.skip), self._wanted
+
+        def count(part: Block) -> bool:
+            gtids = GtidSet()
+            add_gtids(gtids, part)
+            return not gtids & skip and (wanted is None or gtids in wanted)
+
+        if not (skip or wanted) or (self._counts and count(block)):
+            yield block
+            return
+        begins = np.isin(block.types, [*GTID_TYPES])
+        for begin, end in pairwise([0, *np.flatnonzero(begins).tolist(), len(block)]):
+            if begins[begin]:
+                self._counts = count(block.part(begin, begin + 1))
+            if self._counts and begin < end:
+                yield block.part(begin, end)
 
     def _move(self, position: int) -> None:
         self._size += position - self.checkpoint.position

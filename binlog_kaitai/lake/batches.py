@@ -41,6 +41,7 @@ class Piece:
     `era`: the era of its changes.
     `keys`: the primary keys of each table, with the names of columns in the view of changes, by the position
     of the first change with this key.
+    `unnamed`: why the columns of each table have no names, "" if they have, likewise.
     `incomplete`: tables whose content cannot be derived from their changes, with reasons.
     `effects`: effects of statements on whole tables.
     `damaged_ranges`: ranges that could not be read.
@@ -53,6 +54,7 @@ class Piece:
     era: int = 0
     files: list[DataFile] = field(default_factory=list)
     keys: dict[Key, dict[int, list[str]]] = field(default_factory=dict)
+    unnamed: dict[Key, dict[int, str]] = field(default_factory=dict)
     incomplete: dict[Key, str] = field(default_factory=dict)
     effects: Sequence[Effect] = ()
     damaged_ranges: int = 0
@@ -65,6 +67,9 @@ class Piece:
             for position, columns in keys.items():
                 key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
                 yield Entry(position, EffectKind.KEYED, *table, era=self.era, log=log, key=key)
+        for table, reasons in self.unnamed.items():
+            for position, reason in reasons.items():
+                yield Entry(position, EffectKind.UNNAMED, *table, reason=reason, era=self.era, log=log)
         for table, reason in self.incomplete.items():
             yield Entry(self.start, EffectKind.UNCLEAR, *table, reason=reason, era=self.era, log=log)
         for effect in self.effects:
@@ -318,10 +323,10 @@ class Lake:
             table.append(files.files[0].columns, files.files, batch)
 
     def _new_entries(self, pieces: Iterable[Piece]) -> Iterator[Entry]:
-        """The entries of a batch, but for keys that are known; the lineage has them, too, from now on."""
+        """The entries of a batch that say something new; the lineage has them, too, from now on."""
         lineage = self.lineage
         for entry in in_order(entry for piece in pieces for entry in piece.entries(self._kind)):
-            if entry.kind != EffectKind.KEYED or not lineage.knows(entry):
+            if not lineage.knows(entry):
                 lineage.take(entry)
                 yield entry
 

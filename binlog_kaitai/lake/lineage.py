@@ -14,6 +14,19 @@ from binlog_kaitai.rows.sequences import beginning
 _PAIRS_TYPE = "tuple[tuple[str, str], ...]"
 _PAIRS = pa.list_(pa.struct([pa.field("old", pa.string()), pa.field("new", pa.string())]))
 
+#: Kinds of entries that come before others at a place.
+_FIRST = {EffectKind.UNNAMED: -2, EffectKind.KEYED: -1}
+
+#: Kinds of entries whose names are not those of a statement that changes what a table contains.
+_WITHOUT_SPELLING = (
+    EffectKind.CREATED,
+    EffectKind.KEYED,
+    EffectKind.UNNAMED,
+    EffectKind.PREPARED,
+    EffectKind.COMMITTED,
+    EffectKind.ROLLED_BACK,
+)
+
 #: A table by its schema and name on the server.
 Key = tuple[str, str]
 
@@ -85,7 +98,7 @@ def entries_of(batches: Iterable[pa.RecordBatch]) -> list[Entry]:
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
     """Entries in the order of the logs."""
-    return sorted(entries, key=lambda entry: (entry.place, entry.kind != EffectKind.KEYED))
+    return sorted(entries, key=lambda entry: (entry.place, _FIRST.get(entry.kind, 0)))
 
 
 def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
@@ -132,7 +145,7 @@ class Lineage:
 
     `entries`: in the order of the logs.
     `kind`: the format of the tables, see `lake.types.name_in_lake`.
-    `unclear`: tables whose content cannot be derived from their changes, with reasons.
+    `unclear`: tables whose content cannot be derived from their changes, with reasons; see `why_unclear`.
     `recorded`: tables that had changes, by their names then.
     `converted`: tables whose rows from before a statement may have other values since, or may be gone: its
     place, and what it did.
@@ -141,6 +154,12 @@ class Lineage:
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
         self.unclear: dict[Key, str] = {}
+        self._all_unclear: list[tuple[str, Place, str]] = []
+        self._spellings: dict[Key, tuple[str, Place]] = {}
+        #: Why the columns of tables have no names; None if that is to be seen with the first change.
+        self._unnamed: dict[Key, str | None] = {}
+        #: Whether names are case-sensitive, as tables with capitals in their names show.
+        self._has_case = False
         self.recorded: set[Key] = set()
         self.converted: dict[Key, tuple[Place, str]] = {}
         self.committed: list[tuple[Place, Place, Place]] = []
@@ -160,7 +179,7 @@ class Lineage:
         return [*self._rolled_back, *self._prepared.values()]
 
     def tables(self) -> list[Key]:
-        """All tables that had changes, as they are named now, and all unclear ones."""
+        """All tables that had changes, as they are named now, and those that are known to be unclear."""
         known = {*self.recorded, *self._segments}
         return sorted({*self.unclear, *(name for name in known if self._has_rows(name))})
 
@@ -185,10 +204,30 @@ class Lineage:
         """The primary keys of a table since its first change, oldest first, with the names of that time."""
         return self._keys.get(table, [])
 
+    def why_unclear(self, table: Key) -> str:
+        """Why the content of a table cannot be derived from its changes; "" if it can."""
+        if table in self.unclear:
+            return self.unclear[table]
+        begin = self.segments(table)[0].after
+        for schema, place, reason in self._all_unclear:
+            if schema in ("", table[0]) and (begin is None or begin < place):
+                return f"{reason} (log {place.log}, position {place.position})"
+        if not self._has_case:
+            for key in (table, (table[0], "")):
+                if key in self._spellings and (begin is None or begin < self._spellings[key][1]):
+                    name = self._spellings[key][0]
+                    return f"a statement calls it {name}; whether that is the same table is not in the log"
+        return ""
+
     def knows(self, one: Entry) -> bool:
-        """Whether an entry tells no new key."""
+        """Whether an entry says nothing new: a key, names, or a new table while all are clear."""
+        if one.kind == EffectKind.CREATED:
+            return not self._all_unclear
+        if one.kind == EffectKind.UNNAMED:
+            return self._unnamed.get(one.table, "") == one.reason
         keys = self.keyed(one.table)
-        return one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
+        is_known = one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
+        return one.kind == EffectKind.KEYED and is_known
 
     def _has_rows(self, table: Key) -> bool:
         return any(one.table in self.recorded for one in self.segments(table))
@@ -196,10 +235,19 @@ class Lineage:
     def take(self, one: Entry) -> None:
         """Take note of the next entry."""
         place, table = one.place, one.table
+        self._spell(one)
         match one.kind:
             case EffectKind.KEYED:
                 self._keys.setdefault(table, []).append(Keyed(place, one.key))
                 self.recorded.add(table)
+                self._has_case |= table != (table[0].lower(), table[1].lower())
+            case EffectKind.UNNAMED:
+                before = self._unnamed.get(table, "" if table in self.recorded else None)
+                if before is not None and bool(before) != bool(one.reason):
+                    self.unclear[table] = (
+                        f"only some of its changes have column names: {before or one.reason}"
+                    )
+                self._unnamed[table] = one.reason
             case EffectKind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
             case EffectKind.COMMITTED:
@@ -208,18 +256,34 @@ class Lineage:
             case EffectKind.ROLLED_BACK:
                 if (prepared := self._prepared.pop(one.table_name, None)) is not None:
                     self._rolled_back.append(prepared)
-            case EffectKind.EMPTIED:
-                emptied = [table] if one.table_name else [key for key in self.tables() if key[0] == table[0]]
-                for key in emptied:
-                    self._begin(key, place)
+            case EffectKind.CREATED | EffectKind.EMPTIED:
+                self._empty(one)
             case EffectKind.COLUMNS_MOVED:
                 self._move_columns(place, table, one.columns)
             case EffectKind.CONVERTED | EffectKind.MORE_DIGITS:
                 self.converted[table] = place, one.reason
             case EffectKind.RENAMED:
                 self._rename(place, table, (one.new_schema_name, one.new_table_name))
-            case _:
+            case _ if one.table_name:
                 self.unclear[table] = one.reason
+            case _:
+                self._all_unclear.append((one.schema_name, place, one.reason))
+
+    def _empty(self, one: Entry) -> None:
+        place, table = one.place, one.table
+        if not one.table_name:
+            for key in self.tables():
+                if key[0] == table[0]:
+                    self._begin(key, place)
+        elif one.kind == EffectKind.EMPTIED or self._all_unclear:
+            self._begin(table, place)
+
+    def _spell(self, one: Entry) -> None:
+        """Take note of names that have capitals in a statement: some servers do not distinguish them."""
+        if one.kind not in _WITHOUT_SPELLING:
+            for schema, name in (one.table, (one.new_schema_name, one.new_table_name)):
+                if (key := (schema.lower(), name.lower())) != (schema, name):
+                    self._spellings[key] = f"{schema}.{name}" if name else schema, one.place
 
     def _rename(self, place: Place, table: Key, new: Key) -> None:
         moved, moves = self.segments(table), self.moves(table)
@@ -227,8 +291,10 @@ class Lineage:
         self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
         reason, keys = self.unclear.get(table), self._keys.get(table, [])
         converted = self.converted.get(table)
+        unnamed = self._unnamed.get(table, "" if table in self.recorded else None)
         self._begin(table, place)
         self.converted.pop(new, None)
+        self._unnamed[new] = unnamed
         if converted is not None:
             self.converted[new] = converted
         self._moves[new], self._former[new] = moves, former
@@ -257,6 +323,8 @@ class Lineage:
         self._moves.pop(table, None)
         self._former.pop(table, None)
         self.unclear.pop(table, None)
+        if self._unnamed.get(table):
+            self._unnamed[table] = None
         self.converted.pop(table, None)
         if table in self._keys:
             del self._keys[table][:-1]

@@ -24,6 +24,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
@@ -231,7 +232,10 @@ class State:
         has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
         if self._is_current:
             affected = {table for piece in pieces for table in _affected(piece)}
-            tables = [one for one in tables if has_xa or one in affected or (one[0], "") in affected]
+            affected |= {(schema.lower(), name.lower()) for schema, name in affected}
+            tables = [
+                one for one in tables if has_xa or not affected.isdisjoint((one, (one[0], ""), ("", "")))
+            ]
         self._is_current = True
         counts = Counter[str]()
         for file in (file for piece in pieces for file in piece.files):
@@ -239,7 +243,7 @@ class State:
         updates, refused = [], []
         for table in tables:
             name = table_name(plan.rules.name_of(table))
-            reason = changes.lineage.unclear.get(table) or self._waits(
+            reason = changes.lineage.why_unclear(table) or self._waits(
                 changes.lineage, table, name, None if has_xa else counts[f"changes/{name}"]
             )
             if reason:
@@ -295,10 +299,12 @@ class State:
 
 
 def _affected(piece: Piece) -> Iterator[Key]:
-    yield from piece.keys
+    """Tables whose contents a piece may have changed; without a name, all of a schema, or of all schemas."""
+    yield from (*piece.keys, *piece.incomplete)
     for one in piece.effects:
         yield one.schema_name, one.table_name
-        yield one.new_schema_name, one.new_table_name
+        if one.kind == EffectKind.RENAMED:
+            yield one.new_schema_name, one.new_table_name
 
 
 def _place(offset: Offset | None) -> Place:

@@ -15,6 +15,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.following.effects import EffectKind, Statements, take_statement
 from binlog_kaitai.lake import STATEMENTS, VIEWS
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -24,6 +25,7 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
 from binlog_kaitai.views.ddl_view import ddl_batches
@@ -44,6 +46,7 @@ DAMAGE_SCHEMA = pa.schema(
 #: Reasons why changes do not determine the content of a table.
 _JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
 _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not tell from what is current"
+_SEQUENCE = "it is a sequence, whose only row is logged as if it were new each time"
 
 
 @dataclass
@@ -52,11 +55,13 @@ class Written:
 
     `keys`: the primary keys of each table, as far as the log or its definitions show, by the position of the
     first change with this key.
+    `unnamed`: why the columns of each table have no names, "" if they have, likewise.
     `incomplete`: tables whose content cannot be derived from their changes, with reasons.
     `damages`: the damage that was skipped, by position.
     """
 
     keys: dict[tuple[str, str], dict[int, list[str]]] = field(default_factory=dict)
+    unnamed: dict[tuple[str, str], dict[int, str]] = field(default_factory=dict)
     incomplete: dict[tuple[str, str], str] = field(default_factory=dict)
     damages: list[Gap] = field(default_factory=list)
 
@@ -93,6 +98,7 @@ def write_lake(
         pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era, every_block=True)
         definitions, lacking = definitions_at(span), set[tuple[str, str]]()
         for page in pages:
+            written.incomplete |= _statements_in_payloads(page)
             error = None
             try:
                 yield from _changes(page, batches_of, written, lacking, zero_dates, rules)
@@ -170,19 +176,54 @@ def _changes(
         if reason is not None:
             written.incomplete[table.key] = reason
     for table, batch in batches(page, readable, zero_dates):
-        keys = written.keys.setdefault(table.key, {})
+        keys, unnamed = written.keys.setdefault(table.key, {}), written.unnamed.setdefault(table.key, {})
         key = [name for name, one in own_columns(table.schema).items() if one.is_primary_key]
-        if batch.num_rows and key != next(reversed(keys.values()), None):
-            keys[batch.column("_position")[0].as_py()] = key
+        position = batch.column("_position")[0].as_py() if batch.num_rows else None
+        if position is not None and key != next(reversed(keys.values()), None):
+            keys[position] = key
+        if position is not None and why_unnamed(table) != next(reversed(unnamed.values()), None):
+            unnamed[position] = why_unnamed(table)
         if masks:
             batch = masks.applied(table.schema, batch, schema_of(table))
         yield f"changes/{table_name(rules.name_of(table.key))}", batch
+
+
+def _statements_in_payloads(page: RowsPage) -> dict[tuple[str, str], str]:
+    """Tables that statements inside compressed transactions change; others are found without opening these.
+
+    With an empty name: all tables of a schema, or of all schemas.
+    """
+    block = page.block
+    if block.holders is None:
+        return {}
+    is_inside = {int(block.positions[row]) for row in np.flatnonzero(block.holders >= 0)}
+    found: dict[tuple[str, str], str] = {}
+    for position, body in Statements().of(block, np.zeros(1, dtype=np.int64)):
+        if position in is_inside:
+            for one in take_statement(position, body, Definitions()):
+                if one.kind != EffectKind.CREATED:
+                    reason = (
+                        one.reason or "a statement inside a compressed transaction changed the whole table"
+                    )
+                    found[one.schema_name, one.table_name] = reason
+                    if one.kind == EffectKind.RENAMED:
+                        found[one.new_schema_name, one.new_table_name] = reason
+    return found
+
+
+def why_unnamed(table: Table) -> str:
+    """Why the columns of a table have no names; "" if they have."""
+    is_unnamed = table.schema.names_from is NameSource.NONE
+    return table.mismatch or "its definition is unknown" if is_unnamed else ""
 
 
 def why_untold(table: Table, program: ImageProgram) -> str | None:
     """Why changes with these image columns do not determine a table's content; None if they do."""
     if any(column.is_row_period for column in table.schema.columns):
         return _VERSIONED
+    names = [column.name for column in table.schema.columns]
+    if names[:1] + names[-1:] == ["next_not_cached_value", "cycle_count"]:
+        return _SEQUENCE
     before, after = program.columns()
     has_parts = program.partial >= 0 and {*table.json_columns} & {*after} - {*before}
     return _JSON_PARTS if has_parts else None

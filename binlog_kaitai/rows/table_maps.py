@@ -17,7 +17,7 @@ from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
-from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.arrays import Bools, Ints, view_of
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
@@ -84,9 +84,6 @@ _MAX_TABLES, _MAX_COLUMNS = 1 << 12, 1 << 19
 
 #: Offsets within a table map: of the table id, and after it.
 _MAP_FIELDS = ("table_id.low", "flags")
-
-#: Number of leading bytes of a statement that show whether it may define a table.
-_BEGINNING = 1 << 10
 
 #: Number of table maps before a rows event to compare directly; usually the last one matches.
 _NEAR = 4
@@ -294,8 +291,10 @@ def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter_bytes) -> list[int]:
-    """Events whose statements may change a definition, according to their first bytes."""
+def statements_in(
+    block: Block, may_matter: Callable[[bytes | memoryview], bool] = may_matter_bytes
+) -> list[int]:
+    """Events whose statements may change a definition, according to their first words."""
     statements = block.rows_of(EventType.query_compressed_event).tolist()
     rows = block.statements
     if len(rows):
@@ -305,7 +304,7 @@ def statements_in(block: Block, may_matter: Callable[[bytes], bool] = may_matter
         statements += rows[~body.matches].tolist()
         offsets = rows[body.matches], starts[body.matches], lengths[body.matches]
         for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
-            if may_matter(bytes(block.data[start : start + min(length, _BEGINNING)])):
+            if may_matter(view_of(block.data[start : start + length])):
                 statements.append(row)
     return sorted(statements)
 

@@ -33,7 +33,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters, TableSet
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.lexer import COMMENT, may_affect_tables, may_change_rows
+from binlog_kaitai.ddl.lexer import is_harmless, may_affect_tables, may_change_rows
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError
 from binlog_kaitai.following.effects import texts_in
@@ -80,12 +80,6 @@ _LOCK_SECONDS = 30
 
 #: Half the seconds that a server may take to return the next row.
 _PATIENCE = 1800.0
-
-#: First words of statements, other than definitions, that change no row.
-_HARMLESS = re.compile(
-    rf"(?:{COMMENT})*(?:BEGIN|START|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|XA|GRANT|REVOKE|FLUSH|ANALYZE|OPTIMIZE)\b",
-    re.IGNORECASE | re.DOTALL,
-)
 
 #: A row as PyMySQL returns it: text, or bytes.
 _Row = tuple[str | bytes | None, ...]
@@ -375,17 +369,15 @@ def _add_statements(page: RowsPage, first: int, changes: Touched, tables: Iterab
     block = page.block
     if len(block.rows_of(EventType.incident_event)):
         changes.reason = "the log has an incident: changes may be missing"
-    texts = list(texts_in(block))
-    if {*block.rows_of(EventType.query_compressed_event).tolist()} - {row for row, *_ in texts}:
-        changes.reason = "a compressed statement cannot be read"
-    for row, query, _ in texts:
+    for row, query, _ in texts_in(block):
         if int(block.positions[row]) < first:
             continue
         if may_affect_tables(query) and not may_change_rows(query):
+            is_database = re.search(rb"(?i)\b(?:DATABASE|SCHEMA)\b", query) is not None
             for key in tables:
-                if _may_name(query, key[1]):
+                if _may_name(query, key[1]) or (is_database and _may_name(query, key[0])):
                     changes.all_of(key)
-        elif _HARMLESS.match(query.decode("latin-1")) is None:
+        elif not is_harmless(query):
             changes.reason = "statements that may change rows are logged as text (binlog_format)"
 
 

@@ -21,7 +21,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
-from binlog_kaitai.lake.write import programs_of, why_untold
+from binlog_kaitai.lake.write import programs_of, why_unnamed, why_untold
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
@@ -54,8 +54,8 @@ def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) ->
     read = [one for one in _sources_of(changes) if one.view == TABLE]
     for options in read:
         lineage, name = lineage_of(options), _key(options)
-        if name in lineage.unclear:
-            raise UsageError(f"{options.table}: {lineage.unclear[name]}")
+        if reason := lineage.why_unclear(name):
+            raise UsageError(f"{options.table}: {reason}")
         if keys and (former := _replaced_key(lineage, name, keys)):
             reason = (
                 f"its primary key was {', '.join(former)} once, so {', '.join(keys)} need not identify rows"
@@ -119,6 +119,9 @@ def lineage_of(options: ReadOptions) -> Lineage:
                     columns = own_columns(table.schema).items()
                     key = tuple(name for name, column in columns if column.is_primary_key)
                     position = int(page.block.positions[page.images.rows[event]])
+                    why = why_unnamed(table)
+                    unnamed = Entry(position, EffectKind.UNNAMED, *table.key, log=log, reason=why)
+                    by_log[file].setdefault((table.key, why), unnamed)
                     keyed = Entry(position, EffectKind.KEYED, *table.key, log=log, key=key)
                     by_log[file].setdefault((table.key, key), keyed)
             for table, program in programs_of(page):

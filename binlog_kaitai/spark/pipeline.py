@@ -357,7 +357,8 @@ class StepWriter:
                     report_dropped(written.damages, source)
             finally:
                 files.close()
-        piece.files, piece.keys, piece.incomplete = files.files, written.keys, written.incomplete
+        piece.files, piece.keys, piece.unnamed = files.files, written.keys, written.unnamed
+        piece.incomplete = written.incomplete
         piece.damaged_ranges = len(written.damages)
         # The driver prints them: nobody reads what the workers print.
         piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))

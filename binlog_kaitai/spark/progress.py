@@ -149,7 +149,7 @@ def progress_of(
     is_recovered: bool = False,
 ) -> Progress:
     """The progress that a batch made."""
-    texts = [text for piece in pieces for text in (*piece.warnings, *_logged_as_text(piece))]
+    texts = [text for piece in pieces for text in (*piece.warnings, *_not_logged(piece))]
     return Progress(
         batch,
         rows_by_table(file for piece in pieces for file in piece.files),
@@ -163,10 +163,12 @@ def progress_of(
     )
 
 
-def _logged_as_text(piece: Piece) -> Iterator[str]:
+def _not_logged(piece: Piece) -> Iterator[str]:
     for one in piece.effects:
         if one.kind == EffectKind.UNCLEAR and one.reason == LOGGED_AS_TEXT:
             yield f"{one.schema_name}.{one.table_name}: {one.reason}, so they are missing from its changes"
+        elif one.kind == EffectKind.UNCLEAR and not one.table_name:
+            yield f"{piece.log}, position {one.position}: {one.reason}"
 
 
 def size_text(size: float) -> str:

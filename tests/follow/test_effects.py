@@ -10,14 +10,15 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
-from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl import Definitions, Session
 from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.ddl.lexer import ANSI_QUOTES
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.following.follower import Follower
-from tests.columns.log_maker import LogMaker, events_of, log_of_statements
+from tests.columns.log_maker import LogMaker, events_of, log_of_statements, statement
 from tests.corpus_files import CORPUS, case, cases
 
 
@@ -118,26 +119,56 @@ def test_a_file_of_definitions_stays_apart() -> None:
         ("LOAD DATA LOCAL INFILE 'x' IGNORE INTO TABLE `a` FIELDS TERMINATED BY ','", ["a"]),
         ("LOAD DATA INFILE 'set' INTO TABLE a (x) SET y = 1", ["a"]),
         ("SET STATEMENT max_statement_time=1 FOR INSERT INTO a VALUES (1)", ["a"]),
-        ("SELECT `t`.`f`()", []),
+        ("REPAIR LOCAL TABLE a, s.b QUICK", ["a", "s.b"]),
         ("CREATE TABLE a (id INT)", []),
+        ("SET STATEMENT max_statement_time=1 FOR DROP TABLE a", []),
         ("SAVEPOINT `a`", []),
-        ("UPDATE `a", []),
+        ("SET PASSWORD FOR 'a'@'%' = 'b'", []),
+        ("ANALYZE LOCAL TABLE a", []),
+        ("# Dum", []),
     ],
 )
 def test_tables_that_a_logged_statement_may_change(query: str, tables: list[str]) -> None:
-    assert [".".join(name) for name in changed_tables(query.encode(), lambda: 0)] == tables
+    names = changed_tables(query.encode(), lambda: (query, Session()))
+    assert names is not None
+    assert [".".join(name) for name in names] == tables
 
 
-@pytest.mark.parametrize(("mode", "tables"), [(0, []), (ANSI_QUOTES, [("s", "a")])])
-def test_quotes_read_by_the_mode_of_the_session(mode: int, tables: list[tuple[str, ...]]) -> None:
-    assert changed_tables(b'INSERT INTO "s"."a" VALUES (1)', lambda: mode) == tables
+@pytest.mark.parametrize(
+    "query",
+    [
+        b"SELECT `t`.`f`()",  # a function that changes rows
+        b"WITH a AS (SELECT 1) SELECT `t`.`f`() FROM a",
+        b"ANALYZE UPDATE a SET x = 1",
+        b"SET /* */ STATEMENT x=1 FOR INSERT INTO a VALUES (1)",
+        b"CALL p()",
+        b"IMPORT TABLE FROM 'a.sdi'",
+        b"UPDATE `a",
+        b"INSERT INTO \xe9 VALUES (1)",
+        b"\0",
+    ],
+)
+def test_statements_that_may_change_any_table(query: bytes) -> None:
+    text = query.decode("utf-8", "surrogateescape")
+    assert changed_tables(query, lambda: (text, Session())) is None
 
 
-def test_the_mode_is_asked_for_only_where_it_matters() -> None:
-    def never() -> int:
+@pytest.mark.parametrize(("mode", "tables"), [(0, None), (ANSI_QUOTES, [("s", "a")])])
+def test_quotes_read_by_the_mode_of_the_session(mode: int, tables: list[tuple[str, ...]] | None) -> None:
+    query = 'INSERT INTO "s"."a" VALUES (1)'
+    assert changed_tables(query.encode(), lambda: (query, Session(sql_mode=mode))) == tables
+
+
+def test_names_read_in_the_character_set_of_the_session() -> None:
+    query = "INSERT INTO größe VALUES ('é')"
+    assert changed_tables(query.encode("latin-1"), lambda: (query, Session())) == [("größe",)]
+
+
+def test_the_session_is_asked_for_only_where_it_matters() -> None:
+    def never() -> tuple[str | None, Session]:
         raise AssertionError
 
-    assert changed_tables(b"INSERT INTO a VALUES ('\\'', \"b\")", never) == [("a",)]
+    assert changed_tables("INSERT INTO a VALUES ('\\'', \"é\")".encode(), never) == [("a",)]
 
 
 def test_a_load_as_text_makes_its_table_unclear() -> None:
@@ -145,19 +176,27 @@ def test_a_load_as_text_makes_its_table_unclear() -> None:
     assert {("unclear", "t.s"), ("unclear", "t.my")} <= found
 
 
-@pytest.mark.parametrize("is_compressed", [False, True])
-def test_a_statement_as_text_makes_its_table_unclear(is_compressed: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("query", "table"),
+    [
+        (b"INSERT INTO s.t VALUES (1)", ("s", "t")),
+        (b"\x81\x1a" + zlib.compress(b"INSERT INTO s.t VALUES (1)"), ("s", "t")),
+        (b"\x81\x1a" + zlib.compress(b"INSERT INTO s.t VALUES (1)")[:-9], ("", "")),  # damaged
+        (b"\xff", ("", "")),
+    ],
+)
+def test_a_statement_as_text_makes_its_table_unclear(
+    query: bytes, table: tuple[str, str], tmp_path: Path
+) -> None:
     layout, (head, *_) = events_of(case("mariadb-11.8", "statement").logs[0])
     log = LogMaker(layout)
     log.add(head[0])
-    text = b"INSERT INTO s.t VALUES (1)"
-    kind = EventType.query_compressed_event if is_compressed else EventType.query_event
-    query = b"\x81" + bytes([len(text)]) + zlib.compress(text) if is_compressed else text
+    kind = EventType.query_event if query.startswith(b"INSERT") else EventType.query_compressed_event
     log.add(bytes(4) + bytes([kind]) + bytes(14) + bytes(13) + b"\0" + query + bytes(CHECKSUM_SIZE))
     follower = Follower([str(log.write(tmp_path / "binlog.000001"))], follows_definitions=True)
     start = follower.earliest()
-    (found,) = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
-    assert (found.kind, found.schema_name, found.table_name) == (EffectKind.UNCLEAR, "s", "t")
+    found = [one for step in follower.steps(start, follower.advance(start)) for one in step.effects]
+    assert {(one.kind, one.schema_name, one.table_name) for one in found} == {(EffectKind.UNCLEAR, *table)}
 
 
 def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
@@ -171,3 +210,31 @@ def test_an_xa_transaction_is_reported_from_its_start_to_its_end() -> None:
         rows = bk.read_transactions(logs).read_all().to_pylist()
         expected = {row["position"] for row in rows if row["kind"] == "xa_prepare"}
         assert {one.start for one in found if one.kind is EffectKind.PREPARED} == expected
+
+
+def test_a_statement_read_on_another_server_has_no_effects_again(tmp_path: Path) -> None:
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "workload").logs[0])
+    gtids = [events[0] for events in transactions]
+    orders = {
+        "old": [(0, b"TRUNCATE s.a"), (1, b"DELETE FROM s.b"), (3, b"DELETE FROM s.b")],
+        "new": [(0, b"TRUNCATE s.a"), (2, b"TRUNCATE s.c"), (1, b"DELETE FROM s.b"), (3, b"DELETE FROM s.b")],
+    }
+    followers = {}
+    for name, order in orders.items():
+        log = LogMaker(layout)
+        log.add_all(head)
+        for number, text in order:
+            log.add(gtids[number])
+            log.add(statement(text, layout))
+        log.write(tmp_path / f"{name}.000001")
+        followers[name] = Follower([str(tmp_path / f"{name}.0*")], follows_definitions=True)
+
+    def emptied(name: str, start: Checkpoint, end: Checkpoint) -> list[str]:
+        return [one.table_name for step in followers[name].steps(start, end) for one in step.effects]
+
+    start, middle = (
+        followers["old"].advance(followers["old"].earliest(), max_bytes=size) for size in (300, 500)
+    )
+    assert emptied("old", start, middle) == ["b"]
+    assert emptied("new", start, middle) == ["b"]
+    assert emptied("new", middle, followers["new"].advance(middle)) == ["c", "b"]

@@ -16,6 +16,7 @@ REFUSED = {
     "system_versions/t.b": "SYSTEM VERSIONING",
     "ddl/t.c": "converts values of n",
     "ddl/t.p": "partitions",
+    "ddl/t.sq": "sequence",
     **dict.fromkeys(("statement/t.s", "statement/t2.x", "mixed/t.s"), "as text"),
     **dict.fromkeys(("mixed/t2.x", "domains/t.a", "payloads/t.a"), "as text"),
     **dict.fromkeys(("system_versions/t.a", "system_versions/t.tr"), "as text"),

@@ -21,10 +21,21 @@ class TableLog:
     """Changes of `s.t`, whose columns are TINYINTs, with their names and the primary key.
 
     `without`: columns that images after an update lack.
+    `has_names`: table maps have the names of columns, and the primary key.
+    `table`: the table of the next changes, if that is another one.
     """
 
-    def __init__(self, names: Sequence[str], key: Sequence[str], *, without: str = "") -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        key: Sequence[str],
+        *,
+        without: str = "",
+        has_names: bool = True,
+    ) -> None:
         self.layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
+        self.table = "t"
+        self._has_names = has_names
         self.log = LogMaker(self.layout)
         self.log.add_all(groups[0])
         self.alter("", names, key)
@@ -36,9 +47,15 @@ class TableLog:
             self.run(f"ALTER TABLE s.t {clauses}")
         self._names, self._key = names, key
 
-    def run(self, text: str) -> None:
-        """A statement."""
-        self.log.add(statement(text.encode(), self.layout))
+    def run(self, text: bytes | str, variables: bytes = b"") -> None:
+        """A statement, with its status variables."""
+        query = text.encode() if isinstance(text, str) else text
+        head = bytes(11) + len(variables).to_bytes(2, "little") + variables + b"\0"
+        self.event(EventType.query_event, head + query)
+
+    def event(self, kind: EventType, body: bytes) -> None:
+        """An event with any body."""
+        self.log.add(bytes(4) + bytes([kind]) + bytes(14) + body + bytes(4 * self.layout.is_checksummed))
 
     def insert(self, *row: int | None) -> None:
         self._write(EventType.write_rows_event, row)
@@ -51,8 +68,8 @@ class TableLog:
 
     def _write(self, kind: EventType, *images: Row) -> None:
         names = b"".join(bytes([len(name)]) + name.encode() for name in self._names)
-        optional = field(_COLUMN_NAME, names)
-        if self._key:
+        optional = field(_COLUMN_NAME, names) if self._has_names else b""
+        if self._key and self._has_names:
             optional += field(_PRIMARY_KEY, bytes(map(self._names.index, self._key)))
         count = len(self._names)
         head = bytes.fromhex("070000000000 0100 0200") + bytes([count])
@@ -60,7 +77,9 @@ class TableLog:
         if kind == EventType.update_rows_event:  # the image after the change lacks some columns
             masks[1] &= ~sum(1 << at for at, name in enumerate(self._names) if name in self._without)
         self.log.add(statement(b"BEGIN", self.layout))
-        self.log.add(row_event(EventType.table_map_event, table_map_bytes([1] * count, optional=optional)))
+        table_map = table_map_bytes([1] * count, optional=optional)
+        table_map = table_map.replace(b"\1t\0", b"\1" + self.table.encode() + b"\0", 1)
+        self.log.add(row_event(EventType.table_map_event, table_map))
         data = b""
         for mask, image in zip(masks, images, strict=True):
             values = [value for at, value in enumerate(image) if mask >> at & 1]

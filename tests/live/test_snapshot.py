@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.filters import TableSet
+from binlog_kaitai.core.filters import Filters, TableSet
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import ServerError, UsageError
@@ -20,11 +20,14 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live.server_session import Server
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.snapshot import server_snapshot as snapshots
-from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+from binlog_kaitai.snapshot.server_snapshot import _add_statements, take_snapshot
+from binlog_kaitai.snapshot.snapshot_chunks import Touched
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
+from tests.columns.log_maker import log_of_statements
 from tests.lake.test_rules import ROTATED, texts_of
 
 CREATE = "CREATE TABLE `a` (`id` int NOT NULL, `v` varchar(9999) DEFAULT NULL, PRIMARY KEY (`id`))"
@@ -195,3 +198,25 @@ def test_a_value_that_is_not_of_its_type(
     FakeSession.rows = [("1", value)]
     with pytest.raises(ServerError, match=r"t\.a, column v: "):
         take(tmp_path, NO_RULES)
+
+
+@pytest.mark.parametrize(
+    ("query", "tables", "is_all"),
+    [
+        (b"ALTER TABLE shop.orders ADD x INT", {("shop", "orders")}, False),
+        (b"DROP DATABASE `Shop`", {("shop", "orders"), ("shop", "items")}, False),
+        (b"CREATE VIEW v AS SELECT 1", set(), False),
+        (b"SAVEPOINT `orders`", set(), False),
+        (b"SELECT f()", set(), True),
+        (b"INSERT INTO x VALUES (1)", set(), True),
+    ],
+)
+def test_what_statements_may_have_changed_since_an_interruption(
+    query: bytes, tables: set[tuple[str, str]], is_all: bool, tmp_path: Path
+) -> None:
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(log_of_statements(query))
+    changes, known = Touched(), [("shop", "orders"), ("shop", "items"), ("other", "new_orders_")]
+    for page in RowsPages([str(log)], Filters(), every_block=True):
+        _add_statements(page, 0, changes, known)
+    assert (changes.keys.keys(), bool(changes.reason)) == (tables, is_all)

@@ -35,7 +35,10 @@ PIECE = Piece(
     1_500_004,
     files=[file("changes/shop.orders", 3), file("changes/shop.orders", 4), file("events", 5)],
     keys={("shop", "orders"): {4: ["id"]}},
-    effects=[Effect(4, EffectKind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT)],
+    effects=[
+        Effect(4, EffectKind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT),
+        Effect(9, EffectKind.UNCLEAR, "", "", reason="any table may have changed"),
+    ],
     damaged_ranges=2,
     warnings=["names are missing"] * 2,
 )
@@ -51,6 +54,7 @@ def test_a_batch_in_words_and_numbers(tmp_path: Path) -> None:
         "names are missing",
         "shop.carts: statements that change rows are logged as text (binlog_format), so they are missing "
         "from its changes",
+        "binlog.000001, position 9: any table may have changed",
     )
     lines, metrics = tmp_path / "lines", tmp_path / "metrics"
     files = ProgressFiles(lines, metrics)
