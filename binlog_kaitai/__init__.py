@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from binlog_kaitai.check.verify_report import Report
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
+    from binlog_kaitai.following.checkpoints import Start
     from binlog_kaitai.following.events import EventFollower, RowFollower, follow, follow_rows
-    from binlog_kaitai.following.feed import Feed, Start
+    from binlog_kaitai.following.feed import Feed
     from binlog_kaitai.log.event_log import Event, LogReader, open
     from binlog_kaitai.log.event_rows import Change, Row
     from binlog_kaitai.log.log_end import End, EndKind

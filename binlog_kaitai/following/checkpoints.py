@@ -9,6 +9,9 @@ from typing import Any, cast
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import UsageError
 
+#: Where to begin: ``earliest``, ``latest``, or a position as JSON has it.
+Start = str | Mapping[str, object]
+
 
 @dataclass(frozen=True)
 class Checkpoint:

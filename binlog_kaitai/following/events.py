@@ -14,7 +14,8 @@ from binlog_kaitai.core.options import Option, part_of, takes
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import SeriesDefinitions, restore
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.feed import FeedFollower, Start
+from binlog_kaitai.following.checkpoints import Start
+from binlog_kaitai.following.feed import FeedFollower
 from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.log.read_options import ChecksumOptions, LogOptions, ReaderOptions
 from binlog_kaitai.sources.source import Source

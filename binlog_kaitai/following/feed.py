@@ -8,14 +8,11 @@ from dataclasses import replace
 from typing import cast
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.sources import is_server, servers_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, later_logs
-
-#: Where to begin: a word, or a position as JSON has it.
-Start = str | Mapping[str, object]
 
 
 class Feed:
@@ -92,10 +89,10 @@ class FeedFollower:
             keys=keys,
         )
         start = self._feed.start
-        if isinstance(start, Mapping):
-            self.checkpoint = Checkpoint.of(start) if "log_id" in start else follower.place(start)
+        if isinstance(start, Mapping) and "log_id" in start:
+            self.checkpoint = Checkpoint.of(start)
         else:
-            self.checkpoint = follower.earliest() if start == "earliest" else follower.latest()
+            self.checkpoint = follower.place(start)
 
     def spans(self, max_bytes: int) -> Iterator[Source]:
         """The next spans, of about so many bytes; the checkpoint advances once they are consumed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from binlog_kaitai.core.framing import MAGIC
@@ -14,7 +14,7 @@ from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
-from binlog_kaitai.following.checkpoints import Checkpoint
+from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
 from binlog_kaitai.following.walk import FAR, Limit, Step, Walk
 from binlog_kaitai.log.block import Block
@@ -99,11 +99,13 @@ class Follower:
         last = self.logs()[-1]
         return self._walk(self._start_of(last), [last], Limit()).checkpoint
 
-    def place(self, where: Mapping[str, object]) -> Checkpoint:
-        """The checkpoint for user input: ``{"file", "position"}``, or ``{"gtids"}`` to continue after a set.
+    def place(self, where: Start) -> Checkpoint:
+        """The checkpoint for user input, such as ``{"file", "position"}``; ``{"gtids"}``: after a set.
 
         Raises `UsageError`, `SourceError`: there is no such log, or the position is inside a transaction.
         """
+        if isinstance(where, str):
+            return self.latest() if where == "latest" else self.earliest()
         if set(where) == {"gtids"}:
             paths, gtids = self.logs(), GtidSet.parse(str(where["gtids"]))
             if gtids.position():  # in MariaDB, everything up to it

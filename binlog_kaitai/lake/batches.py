@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Union
 
-from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
@@ -27,6 +27,12 @@ from binlog_kaitai.views.ddl_view import DDL_SCHEMA
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable as Handle
+
+    from binlog_kaitai.lake.iceberg import IcebergTable, IcebergTables
+
+#: A table of a lake, and the tables of one format.
+Table = Union[DeltaTable, "IcebergTable"]
+Format = Union[DeltaTables, "IcebergTables"]
 
 #: Number of tables that are committed side by side.
 _THREADS = 8
@@ -89,55 +95,6 @@ class Shared:
     def lock(self, url: str) -> Lock:
         """The lock of a table that other sources of a lake may change, too."""
         return self._locks.setdefault(url, Lock())
-
-
-class Table(Protocol):
-    """A table of a lake, in any format.
-
-    Each commit carries the name of the pipeline (`application`) and the number of a batch, so a table knows
-    the last batch that it has. It takes the files of a batch in one commit, together with this number.
-    """
-
-    @property
-    def columns(self) -> dict[str, pa.DataType]:
-        """Its columns, without the partition column."""
-
-    @property
-    def batch(self) -> int:
-        """The last batch that it has; -1 if it has none of this pipeline."""
-
-    def append(
-        self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
-    ) -> None:
-        """Add the columns that it lacks, then commit the files with the number of their batch.
-
-        `moves`: what statements did to the columns, up to the end of the batch; a format may rename them.
-        Raises `SourceError`: another process has committed this batch meanwhile, or the store fails.
-        """
-
-    def batches(
-        self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """Its rows that meet a condition, in no particular order, with all or some of these columns."""
-
-
-class Format(Protocol):
-    """The tables of a lake in one format."""
-
-    def open(self, name: str) -> Table | None:
-        """A table as it is now, by its folder; None if there is none."""
-
-    def create(
-        self,
-        name: str,
-        columns: pa.Schema,
-        files: Sequence[DataFile],
-        batch: int,
-        moves: Sequence[Moves] = (),
-        *,
-        has_dates: bool,
-    ) -> Table:
-        """A new table with the files of its first batch, partitioned by date or not."""
 
 
 class Lake:

@@ -135,7 +135,12 @@ class DeltaTables:
 
 
 class DeltaTable:
-    """A Delta table."""
+    """A Delta table.
+
+    Each commit carries the name of the pipeline (`application`) and the number of a batch, so a table knows
+    the last batch that it has. It takes the files of a batch in one commit, together with this number.
+    Iceberg tables do the same.
+    """
 
     def __init__(self, storage: Storage, name: str, handle: Handle, application: str) -> None:
         self._storage = storage
@@ -145,18 +150,25 @@ class DeltaTable:
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
+        """Its columns, without the partition column."""
         fields = pa.schema(self.handle.schema().to_arrow())
         return {one.name: stored_type(one.type) for one in fields if one.name != DATE}
 
     @property
     def batch(self) -> int:
+        """The last batch that it has; -1 if it has none of this pipeline."""
         found: int | None = self.handle.transaction_version(self._application)
         return -1 if found is None else found
 
     def append(
         self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
     ) -> None:
-        """See `Table`; renamed columns are new ones."""
+        """Add the columns that it lacks, then commit the files with the number of their batch.
+
+        `moves`: what statements did to the columns, up to the end of the batch. Here, renamed columns are new
+        ones; Iceberg renames them.
+        Raises `SourceError`: another process has committed this batch meanwhile, or the store fails.
+        """
         with _committing(self._storage, self._name, self.handle):
             self._add_columns(columns)
             self.handle.create_write_transaction(
@@ -220,6 +232,7 @@ class DeltaTable:
     def batches(
         self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
+        """Its rows that meet a condition, in no particular order, with all or some of these columns."""
         from pyarrow import dataset as ds
 
         schema = pa.schema(self.handle.schema().to_arrow())

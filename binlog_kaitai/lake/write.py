@@ -98,7 +98,7 @@ def write_lake(
         pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era, every_block=True)
         definitions, lacking = definitions_at(span), set[tuple[str, str]]()
         for page in pages:
-            written.incomplete |= _statements_in_payloads(page)
+            written.incomplete |= statements_in_payloads(page)
             error = None
             try:
                 yield from _changes(page, batches_of, written, lacking, zero_dates, rules)
@@ -188,7 +188,7 @@ def _changes(
         yield f"changes/{table_name(rules.name_of(table.key))}", batch
 
 
-def _statements_in_payloads(page: RowsPage) -> dict[tuple[str, str], str]:
+def statements_in_payloads(page: RowsPage) -> dict[tuple[str, str], str]:
     """Tables that statements inside compressed transactions change; others are found without opening these.
 
     With an empty name: all tables of a schema, or of all schemas.

@@ -29,7 +29,8 @@ from typing import TypeVar
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.errors import ConnectionLostError, ServerError, UsageError, writing_to
-from binlog_kaitai.following.feed import Feed, Start
+from binlog_kaitai.following.checkpoints import Start
+from binlog_kaitai.following.feed import Feed
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.archive import (

@@ -18,12 +18,10 @@ skipping        skips logs by their headers
 batch           partitions of a batch, and their rows as Arrow batches
 followed_logs   where a query or pipeline is in the logs it follows, and what comes next
 stream          the views as streams: offsets, limits, partitions
-spooling        the spool of a query that streams from a server
 pipeline        writes logs to a lake, each transaction once
 fleet           several pipelines side by side
 progress        what each batch of a pipeline loaded, and what remains
 state           the content of a table, from its changes
-history         what statements in the logs did to a table
 session         sessions, their data sources, and the Python of their workers
 ==============  ==================================================================
 

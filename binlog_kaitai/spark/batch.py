@@ -8,7 +8,7 @@ import os
 import pickle
 import sys
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -31,12 +31,12 @@ from binlog_kaitai.views.splits import divide, list_files, read_split
 _tasks_begun = 0
 
 
-class SplitPartition(InputPartition):
-    """One split of the log with a number, for one task; travels pickled from the driver to the task."""
+class NumberedPartition(InputPartition):
+    """What one task reads, and its number; travels pickled from the driver to the task."""
 
-    def __init__(self, number: int, split: Source) -> None:
-        super().__init__((split.path, split.span))
-        self.number, self.split = number, split
+    def __init__(self, number: int, source: Source) -> None:
+        super().__init__((source.path, source.span))
+        self.number, self.source = number, source
 
 
 class BinlogReader(DataSourceReader):
@@ -62,7 +62,7 @@ class BinlogReader(DataSourceReader):
             message = f"{skipped} of {len(has_rows)} logs are skipped: their times or GTIDs match no filter"
             print(f"binlog-kaitai: {message}", file=sys.stderr)
         return [
-            SplitPartition(number, split)
+            NumberedPartition(number, split)
             for number, splits in enumerate(divide(self._files, self._options.split_size))
             for split in splits
             if has_rows[number]
@@ -74,22 +74,12 @@ class BinlogReader(DataSourceReader):
         Raises `BinlogError`: the file is damaged, and the mode is FAILFAST; names file and position.
         """
         # Spark calls this with an empty partition if `partitions` found nothing to read.
-        if not isinstance(partition, SplitPartition):
-            return
-        spare_modules()
-        use(self._options.keys)
-        options, definitions = self._task(partition)
-        yield from rows_of(partition.split, options, arrow_schema(self._schema), **definitions)
+        if isinstance(partition, NumberedPartition):
+            yield from self.batches(partition, arrow_schema(self._schema))
 
-    def batches(self, partition: SplitPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of one partition of a table as Arrow batches, with the columns of an Arrow schema."""
-        options, definitions = self._task(partition)
-        return _arrow_rows_of(partition.split, options, schema, **definitions)
-
-    def _task(self, partition: SplitPartition) -> tuple[ReadOptions, dict[str, Any]]:
-        """The options, with the start position for the first log, and the stop position for the last one; and
-        where tables are defined.
-        """
+    def batches(self, partition: NumberedPartition, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        """The rows of one partition with the columns of an Arrow schema."""
+        # The start position is for the first log, the stop position for the last one.
         filters = dict(self._options.filters)
         for offset, name, number in (
             (self._options.starting, "start_position", 0),
@@ -102,7 +92,7 @@ class BinlogReader(DataSourceReader):
         definitions: dict[str, Any] = {"ddl": self._options.ddl, "scan_ddl": self._options.scan_ddl}
         if self._options.view in WITH_DEFINITIONS:
             definitions["earlier"] = self._files[: partition.number]
-        return replace(self._options, filters=filters), definitions
+        return rows_of(partition.source, replace(self._options, filters=filters), schema, **definitions)
 
 
 class Files(Sequence[Source]):
@@ -164,50 +154,31 @@ _DAMAGE_FIELDS = {"file": "file", "_file": "file", "position": "from", "_positio
 
 
 def rows_of(
-    split: Source, options: ReadOptions, target: pa.Schema, **definitions: Any
+    source: Source, options: ReadOptions, target: pa.Schema, **definitions: Any
 ) -> Iterator[pa.RecordBatch]:
-    """The rows of one split with the target's columns; damage is skipped, except in mode FAILFAST.
+    """The rows of one task with the target's columns; damage is skipped, except in mode FAILFAST.
 
-    `split`: or another part of a log, with its `state` if damage is skipped.
+    `source`: a split or another part of a log, with its `state` if damage is skipped.
     `definitions`: options of `read_span` that tell where tables are defined.
     Raises `BinlogError`: the log is damaged, and the mode is FAILFAST; names file and position.
     """
-    columns = None if options.table is None else columns_of_table(target, options.corrupt_column)
+    spare_modules()
+    use(options.keys)
+    view = "changes" if options.view == TABLE else options.view
+    arguments = {**options.filters, **definitions, "zero_dates": options.zero_dates}
+    if options.table is not None:
+        columns = columns_of_table(target, options.corrupt_column)
+        arguments |= {"table": options.table, "schema": columns}
+        arguments |= {"where": options.where, "masks": options.masks}
     dropped: list[Gap] = []
-    for item in _read(split, options, columns, definitions):
+    for item in (read_split if options.mode == "FAILFAST" else read_around)(source, view, **arguments):
         if not isinstance(item, Gap):
             yield conform(item, target)
         elif options.mode == "PERMISSIVE":
-            yield _row_of(item, split, options, target)
+            yield _row_of(item, source, options, target)
         else:
             dropped.append(item)
-    report_dropped(dropped, split)
-
-
-def _arrow_rows_of(
-    split: Source, options: ReadOptions, columns: pa.Schema, **definitions: Any
-) -> Iterator[pa.RecordBatch]:
-    """The rows of one split of a table as Arrow has them, with the given columns; damage is dropped."""
-    dropped: list[Gap] = []
-    for item in _read(split, options, columns, definitions):
-        if isinstance(item, Gap):
-            dropped.append(item)
-        else:
-            yield item
-    report_dropped(dropped, split)
-
-
-def _read(
-    split: Source, options: ReadOptions, columns: pa.Schema | None, definitions: Mapping[str, Any]
-) -> Iterator[pa.RecordBatch | Gap]:
-    """The rows of one split, of a table with its columns, and the damage that is skipped."""
-    view = "changes" if options.view == TABLE else options.view
-    arguments = {**options.filters, **definitions, "zero_dates": options.zero_dates}
-    if columns is not None:
-        arguments |= {"table": options.table, "schema": columns}
-        arguments |= {"where": options.where, "masks": options.masks}
-    read = read_split if options.mode == "FAILFAST" else read_around
-    return read(split, view, **arguments)
+    report_dropped(dropped, source)
 
 
 def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:

@@ -19,6 +19,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources import is_server
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.batch import BinlogReader
+from binlog_kaitai.spark.followed_logs import logs_here
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 from binlog_kaitai.spark.stream import BinlogStreamReader
@@ -86,8 +87,6 @@ def _schema(given: Mapping[str, str]) -> StructType:
     if options.view == TABLE:
         use(options.keys)
         if any(map(is_server, options.paths)):
-            from binlog_kaitai.spark.spooling import logs_here
-
             options = replace(options, paths=logs_here(parse_stream(given)[1]))
         from binlog_kaitai.spark.infer import table_columns
 

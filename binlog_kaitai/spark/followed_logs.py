@@ -6,34 +6,32 @@ query, because a query is known by nothing else after a restart.
 
 from __future__ import annotations
 
+import os
+import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from binlog_kaitai.core.spans import LogHeader
+from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
-from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.feed import Start
+from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake.place import Offset
+from binlog_kaitai.sources.source import log_name
 from binlog_kaitai.spark.stream_options import READER, Following
 
 if TYPE_CHECKING:
-    from binlog_kaitai.spark.spooling import QuerySpool
+    from binlog_kaitai.live.log_spool import LogSpool
 
 
 class FollowedLogs:
-    """Finds offsets and steps.
+    """Finds offsets and steps."""
 
-    `follows_definitions`: whether column names are needed.
-    """
-
-    def __init__(self, following: Following, *, follows_definitions: bool) -> None:
+    def __init__(self, following: Following, follows_definitions: bool) -> None:
         self._following = following
         self._until: tuple[str, int] | None = None
-        self._spool: QuerySpool | None = None
-        if following.server is not None:
-            from binlog_kaitai.spark.spooling import QuerySpool
-
-            self._spool = QuerySpool(following.server, following.paths[0], following.starting)
         self._follower = Follower(
             following.paths,
             fails_on_loss=following.fails_on_data_loss,
@@ -47,34 +45,19 @@ class FollowedLogs:
 
     def end_here(self) -> None:
         """Read only what the logs have now."""
-        if self._spool is not None:
-            self._spool.is_bounded = True
-        else:
-            self._until = self._follower.end()
+        self._until = self._follower.end()
 
     def first(self) -> Offset:
         """Where a new query begins."""
-        starting: Start = self._following.starting
-        added = {}
-        if self._spool is not None:
-            added[READER], starting = self._spool.begin()
-        if not isinstance(starting, str):
-            checkpoint = self._follower.place(starting)
-        else:
-            checkpoint = self._follower.latest() if starting == "latest" else self._follower.earliest()
-        return {**checkpoint.as_dict(), **added}
+        return self._follower.place(self._following.starting).as_dict()
 
     def next(self, start: Offset, max_bytes: int | None, max_files: int | None = None) -> Offset:
         """The end of the next batch; `start` if nothing is new.
 
         Raises `SourceError`: the logs do not continue where the last batch ended.
         """
-        until = self._until
-        if self._spool is not None:
-            self._spool.resume(start)
-            until = self._spool.end()
         end = self._follower.advance(
-            checkpoint_of(start), max_bytes=max_bytes, max_files=max_files, until=until
+            checkpoint_of(start), max_bytes=max_bytes, max_files=max_files, until=self._readable_end()
         )
         return {**end.as_dict(), **({READER: start[READER]} if READER in start else {})}
 
@@ -83,29 +66,147 @@ class FollowedLogs:
 
         Raises `SourceError`: a log no longer exists.
         """
-        if self._spool is not None:
-            self._spool.resume(start)
         return self._follower.steps(checkpoint_of(start), checkpoint_of(end))
 
     def done(self, end: Offset) -> None:
         """The query no longer needs anything before an offset."""
-        if self._spool is not None:
-            self._spool.done(end)
 
     def close(self) -> None:
         """Stop fetching."""
-        if self._spool is not None:
-            self._spool.close()
 
     def end(self) -> tuple[str, int]:
         """The newest log, and its length."""
-        return self._follower.end() if self._spool is None else self._spool.end()
+        return self._follower.end()
+
+    def _readable_end(self) -> tuple[str, int] | None:
+        """The end of what may be read; None for no limit."""
+        return self._until
 
     def backlog(self, offset: Offset) -> Backlog:
         """What remains after an offset."""
         return self._meter.after(checkpoint_of(offset))
 
 
+class SpooledLogs(FollowedLogs):
+    """The logs of a server, through the spool as used by one query."""
+
+    def __init__(self, following: Following, follows_definitions: bool) -> None:
+        super().__init__(following, follows_definitions)
+        self._spool: LogSpool | None = None
+        self._reader = ""
+        self._is_bounded = False
+
+    def end_here(self) -> None:
+        """Read only what the server has when the query starts."""
+        self._is_bounded = True
+
+    def first(self) -> Offset:
+        """Prepare the spool for a new query.
+
+        Raises `ServerError`, `SourceError`, `UsageError`: the server cannot be reached or refuses, or the
+        spool lacks what the query wants to read.
+        """
+        self._reader, starting = uuid.uuid4().hex, self._following.starting
+        spool = self._spool = self.opened(starting)
+        start = spool.begin(starting, self._reader, is_bounded=self._is_bounded)
+        if self._is_bounded:
+            self._until = spool.end()
+        return {**self._follower.place(start).as_dict(), READER: self._reader}
+
+    def next(self, start: Offset, max_bytes: int | None, max_files: int | None = None) -> Offset:
+        self._resume(start)
+        return super().next(start, max_bytes, max_files)
+
+    def steps(self, start: Offset, end: Offset) -> list[Step]:
+        self._resume(start)
+        return super().steps(start, end)
+
+    def done(self, end: Offset) -> None:
+        self._begun().note(str(end[READER]), end["file"], end.get("log_id", 0))
+
+    def end(self) -> tuple[str, int]:
+        """The newest log, and up to where it is on disk, or was when a bounded query started."""
+        found = self._until or self._begun().end()
+        assert found is not None  # the query has begun
+        return found
+
+    _readable_end = end
+
+    def close(self) -> None:
+        """Stop fetching, unless another query takes over."""
+        if self._spool is not None:
+            self._spool.close()
+
+    def _resume(self, offset: Offset) -> None:
+        """Fetch everything up to an offset of the query, and keep everything after it.
+
+        Raises `ServerError`, `SourceError`: the server rejects the request, or the spool cannot be written.
+        """
+        reader, spool = str(offset.get(READER, "")), self._spool
+        if spool is None:
+            spool = self._spool = self.opened(offset)
+            if self._is_bounded or spool.end() is None:
+                # A new spool: the old one was lost, or the query continues with another server.
+                spool.update()
+            if self._is_bounded:
+                self._until = spool.end()
+            else:
+                spool.keep()
+        spool.check()
+        if self._reader and reader != self._reader:
+            spool.forget(self._reader)  # Spark requested a first offset, but continues from an older one
+        if reader:
+            self._reader = reader
+            spool.note(reader, offset["file"], offset.get("log_id", 0))
+
+    def opened(self, start: Start) -> LogSpool:
+        """The spool, opened to read from somewhere."""
+        from binlog_kaitai.live.log_spool import LogSpool
+
+        assert self._following.server is not None
+        return LogSpool(self._following.server, Path(self._following.paths[0]), start)
+
+    def _begun(self) -> LogSpool:
+        assert self._spool is not None
+        return self._spool
+
+
+def followed_logs(following: Following, *, follows_definitions: bool) -> FollowedLogs:
+    """The logs to follow: those of a server pass through its spool.
+
+    `follows_definitions`: whether column names are needed.
+    """
+    kind = FollowedLogs if following.server is None else SpooledLogs
+    return kind(following, follows_definitions)
+
+
 def checkpoint_of(offset: Offset) -> Checkpoint:
     """The checkpoint in an offset, which may also have the name of its query."""
     return Checkpoint.of({name: value for name, value in offset.items() if name != READER})
+
+
+def log_header(following: Following, log: str) -> LogHeader | None:
+    """The start of a log that is to be followed, by its name.
+
+    Raises `ServerError`, `SourceError`: the server or the paths do not have it.
+    """
+    if following.server is not None:
+        from binlog_kaitai.live import server_logs
+        from binlog_kaitai.live.address import Address
+
+        return server_logs.log_header(Address.parse(following.server)[0], log)
+    for path in Follower(following.paths).logs():
+        if log_name(os.path.basename(path)) == log:
+            return header_of(path)
+    raise SourceError(f"the dump continues in {log}, which is not among the logs")
+
+
+def logs_here(following: Following) -> tuple[str, ...]:
+    """The paths of a server's logs, after fetching all of them into the spool.
+
+    Raises `ServerError`, `SourceError`, `UsageError`: the server cannot be reached or refuses, or the spool
+    lacks what the query wants to read.
+    """
+    spool = SpooledLogs(following, follows_definitions=False).opened(following.starting)
+    spool.begin(following.starting, "", is_bounded=True)
+    return following.paths

@@ -23,7 +23,7 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url
-from binlog_kaitai.spark.batch import BinlogReader, spare_modules
+from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.frames import paths_of
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.session import register_source
@@ -163,13 +163,11 @@ class _ParquetReader(DataSourceReader):
         if partition.value is None:  # there is nothing to read
             return
         number, split = partition.value
-        spare_modules()
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
 
-        use(self._options.keys)
         folder = Path(self._staging) / uuid.uuid4().hex
         names = [
             *dict.fromkeys((*self._chosen, *(name for name in (*self._by, TIMES["changes"]) if name != DATE)))

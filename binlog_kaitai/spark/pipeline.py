@@ -32,14 +32,13 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.source import with_state
-from binlog_kaitai.spark.followed_logs import FollowedLogs
+from binlog_kaitai.spark.followed_logs import FollowedLogs, followed_logs, log_header
 from binlog_kaitai.spark.progress import Progress, progress_of
 from binlog_kaitai.spark.stream_options import Following
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from binlog_kaitai.core.spans import LogHeader
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
 #: This package's message within Spark's error from a worker.
@@ -178,7 +177,7 @@ class Pipeline:
         following = replace(self.job.following, at_once=tasks.at_once, ddl=self.job.following.ddl or ddl)
         if snapshot is not None:
             following = replace(following, starting={"file": snapshot.log, "position": snapshot.position})
-        logs = FollowedLogs(following, follows_definitions=True)
+        logs = followed_logs(following, follows_definitions=True)
         try:
             if interval is None:
                 logs.end_here()
@@ -297,11 +296,8 @@ class Pipeline:
         }
         if job.dump is not None:
             from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
-            from binlog_kaitai.spark.spooling import log_header
 
-            def header_of(log: str) -> LogHeader | None:
-                return log_header(job.following, log)
-
+            header_of = partial(log_header, job.following)
             return snapshot_of_dump(Path(job.dump), folder, header_of=header_of, **options)
         assert job.following.server is not None
         return take_snapshot(job.following.server, folder, readers=job.snapshot_readers, **options)

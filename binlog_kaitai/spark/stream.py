@@ -15,12 +15,11 @@ from pyspark.sql.types import StructType
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import with_state
-from binlog_kaitai.spark.batch import rows_of, spare_modules
-from binlog_kaitai.spark.followed_logs import FollowedLogs
+from binlog_kaitai.spark.batch import NumberedPartition, rows_of
+from binlog_kaitai.spark.followed_logs import followed_logs
 from binlog_kaitai.spark.reader_options import WITH_DEFINITIONS, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.stream_options import Following
@@ -63,15 +62,6 @@ except ImportError:
         """Ends where the logs ended when the query started."""
 
 
-class StepPartition(InputPartition):
-    """One step, for one task; travels pickled from the driver to the task."""
-
-    def __init__(self, number: int, step: Step) -> None:
-        super().__init__(number)
-        self.number = number
-        self.step = step
-
-
 class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """A view of the logs that a server is writing: plans offsets and partitions, and reads these."""
 
@@ -82,7 +72,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self._following = following
         self._schema = schema
         use(options.keys)
-        self._logs = FollowedLogs(following, follows_definitions=options.view in WITH_DEFINITIONS)
+        self._logs = followed_logs(following, follows_definitions=options.view in WITH_DEFINITIONS)
         self._initial: Offset | None = None
         self._planned_end: Offset | None = None
         self._reached: Offset | None = None
@@ -141,7 +131,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """
         self._planned_end = end  # Spark 4.1 calls this before it requests the next end, also after a restart
         steps = self._logs.steps(start, end)
-        return [StepPartition(number, step) for number, step in enumerate(steps)]
+        return [NumberedPartition(number, step.source) for number, step in enumerate(steps)]
 
     def commit(self, end: Offset) -> None:
         self._logs.done(end)
@@ -155,10 +145,9 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         Raises `BinlogError`: the log is damaged; names file and position.
         """
         # Spark calls this with an empty partition if there is nothing to read.
-        if isinstance(partition, StepPartition):
-            spare_modules()
+        if isinstance(partition, NumberedPartition):
             use(self._options.keys)
-            source, mode = partition.step.source, self._options.mode
+            source, mode = partition.source, self._options.mode
             span, split = source.span or Span(), source if mode == "FAILFAST" else with_state(source)
             options = replace(self._options, filters=span.restrict(self._options.filters))
             definitions_at = definitions_in(split, options.ddl)

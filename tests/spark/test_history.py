@@ -10,9 +10,8 @@ import pytest
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.changes import TableChanges
-from binlog_kaitai.spark.history import lineage_of
 from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.spark.state import latest
+from binlog_kaitai.spark.state import latest, lineage_of
 from tests.corpus_files import case
 from tests.extent import sample
 from tests.lake.lakes import fill, opened

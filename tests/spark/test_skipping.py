@@ -159,7 +159,7 @@ def test_each_transaction_is_in_the_logs_that_are_left(name: str, view: str) -> 
     for gtid, file in expected.items():
         read = ReadOptions.parse({"path": str(folder), "view": view, "includeGtids": gtid})
         found: list[Any] = list(BinlogReader(read, view_schema(read)).partitions())
-        assert file in {one.split.path for one in found}
+        assert file in {one.source.path for one in found}
         counts.append(len(found))
     assert min(counts) == 1
 

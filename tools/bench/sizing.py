@@ -33,7 +33,7 @@ from binlog_kaitai.lake.state_tables import State, Update
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.rows.log_pages import RowsPages
-from binlog_kaitai.spark.batch import Files, SplitPartition
+from binlog_kaitai.spark.batch import Files, NumberedPartition
 from binlog_kaitai.spark.pipeline import Job, StepWriter
 from binlog_kaitai.spark.skipping import logs_with_rows
 from binlog_kaitai.spark.stream_options import Following
@@ -120,7 +120,9 @@ def measure_logs(folder: Path) -> None:
         files = list_files(str(folder))
     with timed(f"divide {len(files)} logs"):
         partitions = [
-            SplitPartition(number, split) for number, splits in enumerate(divide(files)) for split in splits
+            NumberedPartition(number, split)
+            for number, splits in enumerate(divide(files))
+            for split in splits
         ]
     with timed(f"pickle {len(partitions)} tasks"):
         size = sum(len(pickle.dumps(one)) for one in partitions)
