@@ -9,7 +9,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Unpack
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
-from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import Option, part_of, takes
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import SeriesDefinitions, restore
@@ -146,10 +145,7 @@ class EventFollower(LogFollower[Event]):
     def _of_span(self, source: Source) -> Iterator[Event]:
         span = source.span or Span()
         self._reader.know(lambda: SeriesDefinitions(of_all=restore(span.definitions, self._ddl)))
-        filters = Filters(
-            include_gtids=GtidSet.parse(span.include) if span.include else None,
-            exclude_gtids=GtidSet.parse(span.exclude) if span.exclude else None,
-        )
+        filters = Filters.of(**span.restrict({}))
         with closing(self._reader.read_from(source)) as events:
             for event in events:
                 if not filters or filters.takes_gtid(event.gtid):

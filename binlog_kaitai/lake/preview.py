@@ -94,9 +94,7 @@ def preview(
 
 def _pages(source: Source, tables: Iterable[str], ddl: str | None) -> Iterator[RowsPage]:
     span = source.span or Span()
-    chosen = Filters.of(
-        table=list(tables), include_gtids=span.include or None, exclude_gtids=span.exclude or None
-    )
+    chosen = Filters.of(**span.restrict({"table": list(tables)}))
     return iter(RowsPages(source, chosen, definitions=restore(span.definitions, ddl), era=span.era))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -74,7 +74,6 @@ def write_lake(
     definitions_at: Callable[[Span], Definitions] = lambda span: Definitions(),
     zero_dates: str = "null",
     tables: Iterable[str] = (),
-    filters: Mapping[str, Any] | None = None,
     rules: Rules = NO_RULES,
     skips_damage: bool = False,
 ) -> Written:
@@ -82,7 +81,6 @@ def write_lake(
 
     `definitions_at`: returns the table definitions before a span, for the caller to update.
     `tables`: write changes of these tables only.
-    `filters`: as for :meth:`Filters.of`.
     `rules`: what the lake leaves out, masks or renames.
     `skips_damage`: write what is intact of a damaged log, which needs its `state`; each view may find some of
     the damage.
@@ -118,9 +116,10 @@ def write_lake(
         batches = read_span(source, kind, definitions_at=definitions_at, **options)
         return ((view, rules.without_texts(batch)) for batch in batches)
 
+    gtids = (source.span or Span()).restrict({})
     read_all = partial(read_around, read=read) if skips_damage else read
     for view in views if "changes" in views else (*views, STATEMENTS):
-        for item in read_all(source, view, **(filters or {})):
+        for item in read_all(source, view, **gtids):
             if isinstance(item, Gap):
                 damages.setdefault(item.start, item)
             else:

@@ -16,20 +16,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+import numpy as np
 from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
 from pyspark.sql.types import StructType
 
+from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
+from binlog_kaitai.lake.files import NO_VALUE, by_date
+from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.frames import paths_of
+from binlog_kaitai.spark.infer import table_columns
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.session import register_source
+from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
+from binlog_kaitai.views.row_conditions import chosen_columns
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import SparkSession
 
 _FORMAT = "binlog_parquet"
@@ -141,9 +147,6 @@ class _ParquetDataSource(DataSource):
 
 class _ParquetReader(DataSourceReader):
     def __init__(self, job: Mapping[str, Any]) -> None:
-        from binlog_kaitai.spark.infer import table_columns
-        from binlog_kaitai.views.row_conditions import chosen_columns
-
         self._options = options = ReadOptions.parse(job["options"])
         self._staging, self._by = job["staging"], tuple(job["by"])
         use(options.keys)
@@ -163,11 +166,6 @@ class _ParquetReader(DataSourceReader):
         if partition.value is None:  # there is nothing to read
             return
         number, split = partition.value
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
-
         folder = Path(self._staging) / uuid.uuid4().hex
         names = [
             *dict.fromkeys((*self._chosen, *(name for name in (*self._by, TIMES["changes"]) if name != DATE)))
@@ -199,10 +197,6 @@ class _ParquetReader(DataSourceReader):
 
 def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with decimals as text that have more digits than readers of Parquet support."""
-    import pyarrow as pa
-
-    from binlog_kaitai.rows.arrow_types import cast
-
     for at, one in enumerate(batch.schema):
         if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS:
             text = cast(batch.column(at), pa.string())
@@ -212,11 +206,6 @@ def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 def _parts(batch: pa.RecordBatch, name: str) -> Iterator[tuple[str, pa.RecordBatch]]:
     """The rows of each value of a column, in batch order, with the value as in folder names."""
-    import numpy as np
-    import pyarrow as pa
-
-    from binlog_kaitai.lake.files import NO_VALUE, by_date
-
     if name == DATE:
         yield from by_date(batch, TIMES["changes"])
         return

@@ -343,7 +343,6 @@ class StepWriter:
                     definitions_at=definitions_in(source, job.following.ddl),
                     zero_dates=job.zero_dates,
                     tables=job.tables,
-                    filters={"include_gtids": span.include or None, "exclude_gtids": span.exclude or None},
                     rules=job.rules,
                     skips_damage=mode != "FAILFAST",
                 )
