@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from threading import Lock
 from typing import TYPE_CHECKING, Union
 
@@ -105,6 +105,7 @@ class Lake:
     `source`: in a lake of several sources: the one to write or read, by its name.
     `storage_options`: see `Storage`.
     `plan`: the last batch, complete or not; None before :meth:`open`, and for a new lake before it has rules.
+    `tables`, `private`: the tables of an existing or opened lake, and those that only the pipeline reads.
     `columns`: columns of the tables to which files with other columns were added, see `TableFiles`.
     Raises `UsageError`: a package is not installed.
     """
@@ -129,9 +130,8 @@ class Lake:
             from binlog_kaitai.lake.iceberg import needed_pyiceberg
 
             needed_pyiceberg()
-        self._tables: Format | None = None
-        self._private: DeltaTables | None = None
-        self._lineage: Lineage | None = None
+        self.tables: Format
+        self.private: DeltaTables
 
     def check(self) -> Plan | None:
         """Look at the lake without changing it; returns its plan, or that of another of its sources.
@@ -170,11 +170,11 @@ class Lake:
         return self.plan
 
     def _use(self, plan: Plan) -> None:
-        self._private = self._tables = DeltaTables(self.storage, plan.application, self.shared.handles)
+        self.private = self.tables = DeltaTables(self.storage, plan.application, self.shared.handles)
         if self._kind == "iceberg":
             from binlog_kaitai.lake.iceberg import IcebergTables
 
-            self._tables = IcebergTables(self.storage, plan.application, self.source)
+            self.tables = IcebergTables(self.storage, plan.application, self.source)
 
     @property
     def is_complete(self) -> bool:
@@ -183,18 +183,6 @@ class Lake:
             return True
         statements = self.tables.open(STATEMENTS)
         return statements is not None and statements.batch >= self.plan.batch
-
-    @property
-    def tables(self) -> Format:
-        """The tables of the lake."""
-        assert self._tables is not None
-        return self._tables
-
-    @property
-    def private(self) -> DeltaTables:
-        """The tables that only the pipeline reads."""
-        assert self._private is not None
-        return self._private
 
     def begin(self, plan: Plan) -> None:
         """Commit the plan of the next batch.
@@ -287,10 +275,8 @@ class Lake:
                 lineage.take(entry)
                 yield entry
 
-    @property
+    @cached_property
     def lineage(self) -> Lineage:
         """What happened to whole tables up to the last batch; read once."""
-        if self._lineage is None:
-            table = self.private.open(private_name(LINEAGE, self.source))
-            self._lineage = Lineage([] if table is None else entries_of(table.batches()), self._kind)
-        return self._lineage
+        table = self.private.open(private_name(LINEAGE, self.source))
+        return Lineage([] if table is None else entries_of(table.batches()), self._kind)

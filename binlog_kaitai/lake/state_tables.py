@@ -183,7 +183,7 @@ class Update:
         if keys := self.parts[-1].current_key:
             last = _last_images(rows.to_batches(), rows.schema, keys)
             images = last.select(own.names).append_column(IS_THERE, _adds(last))
-            table.merge(own, keys, images, IS_THERE, self.batch, self._places(), self.source)
+            table.merge(own, keys, images, IS_THERE, self.batch, self.end._asdict(), self.source)
         else:
             where = pc.field(SOURCE) == self.source if self.source else None
             with_type = own.append(pa.field(CHANGE_TYPE, pa.string()))
@@ -196,10 +196,7 @@ class Update:
 
     def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
         reader = pa.RecordBatchReader.from_batches(own, rows)
-        tables.replace(f"{STATE}/{self.name}", reader, self.batch, self._places(), self.source)
-
-    def _places(self) -> dict[str, int]:
-        return self.end._asdict()
+        tables.replace(f"{STATE}/{self.name}", reader, self.batch, self.end._asdict(), self.source)
 
 
 _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))

@@ -65,7 +65,7 @@ def read(
     reader = spark.read.format("binlog").options(**options).option("table", table)
     whole = reader.load(paths).schema
     if where is not None:
-        known = ReadOptions.parse({**_texts(options), "table": table, "paths": json.dumps(paths)})
+        known = ReadOptions.parse({**texts_of(options), "table": table, "paths": json.dumps(paths)})
         condition = Where.of(where, columns_of_table(arrow_schema(whole), known.corrupt_column))
         reader = reader.option("where", as_text(condition))
     return reader.schema(_chosen(whole, columns)).load(paths)
@@ -78,7 +78,8 @@ def paths_of(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     return [os.fspath(one) for one in source]
 
 
-def _texts(options: dict[str, Any]) -> dict[str, str]:
+def texts_of(options: dict[str, Any]) -> dict[str, str]:
+    """Options as Spark has them."""
     return {name: str(value) for name, value in options.items()}
 
 

@@ -28,7 +28,7 @@ from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.frames import paths_of
+from binlog_kaitai.spark.frames import paths_of, texts_of
 from binlog_kaitai.spark.infer import table_columns
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.session import register_source
@@ -83,8 +83,7 @@ def write_parquet(
     UsageError
         The folder is not empty, a column does not exist, or an option is invalid.
     """
-    given = {name: str(value) for name, value in options.items()}
-    given |= {"table": table, "paths": json.dumps(paths_of(source))}
+    given = {**texts_of(options), "table": table, "paths": json.dumps(paths_of(source))}
     names = [partition_by] if isinstance(partition_by, str) else list(partition_by)
     _check(ReadOptions.parse(given), path)
     if hidden := [name for name in names if name.startswith(("_", "."))]:
