@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import zlib
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -122,32 +122,22 @@ class Effect:
     columns: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """The end of a transaction prepared by XA: its start, and its identifier."""
-
-    start: int
-    xid: str
+#: A statement, or the effect of what has no statement or one that is only known as text.
+TableStatement = Union["QueryBody", Effect, BinlogError]
 
 
-@dataclass(frozen=True)
-class TextChange:
-    """A statement that changes rows of a table without logging them; without names, of any."""
-
-    schema_name: str = ""
-    table_name: str = ""
-    reason: str = _MAY_CHANGE_ANY
-
-
-#: What a statement, or the end of a transaction, may be.
-TableStatement = Union["QueryBody", Prepared, TextChange, BinlogError]
+def _unclear(
+    position: int, schema_name: str = "", table_name: str = "", reason: str = _MAY_CHANGE_ANY
+) -> Effect:
+    """A table has changed without its rows being logged; without names, any table may have."""
+    return Effect(position, EffectKind.UNCLEAR, schema_name, table_name, reason=reason)
 
 
 class Statements:
     """Finds relevant statements, block by block."""
 
     def __init__(self) -> None:
-        self._known: set[TextChange] = set()
+        self._known: set[TableKey] = set()
 
     def of(self, block: Block, quiescent: NDArray[np.int64]) -> list[tuple[int, TableStatement]]:
         """Positions of their events, with the arguments of `take_statement`.
@@ -157,20 +147,22 @@ class Statements:
         """
         rows = table_maps.statements_in(block, _may_matter)
         statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
-        statements += list(self._text_changes(block, rows))
-        for row in block.rows_of(EventType.incident_event).tolist():
-            statements.append((int(block.positions[row]), TextChange(reason=_INCIDENT)))
+        effects = [*self._of_texts(block, rows)]
+        for position in block.positions[block.rows_of(EventType.incident_event)].tolist():
+            effects.append(_unclear(position, reason=_INCIDENT))
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body, position = table_maps.statement_body(block, row), int(block.positions[row])
             if isinstance(body, BinlogError):
-                statements.append((position, TextChange()))
+                effects.append(_unclear(position))
             elif not body.is_one_phase:
                 start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
-                statements.append((position, Prepared(start, rolled_back_rows.xid_text(body))))
-        return sorted(statements, key=lambda positioned: positioned[0])
+                xid = rolled_back_rows.xid_text(body)
+                effects.append(Effect(position, EffectKind.PREPARED, "", xid, start=start))
+        statements += [(one.position, one) for one in effects]
+        return sorted(statements, key=itemgetter(0))
 
-    def _text_changes(self, block: Block, others: list[int]) -> Iterator[tuple[int, TextChange]]:
-        """The first one for each table after each of the other statements, which may determine its content
+    def _of_texts(self, block: Block, others: list[int]) -> Iterator[Effect]:
+        """The first effect on each table after each of the other statements, which may determine its content
         again.
         """
         epoch = 0
@@ -178,11 +170,12 @@ class Statements:
             if epoch < (epoch := bisect(others, row)):
                 self._known.clear()
             names = changed_tables(query, partial(_read, block, row))
-            changes = [TextChange(*qualified(name, schema), LOGGED_AS_TEXT) for name in names or ()]
-            for change in changes if names is not None else [TextChange()]:
-                if change not in self._known:
-                    self._known.add(change)
-                    yield int(block.positions[row]), change
+            tables = [("", "")] if names is None else [qualified(name, schema) for name in names]
+            for table in tables:
+                if table not in self._known:
+                    self._known.add(table)
+                    reason = _MAY_CHANGE_ANY if names is None else LOGGED_AS_TEXT
+                    yield _unclear(int(block.positions[row]), *table, reason)
 
 
 def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
@@ -231,28 +224,25 @@ def take_statement(position: int, body: TableStatement, definitions: Definitions
 
     A statement that cannot be read makes the tables unclear that it may have changed.
     """
-    effect = partial(Effect, position)
-    if isinstance(body, Prepared):
-        return [effect(EffectKind.PREPARED, "", body.xid, start=body.start)]
-    if isinstance(body, TextChange):
-        return [effect(EffectKind.UNCLEAR, body.schema_name, body.table_name, reason=body.reason)]
+    if isinstance(body, Effect):
+        return [body]
     if isinstance(body, BinlogError):
         definitions.observe_query(body)
-        return [effect(EffectKind.UNCLEAR, "", "", reason=_MAY_CHANGE_ANY)]
+        return [_unclear(position)]
     try:
         if end := rolled_back_rows.END.match(body.query):
             kind = EffectKind.COMMITTED if end[1].upper() == b"COMMIT" else EffectKind.ROLLED_BACK
-            return [effect(kind, "", end[2].decode())]
-        return [] if is_half_done(body) else _Effects(effect, body, definitions).found()
+            return [Effect(position, kind, "", end[2].decode())]
+        return [] if is_half_done(body) else _Effects(position, body, definitions).found()
     except zlib.error:
-        return take_statement(position, TextChange(), definitions)
+        return [_unclear(position)]
 
 
 class _Effects:
     """The effects of one statement, which is applied to the definitions."""
 
-    def __init__(self, effect: Callable[..., Effect], body: QueryBody, definitions: Definitions) -> None:
-        self._effect, self._unclear = effect, partial(effect, EffectKind.UNCLEAR)
+    def __init__(self, position: int, body: QueryBody, definitions: Definitions) -> None:
+        self._effect, self._unclear = partial(Effect, position), partial(_unclear, position)
         self._body, self._session, self._definitions = body, session_of(body), definitions
 
     def found(self) -> list[Effect]:
@@ -269,13 +259,10 @@ class _Effects:
         else:
             effects = self._of_other(statement)
             self._observe()
-        return effects if all(map(_has_text, effects)) else self._any()
+        return effects if all(map(_has_text, effects)) else [self._unclear()]
 
     def _observe(self) -> None:
         self._definitions.observe_query(self._body)
-
-    def _any(self) -> list[Effect]:
-        return [self._unclear("", "", reason=_MAY_CHANGE_ANY)]
 
     def _key(self, name: Name) -> TableKey:
         return qualified(name, self._body.schema_name)
@@ -301,7 +288,7 @@ class _Effects:
             case ChangeDatabase(is_dropped=True):
                 name = statement.name or self._body.schema_name
                 if not name.isascii() and name.encode("utf-8", "replace") not in self._body.query:
-                    return self._any()  # MySQL writes such a name in UTF-8, whatever the character set
+                    return [self._unclear()]  # MySQL writes such a name in UTF-8, whatever the character set
                 if statement.new_name is None:
                     return [effect(EffectKind.EMPTIED, name, "")]
                 reason = "RENAME DATABASE moved tables to it or from it"
@@ -327,7 +314,7 @@ class _Effects:
             effects = self._of_clauses(statement, key, conversions)
         except UnreadableError as error:
             if new_name is None and any(map(_names_table, statement.clauses)):
-                return self._any()
+                return [self._unclear()]
             effects = [self._unclear(*key, reason=f"an ALTER TABLE cannot be followed: {error}")]
         if new_name is not None:
             effects.append(self._effect(EffectKind.RENAMED, *key, *new_key))
@@ -372,7 +359,7 @@ class _Effects:
                 return []  # such as a view, a routine or an index
             if kind in ("DATABASE", "SCHEMA"):
                 has_kept = verb == "ALTER" or (verb == "CREATE" and "REPLACE" not in flags)
-                return [] if has_kept else self._any()
+                return [] if has_kept else [self._unclear()]
             while cursor.skip_one("IF", "NOT", "EXISTS"):
                 pass
             name = cursor.dotted_name()
@@ -385,7 +372,7 @@ class _Effects:
                 return [] if is_temporary else emptied
             if verb == "ALTER" and not _MAY_NAME_OTHERS.search(query):
                 return [] if is_temporary else [self._unclear(*table, reason="an ALTER TABLE cannot be read")]
-        return self._any()
+        return [self._unclear()]
 
 
 def _beginning(query: bytes, session: Session) -> Iterator[Token]:
