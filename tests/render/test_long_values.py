@@ -19,7 +19,7 @@ from binlog_kaitai.views import row_forms, row_texts
 from binlog_kaitai.views.row_forms import JsonForm
 from binlog_kaitai.views.row_programs import SHORT_JSON
 from binlog_kaitai.views.row_texts import write_rows
-from tests.columns.long_logs import log_of_value
+from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.test_json_kernels import log_of
 from tests.corpus_files import case
 from tests.values.json_documents import document
@@ -56,6 +56,13 @@ def _peak(task: Callable[..., None], path: Path, options: dict[str, Any]) -> int
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
+
+
+def test_a_long_statement_is_not_described_by_its_shape(tmp_path: Path) -> None:
+    log_of_statement(tmp_path / "warm", 0)
+    start = _peak(_dump, tmp_path / "warm", {"verbose": 0})
+    found = _peak(_dump, log_of_statement(tmp_path / "binlog.000001", _SIZE), {"verbose": 0}) - start
+    assert found < 4.5 * _SIZE
 
 
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")

@@ -16,7 +16,7 @@ import numpy as np
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.kernels.arrays import Ints, view_of
-from binlog_kaitai.kernels.byte_kernels import OK, put_u4
+from binlog_kaitai.kernels.byte_kernels import OK, put_u4, read_numbers
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.checksum_runs import crc32_of
 from binlog_kaitai.log.line_arrays import Field, LineProgram, Pool
@@ -104,74 +104,62 @@ def change_of(outer: Block) -> BlockChange:
     return change
 
 
-#: Offset of the length of the database name, by type of event; in statements only checksums change.
+#: Offset of the length of the database name, by type of event.
 _LENGTHS: dict[int, str] = {
     EventType.table_map_event: "len_schema_name.first",
     EventType.query_event: "len_schema_name",
+    EventType.query_compressed_event: "len_schema_name",
+    EventType.execute_load_query_event: "len_schema_name",
 }
 
 
-class RenamedBytes:
-    """The bytes of a block's events, as they appear in BINLOG statements.
+def renamed_events(block: Block, names: Mapping[bytes, bytes], *, rewrites_all: bool) -> dict[int, bytes]:
+    """The bytes of the events whose database has a new name, by event number.
 
-    `block`: whole events.
     `names`: new names by old names.
-    `rewrites_all`: rewrite all events, with their checksums, like `mysqlbinlog`, not only table maps.
-    `keeps_all`: also keep the bytes of statements, not only their checksums.
-    `data` (uint8 array): bytes of the block, followed by those of rewritten events.
-    `starts`, `sizes` (int64 arrays): position and size of each event in `data`.
-    `checksums`: recomputed checksums, by event index.
+    `rewrites_all`: rename in all events, which get new checksums, as `mysqlbinlog` does; `mariadb-binlog`
+    renames only in table maps, which keep their checksums.
     """
-
-    def __init__(
-        self, block: Block, names: Mapping[bytes, bytes], *, rewrites_all: bool, keeps_all: bool = False
-    ) -> None:
-        self.data, self.starts, self.sizes = block.data, block.starts, block.sizes
-        self.checksums: dict[int, int] = {}
-        if not names:
-            return
-        self.starts, self.sizes = block.starts.copy(), block.sizes.copy()
-        self._after: list[bytes] = []
-        self._at, self._keeps_all = len(block.data), keeps_all
-        makes_checksums = rewrites_all and block.layout.is_checksummed
-        is_of_all = makes_checksums or (rewrites_all and keeps_all)
-        for kind in _LENGTHS if is_of_all else (EventType.table_map_event,):
-            self._rename(block, kind, names, makes_checksums=makes_checksums)
-        added = np.frombuffer(b"".join(self._after), dtype=np.uint8)
-        self.data = np.concatenate((block.data, added)) if len(added) else block.data
-
-    def _rename(
-        self, block: Block, kind: int, names: Mapping[bytes, bytes], *, makes_checksums: bool
-    ) -> None:
+    events_renamed: dict[int, bytes] = {}
+    view = view_of(block.data)
+    for kind in _LENGTHS if rewrites_all else (EventType.table_map_event,):
         events, body = block.rows_of(kind), block.body(kind)
         if not len(events) or "schema_name" not in body:
-            return
-        starts, lengths = body.ranges("schema_name")
-        lengths_at = body.positions(_LENGTHS[kind])
-        columns = (
-            events,
-            block.starts[events],
-            block.sizes[events],
-            lengths_at,
-            starts,
-            lengths,
-            body.matches,
-        )
-        view, is_kept = view_of(block.data), kind == EventType.table_map_event or self._keeps_all
-        for event, begin, size, length_offset, start, length, matches in zip(
+            continue
+        bounds = block.starts[events], block.sizes[events], body.positions(_LENGTHS[kind])
+        columns = events, *bounds, *body.ranges("schema_name"), body.matches
+        for event, begin, size, length_at, start, length, matches in zip(
             *(values.tolist() for values in columns), strict=True
         ):
             new = names.get(bytes(view[start : start + length])) if matches else None
             if new is None:
                 continue
             raw = bytes(view[begin : begin + size])
-            raw = renamed(raw, length_offset - begin, start - begin, start + length - begin, new)
-            if makes_checksums:
-                raw, self.checksums[event] = with_checksum(raw)
-            if is_kept:
-                self.starts[event], self.sizes[event] = self._at, len(raw)
-                self._after.append(raw)
-                self._at += len(raw)
+            raw = renamed(raw, length_at - begin, start - begin, start + length - begin, new)
+            is_changed = rewrites_all and block.layout.is_checksummed
+            events_renamed[event] = with_checksum(raw) if is_changed else raw
+    return events_renamed
+
+
+class EventBytes:
+    """The bytes of a block's events, as they appear in BINLOG statements.
+
+    `block`: whole events.
+    `replaced`: the bytes of some events, by event number.
+    `data` (uint8 array): bytes of the block, followed by those of replaced events.
+    `starts`, `sizes` (int64 arrays): position and size of each event in `data`.
+    """
+
+    def __init__(self, block: Block, replaced: Mapping[int, bytes]) -> None:
+        self.data, self.starts, self.sizes = block.data, block.starts, block.sizes
+        if replaced:
+            events = list(replaced)
+            sizes = np.array([len(raw) for raw in replaced.values()], dtype=np.int64)
+            self.starts, self.sizes = block.starts.copy(), block.sizes.copy()
+            self.starts[events] = len(block.data) + np.cumsum(sizes) - sizes
+            self.sizes[events] = sizes
+            added = np.frombuffer(b"".join(replaced.values()), dtype=np.uint8)
+            self.data = np.concatenate((block.data, added))
 
 
 class BlockColumns:
@@ -188,7 +176,7 @@ class BlockColumns:
     def __init__(
         self,
         block: Block,
-        as_printed: RenamedBytes,
+        as_printed: EventBytes,
         inside: InsidePayloads,
         hexdump_style: HexdumpStyle | None = None,
     ) -> None:
@@ -215,10 +203,10 @@ class BlockColumns:
         if block.layout.is_checksummed:
             sums = np.zeros(count, dtype=np.int64)
             is_there = np.flatnonzero(block.sizes >= block.header_length + CHECKSUM_SIZE)
-            payload_offsets = block.sizes[is_there] - CHECKSUM_SIZE
-            sums[is_there] = block.numbers_at(is_there, payload_offsets, CHECKSUM_SIZE).view(np.int64)
-            if as_printed.checksums:
-                sums[list(as_printed.checksums)] = list(as_printed.checksums.values())
+            ends_there = (as_printed.starts + as_printed.sizes)[is_there]
+            stored = np.empty(len(is_there), dtype=np.uint64)
+            read_numbers.run(as_printed.data, ends_there - CHECKSUM_SIZE, 0, CHECKSUM_SIZE, False, stored)
+            sums[is_there] = stored.view(np.int64)
             self.header["checksum"] = self.pool.hexadecimal(sums, by_event=True)
         self.hexdumps = None
         if hexdump_style is not None:

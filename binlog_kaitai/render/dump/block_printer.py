@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, header_length
@@ -28,15 +29,16 @@ from binlog_kaitai.log.line_arrays import write_lines
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.render.dump.block_columns import (
     BlockColumns,
+    EventBytes,
     InsidePayloads,
-    RenamedBytes,
     TablesInside,
     change_of,
+    renamed_events,
 )
 from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
 from binlog_kaitai.render.dump.dump_output import Output
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_be_read
-from binlog_kaitai.render.dump.printed_event import item_of, rewrite
+from binlog_kaitai.render.dump.printed_event import item_of
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.selection import DumpSelection, LeftOut, SelectionEndedError
@@ -339,13 +341,18 @@ class BlockPrinter:
         if is_passed:
             printer.pass_over(printed)
         elif not is_hidden:
-            if printer.rewritten:
-                rewrite(printed, printer.rewritten, rewrites_all=not printer.is_mariadb)
+            raw = self._renamed(block.part(event, event + 1)).get(0) if printer.rewritten else None
+            if raw is not None:
+                printed.raw = raw
+                printed.checksum = None if printed.checksum is None else stored_checksum(raw)
             printer.process(printed)
             self._is_in_payload |= bool(inside.opens[event])
         if not is_inside and printed.kind != EventType.transaction_payload_event:
             for _ in events:
                 """A rows event whose last piece this is; clients do not join them."""
+
+    def _renamed(self, block: Block) -> dict[int, bytes]:
+        return renamed_events(block, self.printer.rewritten, rewrites_all=not self.printer.is_mariadb)
 
     def _is_ready(self) -> bool:
         """Whether a stretch may begin: only text is waiting."""
@@ -367,10 +374,8 @@ class BlockPrinter:
         """Describe the events of a block by their shapes."""
         self._programs.begin()
         printer, left_out = self.printer, self._left_out
-        shows_bytes = printer.options.hexdump
-        rewrites = {"rewrites_all": not printer.is_mariadb, "keeps_all": shows_bytes}
-        as_printed = RenamedBytes(block, printer.rewritten, **rewrites)
-        style = printer.hexdump_style if shows_bytes else None
+        as_printed = EventBytes(block, self._renamed(block) if printer.rewritten else {})
+        style = printer.hexdump_style if printer.options.hexdump else None
         self.lines = lines = BlockColumns(block, as_printed, self._inside, style)
         self.rows = rows = RowsEvents(lines, ~(left_out.is_hidden | left_out.is_passed))
         rows.find(printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))

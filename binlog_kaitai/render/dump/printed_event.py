@@ -17,14 +17,13 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.framing import resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
-from binlog_kaitai.core.tree import extents
 from binlog_kaitai.kernels.arrays import Ints, Unsigned
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.line_arrays import Field, Pool, TextColumn
 from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
 from binlog_kaitai.log.text_kernels import BYTES, find_clean
-from binlog_kaitai.render.dump.client_values import comment, encode, microseconds, second_of, timestamp
+from binlog_kaitai.render.dump.client_values import comment, microseconds, second_of, timestamp
 
 #: The status variables of a statement by the grammar's names; each has a class of its own.
 StatusVariables = dict[str, Any]
@@ -330,37 +329,13 @@ def _shows_checksum(event: ParsedEvent, kind: int) -> bool:
     return event.checksum_status != "none"
 
 
-def rewrite(printed: PrintedEvent, names: Mapping[bytes, bytes], *, rewrites_all: bool = True) -> None:
-    """Rename the database in the bytes of an event that names it.
-
-    Without `rewrites_all`, only table maps are rewritten, and keep their checksums.
-    """
-    if not rewrites_all and printed.kind != EventType.table_map_event:
-        return
-    body = printed.event.body
-    name = getattr(body, "schema_name", None)
-    new = None if name is None else names.get(encode(name))
-    if new is None:
-        return
-    event = printed.event
-    parsed = event.parsed
-    fields = extents(body)
-    base = len(event.raw) - parsed.body._io.size() - (CHECKSUM_SIZE if parsed.checksum is not None else 0)
-    start, end, _ = fields["schema_name"]
-    assert end is not None
-    printed.raw = renamed(printed.raw, base + fields["len_schema_name"].start, base + start, base + end, new)
-    if printed.checksum is not None and rewrites_all:
-        printed.raw, printed.checksum = with_checksum(printed.raw)
-
-
 def renamed(raw: bytes, length_offset: int, start: int, end: int, new: bytes) -> bytes:
     """An event with the name between two offsets replaced; `length_offset` is the offset of its length."""
     raw = raw[:length_offset] + bytes([len(new)]) + raw[length_offset + 1 : start] + new + raw[end:]
     return resized(raw, len(raw))
 
 
-def with_checksum(raw: bytes) -> tuple[bytes, int]:
-    """An event with its trailing checksum recomputed, and that checksum."""
+def with_checksum(raw: bytes) -> bytes:
+    """An event with its trailing checksum recomputed."""
     covered = raw[:-CHECKSUM_SIZE]
-    checksum = crc32(covered)
-    return covered + checksum.to_bytes(CHECKSUM_SIZE, "little"), checksum
+    return covered + crc32(covered).to_bytes(CHECKSUM_SIZE, "little")

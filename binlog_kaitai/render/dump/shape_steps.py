@@ -81,7 +81,7 @@ class _Fields:
 
 
 class _Line:
-    """Records pieces of text, with the interface of `output.Texts`."""
+    """Records pieces of text, with the interface of `TextSink`."""
 
     def __init__(self, lines: BlockColumns) -> None:
         self._lines = lines
@@ -115,7 +115,7 @@ class _Line:
 
 
 class Capture:
-    """Records the output of a printer for one event, with the interface of `output.Output`."""
+    """Records the output of a printer for one event, with the interface of `Output`."""
 
     def __init__(self, lines: BlockColumns) -> None:
         self._lines = lines
