@@ -209,7 +209,7 @@ class ClosedLogs:
 
     def _work(self) -> None:
         attempt = 1
-        while (job := self._jobs.get())[0] not in (_STOP, _END):
+        while (job := self._jobs.get())[0] not in (_STOP, _END) and not self._stop.is_set():
             stage, number, log, is_to_store = job
             pause = None
             if stage == _STORE:
