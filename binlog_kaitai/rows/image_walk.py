@@ -317,8 +317,7 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) ->
     Raises `MismatchError`.
     """
     programs, program_of = images.programs()
-    is_none = np.array([program is None for program in programs], dtype=np.bool_)
-    wrong = np.flatnonzero(is_none[program_of[chosen]])
+    wrong = np.flatnonzero(~images.has_program[chosen])
     good = chosen[: wrong[0]] if len(wrong) else chosen
     for portion in images.portions(good):
         yield from located(WalkInput.of(portion, programs, program_of), width, max_rows)

@@ -61,7 +61,7 @@ def walked_counts(images: Images, chosen: Ints, table: Table) -> Ints:
     """Number of rows of some events of a table with known widths; UNKNOWN if the rows do not match."""
     counts = np.full(len(chosen), UNKNOWN, dtype=np.int64)
     programs, program_of = images.programs()
-    is_known = np.array([program is not None for program in programs], dtype=np.bool_)[program_of[chosen]]
+    is_known = images.has_program[chosen]
     counted = [counts[:0]]
     for portion in images.portions(chosen[is_known]):
         counted.append(count_images(WalkInput.of(portion, programs, program_of)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -113,11 +114,22 @@ class Images:
             self._programs, self._program_of = self._find_programs()
         return self._programs, self._program_of
 
+    @cached_property
+    def has_program(self) -> Bools:
+        """Which events have a program, as a bool array."""
+        programs, program_of = self.programs()
+        return np.array([program is not None for program in programs], dtype=np.bool_)[program_of]
+
+    @cached_property
+    def _is_complete(self) -> Bools:
+        """Which events have a program with complete values, as a bool array."""
+        programs, program_of = self.programs()
+        is_whole = [program is not None and program.partial < 0 for program in programs]
+        return np.array(is_whole, dtype=np.bool_)[program_of]
+
     def divided(self, events: Ints) -> Iterator[tuple[Ints, bool]]:
         """Divide events into runs that `walk` can process, with a flag for programs with complete values."""
-        programs, program_of = self.programs()
-        takes = np.array([program is not None and program.partial < 0 for program in programs])
-        is_taken = takes[program_of[events]]
+        is_taken = self._is_complete[events]
         limits = np.flatnonzero(np.diff(is_taken, prepend=~is_taken[:1], append=~is_taken[-1:])).tolist()
         for begin, end in pairwise(limits):
             yield events[begin:end], bool(is_taken[begin])
