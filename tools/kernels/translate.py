@@ -35,6 +35,9 @@ _OF_LLVM = re.compile(
     r"|llvm\.(rint|nearbyint|floor|ceil|trunc)\b.*"  # instructions from SSE4.1 on, which all targets have
 )
 
+#: Passes over a kernel and all that it calls, which Numba optimizes one by one: calls pass only what is used.
+_PASSES = "global_opt", "ipsccp", "dead_arg_elimination", "instruction_combine", "simplify_cfg"
+
 _DECLARED = re.compile(r"^declare .*?@\"?([^\s\"(]+)", re.MULTILINE)
 
 #: Operations that LLVM makes calls of functions of.
@@ -101,6 +104,11 @@ class Translator:
         for one in (*module.functions, *module.global_variables):
             if not one.is_declaration and one.name != entry:
                 one.linkage = "internal"
+        passes = binding.create_new_module_pass_manager()
+        for name in _PASSES:
+            getattr(passes, f"add_{name}_pass")()
+        tuning = binding.create_pipeline_tuning_options()
+        passes.run(module, binding.create_pass_builder(self._machine, tuning))
         return Translated(_result(made.signature.return_type), self._machine.emit_object(module))
 
     def _make_dispatcher(self, function: Callable[..., Any]) -> Any:
