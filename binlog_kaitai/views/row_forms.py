@@ -29,6 +29,7 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     NEED,
     OFFSET,
     STATE_SIZE,
+    STEP,
     put_row_lines,
 )
 from binlog_kaitai.values.schema import is_mariadb
@@ -407,8 +408,11 @@ def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[
     of_mariadb, place = is_mariadb(block.layout), (block.data, block.file, *names)
     metadata = OfEvents(*place, positions, stamps, gtids, server_ids, origins, of_mariadb)
     of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
-    data, ends = write_lines(block.data, pool, form.of_events(metadata, pool), of_rows, program_of, of_rows)
-    return data, np.concatenate(([0], ends))
+    # The bytes after the last text.
+    programs = [*form.of_events(metadata, pool), LineProgram(pool).text(" " * STEP)]
+    of_rows, program_of = np.append(of_rows, 0), np.append(program_of, count)
+    data, ends = write_lines(block.data, pool, programs, of_rows, program_of, of_rows)
+    return data, np.concatenate(([0], ends[:-1]))
 
 
 def _origins(page: RowsPage, rows: Ints) -> dict[str, TextColumn]:

@@ -212,7 +212,8 @@ class Line:
 
     def number(self) -> Line:
         """Add the row number."""
-        return self._add(row_lines.ROW_NUMBER)
+        text, self._pending = self._pending, b""
+        return self._lead(row_lines.ROW_NUMBER, text)
 
     def value(
         self,
@@ -228,6 +229,9 @@ class Line:
 
         `kind`, `has_flag` and `lead` are those of a piece. With `is_exact`, the value is compared.
         """
+        if kind == row_lines.CHANGED:
+            self.value(column, kind=row_lines.OLD)
+            is_second = True
         if lead:
             self._close()
         offset, size = self._table_lines.constant(lead or self._pending)
@@ -238,8 +242,11 @@ class Line:
     def if_changed(self, text: bytes) -> Line:
         """Add constant bytes for updates that change an assigned column."""
         self._close()
-        lead = self._table_lines.constant(text)
-        return self._add(row_lines.IF_CHANGED, *[0] * (row_lines.LEAD - 1), *lead)
+        return self._lead(row_lines.IF_CHANGED, text)
+
+    def _lead(self, kind: int, text: bytes) -> Line:
+        self._pieces.append((kind, *[0] * (row_lines.LEAD - 1), *self._table_lines.constant(text)))
+        return self
 
     def _add(self, *piece: int) -> Line:
         self._close()
@@ -248,7 +255,7 @@ class Line:
 
     def _close(self) -> None:
         if self._pending:
-            self._pieces.append((row_lines.CONSTANT, *self._table_lines.constant(self._pending)))
+            self._lead(row_lines.CONSTANT, self._pending)
             self._pending = b""
 
     def finish(self) -> list[tuple[int, ...]]:
@@ -318,7 +325,7 @@ class TableLines:
                 self._arrays = (
                     np.array(self._limits, dtype=np.int64),
                     np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
-                    _bytes(bytes(self._pool)),
+                    _bytes(bytes(self._pool) + bytes(row_lines.STEP)),
                     _bytes(self.style.null),
                     _bytes(b"".join(self._words)),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),

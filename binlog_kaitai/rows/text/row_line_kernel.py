@@ -15,7 +15,7 @@ from binlog_kaitai.log.decoders import length_prefix
 from binlog_kaitai.log.line_arrays import put_hex
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.image_walk import NULL
-from binlog_kaitai.rows.text.float_texts import NO_ROOM
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.text.listed_values import (
     BYTES,
     CODED,
@@ -133,30 +133,35 @@ def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
     return position
 
 
-#: Kinds of pieces of a line: constant bytes; a text of the line's event; the row number; a value of the
-#: before or after image. For the assignments of an SQL update: a value of a list separated by commas, if the
-#: column changes; a value if the list is empty; constant bytes if a column of the list changes. For the table
-#: format: a value, both values of an update, or the new one if there is no old one.
+#: Kinds of pieces of a line, each of which follows constant bytes, its lead: nothing; the row number;
+#: nothing, if a column of an SQL update's assignments changes; a text of the line's event, without a lead; a
+#: value of the before or after image; a value of a list of assignments, if the column changes; a value if the
+#: list is empty. For the table format: a value; the old value of an update, then the new one; the new one if
+#: there is no old one.
 (
     CONSTANT,
-    OF_EVENT,
     ROW_NUMBER,
+    IF_CHANGED,
+    OF_EVENT,
     VALUE,
     ASSIGNED,
     OTHERWISE,
-    IF_CHANGED,
     SHOWN,
+    OLD,
     CHANGED,
     ADDED,
-) = range(10)
+) = range(11)
 
-#: Columns of a piece: its kind; offset and length of the constant, or index of the event's text and number of
-#: texts per event, or the column and 1 for the after image of an update; for values, the kind (see
-#: `listed_values`), size, size of the length prefix, detail, first word and number of words; 1 for the last
-#: piece of a line of the table format, or for a value that is assigned even if it does not change; and offset
-#: and length of a constant before the value. An ASSIGNED value has its comma and a space there.
+#: Columns of a piece: its kind; index of the event's text and number of texts per event, or the column and 1
+#: for the after image of an update; for values, the kind (see `listed_values`), size, size of the length
+#: prefix, detail, first word and number of words; 1 for the last piece of a line of the table format, or for
+#: a value that is assigned even if it does not change; and offset and length of the lead. That of an
+#: ASSIGNED value begins with its comma and a space.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, FLAG, LEAD, LEAD_SIZE = range(12)
 PIECE_SIZE = 12
+
+#: Number of bytes that are copied at a time, and that leads and texts of events are followed by.
+STEP = 16
 
 _COMMA_SIZE = 2
 
@@ -164,12 +169,38 @@ _COMMA_SIZE = 2
 #: the text does not fit, the size that it needs from that offset, or NO_SCRATCH.
 LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
 
-#: Maximum length that `put_printable` adds to a value, and an arrow.
+#: Maximum length that `put_printable` adds to a value, and an arrow; the same with a value of limited length.
 _SHOWN_ROOM = 1536
+_ROOM = _SHOWN_ROOM + WIDEST
 
-_ONE = np.uint64(1)
+_1, _2, _3, _4 = (np.uint64(number) for number in range(1, 5))
 
 _ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
+
+
+@kernel
+@inlined
+def copy_steps(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
+    """Copy bytes, which must be followed by STEP more in both arrays."""
+    from_, to, end = np.uint64(start), np.uint64(offset), np.uint64(offset + length)
+    while to < end:
+        # All loads before all stores, which compiles to two vector instructions.
+        b0, b1, b2, b3 = source[from_], source[from_ + _1], source[from_ + _2], source[from_ + _3]
+        from_ += _4
+        b4, b5, b6, b7 = source[from_], source[from_ + _1], source[from_ + _2], source[from_ + _3]
+        from_ += _4
+        c0, c1, c2, c3 = source[from_], source[from_ + _1], source[from_ + _2], source[from_ + _3]
+        from_ += _4
+        c4, c5, c6, c7 = source[from_], source[from_ + _1], source[from_ + _2], source[from_ + _3]
+        from_ += _4
+        out[to], out[to + _1], out[to + _2], out[to + _3] = b0, b1, b2, b3
+        to += _4
+        out[to], out[to + _1], out[to + _2], out[to + _3] = b4, b5, b6, b7
+        to += _4
+        out[to], out[to + _1], out[to + _2], out[to + _3] = c0, c1, c2, c3
+        to += _4
+        out[to], out[to + _1], out[to + _2], out[to + _3] = c4, c5, c6, c7
+        to += _4
 
 
 @kernel
@@ -237,7 +268,7 @@ def put_lines(
     `rows`, `events`, `numbers`, `programs`: for each line, its (first) row, the index of its event, and the
     row number in the log; for each event, the program that writes its lines.
     `limits`, `pieces`: program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
-    `pool`, `null`: constants, and the text for NULL.
+    `pool`, `null`: leads, and the text for NULL.
     `texts`, `text_limits`: texts of events, consecutive for each event, and the start of each.
     `words`, `word_limits`: words of columns, and the start of each: see `listed_values`.
     `longest`: maximum length of a string that is not left out.
@@ -259,89 +290,66 @@ def put_lines(
         lefts_before = lefts
         assigned = 0
         is_changed = False
+        old, was_null = position, False
         for number in range(limits[program], limits[program + 1]):
             # With a signed index, Numba would generate code for negative indexes.
             piece = pieces[np.uint64(number)]
             kind = piece[PIECE]
-            if kind == CONSTANT:
-                length = piece[SECOND]
-                if position + length + 16 > room:
-                    need = length + 16
-                    break
-                copy(pool, piece[FIRST], length, out, position)
-                position += length
-                continue
             if kind == OF_EVENT:
                 text = np.uint64(np.int64(event) * piece[SECOND] + piece[FIRST])
                 start = text_limits[text]
-                length = text_limits[text + _ONE] - start
-                if position + length + 16 > room:
-                    need = length + 16
+                length = text_limits[text + _1] - start
+                if position + length + STEP > room:
+                    need = length + STEP
                     break
-                copy(texts, start, length, out, position)
+                copy_steps(texts, start, length, out, position)
                 position += length
                 continue
-            if kind == ROW_NUMBER:
-                if position + 32 > room:
-                    need = np.int64(32)
-                    break
-                position = put_number(numbers[line], out, position)
-                continue
-            cell_kind, prefix, word = piece[KIND], piece[PREFIX], piece[WORD]
             lead, length = piece[LEAD], piece[LEAD_SIZE]
-            if is_sql and ASSIGNED <= kind <= IF_CHANGED:
-                if kind == ASSIGNED:
-                    place = first_start + piece[FIRST] * step_start + rows[line]
-                    first, second = starts[np.uint64(place)], starts[np.uint64(place + 1)]
-                    is_other = not is_same_value(data, first, second, piece[SIZE], prefix)
-                    is_changed = is_changed or is_other
-                    if not is_other and piece[FLAG] == 0:
-                        continue
-                    if assigned == 0:
-                        lead += _COMMA_SIZE
-                        length -= _COMMA_SIZE
-                    assigned += 1
-                elif (kind == OTHERWISE and assigned > 0) or (kind == IF_CHANGED and not is_changed):
+            cell_kind, prefix = piece[KIND], piece[PREFIX]
+            place = np.uint64(first_start + piece[FIRST] * step_start + rows[line])
+            if is_sql and kind == ASSIGNED:
+                is_other = not is_same_value(data, starts[place], starts[place + _1], piece[SIZE], prefix)
+                is_changed = is_changed or is_other
+                if not is_other and piece[FLAG] == 0:
                     continue
-            if position + length + 16 > room:
-                need = length + 16
-                break
-            copy(pool, lead, length, out, position)
-            position += length
-            if is_sql and kind == IF_CHANGED:
+                if assigned == 0:
+                    lead += _COMMA_SIZE
+                    length -= _COMMA_SIZE
+                assigned += 1
+            elif is_sql and ((kind == OTHERWISE and assigned > 0) or (kind == IF_CHANGED and not is_changed)):
                 continue
-            first = position
-            second = position
-            is_left = False
-            nulls = 0
-            for turn in range(2 if kind == CHANGED else 1):
-                row = rows[line] + (piece[SECOND] if turn == 0 else 1)
-                offset = starts[np.uint64(first_start + piece[FIRST] * step_start + row)]
-                if offset < 0:
-                    nulls += 1
-                    length = null.shape[0]
-                    if position + length + 16 + _SHOWN_ROOM > room:
-                        need = length + 16 + _SHOWN_ROOM
-                        break
-                    if kind == ADDED and offset == NULL:
-                        kind = SHOWN
-                    copy(null, 0, length, out, position)
-                    position += length
-                else:
-                    length = piece[SIZE]
-                    if prefix and offset + prefix <= data.shape[0]:
-                        length = length_prefix(data, offset, prefix)
-                        offset += prefix
-                    if offset + length > data.shape[0]:
-                        is_left = True
-                        break
+            # Enough for all values of limited length, too.
+            if position + length + _ROOM > room:
+                need = length + _ROOM
+                break
+            copy_steps(pool, lead, length, out, position)
+            position += length
+            if kind == ROW_NUMBER:
+                position = put_number(numbers[line], out, position)
+            if kind < VALUE:
+                continue
+            offset = starts[place + np.uint64(piece[SECOND])]
+            end: Any = np.int64(LEFT)
+            if offset < 0:
+                copy(null, 0, null.shape[0], out, position)
+                end = position + null.shape[0]
+            else:
+                length = piece[SIZE]
+                if prefix and offset + prefix <= data.shape[0]:
+                    length = length_prefix(data, offset, prefix)
+                    offset += prefix
+                is_left = offset + length > data.shape[0]
+                if UTF8 <= cell_kind <= GEOMETRY:
+                    is_left = is_left or (length > longest and cell_kind <= BYTES and length >= piece[DETAIL])
                     widest = np.int64(WIDEST)
-                    if length > longest and UTF8 <= cell_kind <= BYTES and length >= piece[DETAIL]:
-                        is_left = True
-                        break
-                    if is_sql and UTF8 <= cell_kind <= GEOMETRY and cell_kind != DOCUMENT:
-                        widest = (4 if dialect == QUOTED_SQL else 2) * max(length, piece[DETAIL])
-                        widest += word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 64
+                    if is_left:
+                        pass
+                    elif cell_kind in (MEMBER, MEMBERS) or (is_sql and cell_kind != DOCUMENT):
+                        word = piece[WORD]
+                        widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 64
+                        if is_sql:
+                            widest += (4 if dialect == QUOTED_SQL else 2) * max(length, piece[DETAIL])
                     elif cell_kind == UTF8:
                         widest = 6 * length + 32
                         if position + widest + _SHOWN_ROOM > room:
@@ -350,93 +358,90 @@ def put_lines(
                         widest = 2 * max(length, piece[DETAIL]) + 32
                     elif cell_kind == CODED:
                         widest = 6 * length + 32
-                    elif cell_kind in (MEMBER, MEMBERS):
-                        widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 32
                     if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
-                    if is_sql:
-                        end = put_sql(
-                            data,
-                            offset,
-                            length,
-                            cell_kind,
-                            piece[DETAIL],
-                            words,
-                            word_limits,
-                            word,
-                            piece[WORDS],
-                            dialect - SQL + 1,
-                            scratch,
-                            stack,
-                            out,
-                            position,
-                        )
-                    else:
-                        end = put_cell(
-                            data,
-                            offset,
-                            length,
-                            cell_kind,
-                            piece[DETAIL],
-                            words,
-                            word_limits,
-                            word,
-                            piece[WORDS],
-                            dialect,
-                            stack,
-                            out,
-                            position,
-                        )
-                    if is_sql and end == NO_SCRATCH:
-                        need = np.int64(NO_SCRATCH)
-                        break
-                    if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
-                        need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
-                        break
-                    if end < 0:
-                        is_left = True
-                        break
-                    position = end
-                if turn == 0:
-                    second = position
-            if need:
-                break
-            if is_left:
+                if is_left:
+                    pass
+                elif is_sql:
+                    end = put_sql(
+                        data,
+                        offset,
+                        length,
+                        cell_kind,
+                        piece[DETAIL],
+                        words,
+                        word_limits,
+                        piece[WORD],
+                        piece[WORDS],
+                        dialect - SQL + 1,
+                        scratch,
+                        stack,
+                        out,
+                        position,
+                    )
+                else:
+                    end = put_cell(
+                        data,
+                        offset,
+                        length,
+                        cell_kind,
+                        piece[DETAIL],
+                        words,
+                        word_limits,
+                        piece[WORD],
+                        piece[WORDS],
+                        dialect,
+                        stack,
+                        out,
+                        position,
+                    )
+                if is_sql and end == NO_SCRATCH:
+                    need = np.int64(NO_SCRATCH)
+                    break
+                if cell_kind == DOCUMENT and (end == NO_ROOM or end + _SHOWN_ROOM > room):
+                    need = 2 * (room - begin) + 2 * length + _SHOWN_ROOM
+                    break
+            if end < 0:
                 if lefts == left.shape[0]:
                     need = room - begin + 1
                     break
+                is_shown = not is_sql and kind >= SHOWN
                 left[lefts, 0] = line
                 left[lefts, 1] = number
-                left[lefts, 2] = begin if kind >= SHOWN else position
+                left[lefts, 2] = begin if is_shown else position
                 lefts += 1
-                if kind >= SHOWN:
+                if is_shown:
                     position = begin
                     break
-                continue
-            if kind == CHANGED and (nulls == 1 or not is_same_text(out, first, second, position)):
+            elif is_sql or kind < SHOWN:
+                position = end
+            elif kind == OLD:
+                old, was_null = position, offset < 0
+                position = end
+            elif kind == CHANGED and (was_null != (offset < 0) or not is_same_text(out, old, position, end)):
                 # The new value is moved, to make room for escapes in the old one.
-                length = put_printable(out, second, position, piece[FLAG] == 1) - second
-                if second + 2 * _SHOWN_ROOM > room:
+                length = put_printable(out, position, end, piece[FLAG] == 1) - position
+                if position + 2 * _SHOWN_ROOM > room:
                     need = room - begin + 2 * _SHOWN_ROOM
                     break
-                aside = second + _SHOWN_ROOM
-                copy(out, second, length, out, aside)
-                position = put_printable(out, first, second, False)
+                aside = position + _SHOWN_ROOM
+                copy(out, position, length, out, aside)
+                position = put_printable(out, old, position, False)
                 copy(_ARROW, 0, _ARROW.shape[0], out, position)
                 position += _ARROW.shape[0]
                 copy(out, aside, length, out, position)
                 position += length
-            elif kind == ADDED:
-                length = position - first
-                for step in range(length):
-                    out[position + _ARROW.shape[0] - 1 - step] = out[position - 1 - step]
-                for step in range(_ARROW.shape[0]):
-                    out[first + step] = _ARROW[step]
-                first += _ARROW.shape[0]
-                position = put_printable(out, first, first + length, piece[FLAG] == 1)
-            elif kind >= SHOWN:
-                position = put_printable(out, first, second, piece[FLAG] == 1)
+            elif kind == ADDED and offset != NULL:
+                for step in range(end - position):
+                    out[end + _ARROW.shape[0] - 1 - step] = out[end - 1 - step]
+                copy(_ARROW, 0, _ARROW.shape[0], out, position)
+                position += _ARROW.shape[0]
+                position = put_printable(out, position, end + _ARROW.shape[0], piece[FLAG] == 1)
+            elif kind == CHANGED:
+                position = put_printable(out, old, position, piece[FLAG] == 1)
+            else:
+                position = put_printable(out, position, end, piece[FLAG] == 1)
         if need:
             need += position - begin if need > 0 else 0
             position = begin
