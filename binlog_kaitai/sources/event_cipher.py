@@ -31,8 +31,8 @@ from binlog_kaitai.core.grammar import (
     header_width,
 )
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, view_of
-from binlog_kaitai.kernels.byte_kernels import copy_ranges, read_u4
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.byte_kernels import read_u4
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.keys import BLOCK, block_ciphers, decrypt_chain, updated
 from binlog_kaitai.sources.layer import LEAST_CHUNK, MOST_CHUNK, Layer
 
@@ -45,6 +45,10 @@ NEXT = header_offset("next_position")
 #: What is encrypted begins with the type code; its first block contains the rest of the header.
 TYPE = header_offset("type_code")
 HEAD = TYPE + BLOCK
+
+# An unsigned index cannot count from the end, which Numba would look for.
+_BLOCK, _SIZE_AT, _TYPE_AT = np.uint64(BLOCK), np.uint64(SIZE), np.uint64(TYPE)
+_BYTE, _SHIFT = np.int64(255), 8
 
 
 @kernel
@@ -66,6 +70,88 @@ def find_events(data: Bytes, starts: Ints) -> int:
     return count
 
 
+@kernel
+@inlined
+def _swap(data: Bytes, start: int) -> None:
+    """Exchange the first bytes of an event with those of `len_event`, where its ciphertext has a gap."""
+    first = np.uint64(start)
+    other = first + _SIZE_AT
+    for _ in range(TYPE):
+        value = data[first]
+        data[first] = data[other]
+        data[other] = value
+        first += np.uint64(1)
+        other += np.uint64(1)
+
+
+@kernel
+def collect_blocks(
+    data: Bytes, starts: Ints, sizes: Ints, base: int, nonce: Bytes, blocks: Bytes, vectors: Bytes
+) -> int:
+    """Collect the whole blocks of events, and make the events' initialization vectors.
+
+    `data`: bytes of the file, `base` bytes into it. The gap in each ciphertext is closed; `put_blocks` opens
+    it.
+    `blocks`, `vectors`: room for the blocks, and for a vector for each event.
+    Returns bytes of blocks; -1 where an event lies outside, or the room does not suffice.
+    """
+    done = 0
+    for event in range(starts.shape[0]):
+        start, size = starts[event], sizes[event]
+        count = (size - TYPE) // BLOCK * BLOCK
+        if start < 0 or size < HEADER or start + size > data.shape[0]:
+            return -1
+        if done + count > blocks.shape[0] or (event + 1) * BLOCK > vectors.shape[0]:
+            return -1
+        _swap(data, start)
+        source, to = np.uint64(start + TYPE), np.uint64(done)
+        for index in range(np.uint64(count)):
+            blocks[to + np.uint64(index)] = data[source + np.uint64(index)]
+        done += count
+        to = np.uint64(event * BLOCK)
+        for index in range(nonce.shape[0]):
+            vectors[to + np.uint64(index)] = nonce[np.uint64(index)]
+        position = (base + start) & POSITION_MASK
+        for index in range(BLOCK - _COUNTER, BLOCK):
+            vectors[to + np.uint64(index)] = np.uint8(position & _BYTE)
+            position >>= _SHIFT
+    return done
+
+
+@kernel
+def put_blocks(
+    data: Bytes, starts: Ints, sizes: Ints, sealed: Bytes, plain: Bytes, vectors: Bytes, masks: Bytes
+) -> None:
+    """Put the blocks of events in their place, decrypted.
+
+    `data`, `starts`, `sizes`, `vectors`: those that `collect_blocks` was given and filled.
+    `sealed`, `plain`: its blocks, and what the cipher makes of each alone.
+    `masks`: for each event, what its bytes after the last whole block are XORed with.
+    """
+    done = 0
+    for event in range(starts.shape[0]):
+        start, size = starts[event], sizes[event]
+        count = (size - TYPE) // BLOCK * BLOCK
+        rest = size - TYPE - count
+        if start < 0 or size < HEADER or start + size > data.shape[0]:
+            return
+        if done + count > min(plain.shape[0], sealed.shape[0]):
+            return
+        if (event + 1) * BLOCK > min(vectors.shape[0], masks.shape[0]):
+            return
+        to, source, vector = np.uint64(start + TYPE), np.uint64(done), np.uint64(event * BLOCK)
+        if count > 0:
+            for index in range(_BLOCK):
+                data[to + index] = plain[source + index] ^ vectors[vector + index]
+            for index in range(_BLOCK, np.uint64(count)):
+                data[to + index] = plain[source + index] ^ sealed[source + index - _BLOCK]
+        to += np.uint64(count)
+        for index in range(np.uint64(rest)):
+            data[to + index] ^= masks[vector + index]
+        done += count
+        _swap(data, start)
+
+
 #: Whether a type code is known.
 KNOWN = np.zeros(256, dtype=np.bool_)
 KNOWN[[int(kind) for kind in EventType if kind]] = True
@@ -84,16 +170,16 @@ class EventCipher:
     def __init__(self, key: bytes, nonce: bytes, *, is_percona: bool, is_checksummed: bool) -> None:
         self.key = key
         self._decryptor, self._encryptor = block_ciphers(key)
-        self._nonce = np.frombuffer(nonce, dtype="<u4")
+        self._nonce = np.frombuffer(nonce, dtype=np.uint8)
         self._is_percona = is_percona
         self._is_checksummed = is_checksummed
 
     def vectors(self, positions: Ints) -> Array:
         """Initialization vectors of events at the given offsets, one row (uint8) per event."""
-        vectors = np.empty((len(positions), BLOCK // _COUNTER), dtype="<u4")
-        vectors[:, :-1] = self._nonce
-        vectors[:, -1] = positions & POSITION_MASK
-        vectors = vectors.view(np.uint8)
+        vectors = np.empty((len(positions), BLOCK), dtype=np.uint8)
+        vectors[:, : len(self._nonce)] = self._nonce
+        offsets = (positions & POSITION_MASK).astype("<u4").view(np.uint8)
+        vectors[:, len(self._nonce) :] = offsets.reshape(-1, _COUNTER)
         return self._encrypted(vectors) if self._is_percona else vectors
 
     def _encrypted(self, rows: Array) -> Array:
@@ -116,36 +202,23 @@ class EventCipher:
     def decrypt(self, data: Bytes, base: int, starts: Ints, sizes: Ints) -> None:
         """Decrypt complete events in place.
 
-        `data`: bytes of the file (uint8) from offset `base` on.
+        `data`: bytes of the file (uint8) from offset `base` on, followed by a spare block; see `with_room`.
         `starts`, `sizes`: start and size of the events in `data`, in bytes (int64).
         """
-        lengths, widths = sizes - TYPE, np.full(len(sizes), WIDTH)
-        # Each event begins with a block of its own, so the last one has spare bytes.
-        counts = (lengths + BLOCK - 1) // BLOCK
-        ends = np.cumsum(counts)
-        firsts = ends - counts
-        begins, gaps = firsts * BLOCK, firsts * BLOCK + SIZE - TYPE
-        sealed = np.empty(int(counts.sum()) * BLOCK, dtype=np.uint8)
-        copy_ranges.run(data, starts + TYPE, lengths, begins, sealed)
-        copy_ranges.run(data, starts, widths, gaps, sealed)
-        vectors = self.vectors(starts + base)
-        plain = updated(self._decryptor, sealed)
-        heads = _xored(_blocks(plain)[firsts], vectors)
-        plain[BLOCK:] ^= sealed[:-BLOCK]
-        _blocks(plain)[firsts] = heads
-        events = np.flatnonzero(lengths % BLOCK)
-        rests = ends[events] - 1
-        masks = _blocks(self._encrypted(vectors))[events]
-        _blocks(plain)[rests] = _xored(_blocks(sealed)[rests], masks)
-        copy_ranges.run(plain, gaps, widths, starts, data)
-        copy_ranges.run(data, starts + SIZE, widths, gaps, plain)
-        copy_ranges.run(plain, begins, lengths, starts + TYPE, data)
+        blocks = np.empty(int(((sizes - TYPE) // BLOCK).sum()) * BLOCK, dtype=np.uint8)
+        vectors = np.empty(len(starts) * BLOCK, dtype=np.uint8)
+        if collect_blocks.run(data, starts, sizes, base, self._nonce, blocks, vectors) != len(blocks):
+            raise IndexError("an event is not inside the data")
+        if self._is_percona:
+            vectors = updated(self._encryptor, vectors)
+        plain, masks = updated(self._decryptor, blocks), updated(self._encryptor, vectors)
+        put_blocks.run(data, starts, sizes, blocks, plain, vectors, masks)
 
     def decrypt_head(self, data: bytes, position: int) -> bytes:
         """The first `HEAD` bytes of an event at an offset."""
-        array = writable(data[:HEAD])
+        array = with_room(data[:HEAD])
         self.decrypt(array, position, np.zeros(1, dtype=np.int64), np.array([HEAD]))
-        return array.tobytes()
+        return bytes(array[:HEAD])
 
     def decrypt_rest(self, position: int, data: bytes) -> bytes:
         """The bytes of an event after its complete blocks."""
@@ -185,7 +258,7 @@ class EventCipher:
             return True
         starts, sizes = walk(data)
         starts, sizes = starts[:_TRIED], sizes[:_TRIED]
-        plain = writable(data)
+        plain = with_room(data)
         self.decrypt(plain, position, starts, sizes)
         ends = starts + sizes
         return any(map(self.has_checksum, [plain] * len(starts), starts.tolist(), ends.tolist()))
@@ -207,19 +280,11 @@ def _windows(data: Bytes, kind: str) -> Array:
     return np.ndarray((len(data) - dtype.itemsize + 1,), dtype=dtype, buffer=data, strides=(1,))
 
 
-def _blocks(data: Bytes) -> Array:
-    """Bytes as whole blocks."""
-    return data.reshape(-1).view(f"V{BLOCK}")
-
-
-def _xored(blocks: Array, others: Array) -> Array:
-    """Blocks XOR others."""
-    return _blocks(blocks.view(np.uint8) ^ others.reshape(-1).view(np.uint8))
-
-
-def writable(data: bytes) -> Bytes:
-    """A copy of bytes as an array."""
-    return np.frombuffer(data, dtype=np.uint8).copy()
+def with_room(data: bytes) -> Bytes:
+    """Bytes as a writable array, followed by a spare block."""
+    array = np.empty(len(data) + BLOCK, dtype=np.uint8)
+    array[: len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return array
 
 
 def walk(data: bytes) -> tuple[Ints, Ints]:
@@ -312,7 +377,7 @@ class EventStream(Layer):
         base = self._next
         starts, sizes = walk(data)
         if len(starts):
-            plain = writable(data)
+            plain = with_room(data)
             self._cipher.decrypt(plain, base, starts, sizes)
             count = self._count_credible(plain, base, starts, sizes)
             if count:

@@ -1,12 +1,15 @@
-"""Events are found, compiled and as Python alike, and decrypted."""
+"""The kernels around the cipher of events: equal compiled and as Python, and never out of bounds."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
 from binlog_kaitai.sources import event_cipher
-from binlog_kaitai.sources.event_cipher import EventCipher, walk, writable
+from binlog_kaitai.sources.event_cipher import EventCipher, walk, with_room
+from binlog_kaitai.sources.keys import BLOCK
 from tests.corpus_files import case
 from tests.sources.sealing import MARIADB_KEY, as_mariadb, events_of, with_start
 
@@ -16,6 +19,10 @@ BEGIN = events_of(SENT)[1][1]
 NONCE = SEALED[events_of(SENT)[1][0] + 24 :][:12]
 
 modes = pytest.mark.parametrize("mode", ["plain", "compiled"])
+
+
+def int64(*values: int) -> Any:
+    return np.array(values, dtype=np.int64)
 
 
 @modes
@@ -34,8 +41,32 @@ def test_events_are_found_by_their_lengths(mode: str) -> None:
         assert run(damaged, starts) == 1
 
 
-def test_events_are_decrypted() -> None:
+@modes
+def test_events_are_decrypted(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for kernel in (event_cipher.collect_blocks, event_cipher.put_blocks):
+        monkeypatch.setattr(type(kernel), "run", property(lambda self: getattr(self, mode)))
     cipher = EventCipher(MARIADB_KEY, NONCE, is_percona=False, is_checksummed=True)
-    plain = writable(SEALED[BEGIN:])
+    plain = with_room(SEALED[BEGIN:])
     cipher.decrypt(plain, BEGIN, *walk(SEALED[BEGIN:]))
-    assert bytes(plain) == SENT[BEGIN:]
+    assert bytes(plain[: len(SENT) - BEGIN]) == SENT[BEGIN:]
+
+
+@modes
+def test_nothing_outside_is_read_or_written(mode: str) -> None:
+    collect = getattr(event_cipher.collect_blocks, mode)
+    put = getattr(event_cipher.put_blocks, mode)
+    data, nonce = np.arange(100, dtype=np.uint8), np.zeros(12, dtype=np.uint8)
+    blocks, vectors = np.zeros(3 * BLOCK, dtype=np.uint8), np.zeros(BLOCK, dtype=np.uint8)
+    for start, size in ((-1, 40), (0, 18), (90, 19), (0, 1 << 40), (0, 68)):
+        found = collect(data, int64(start), int64(size), 0, nonce, blocks, vectors)
+        assert found == -1
+    assert collect(data, int64(0, 40), int64(19, 19), 0, nonce, blocks, vectors) == -1
+    data = np.arange(100, dtype=np.uint8)
+    assert collect(data, int64(0), int64(67), 0, nonce, blocks, vectors) == 3 * BLOCK
+    before = data.copy()
+    one, short = (blocks, blocks, vectors, vectors), (blocks[:-1], blocks[:-1], vectors[:-1], vectors[:-1])
+    for at in range(len(one)):
+        put(data, int64(0), int64(67), *one[:at], short[at], *one[at + 1 :])
+    for start, size in ((-1, 40), (0, 18), (90, 19), (0, 1 << 40)):
+        put(data, int64(start), int64(size), *one)
+    assert data.tolist() == before.tolist()

@@ -128,7 +128,9 @@ _TABLE = {
         "put_literal": "u1[] i8 i8 u1[] i8 u1[]* i8",
     },
     "binlog_kaitai.sources.event_cipher": {
+        "collect_blocks": "u1[]* i8[] i8[] i8 u1[] u1[]* u1[]*",
         "find_events": "u1[] i8[]*",
+        "put_blocks": "u1[]* i8[] i8[] u1[] u1[] u1[] u1[]",
     },
 }
 
