@@ -49,7 +49,7 @@ def _rows(path: Path, *, output: str) -> None:
         pass
 
 
-def _peak(task: Callable[..., None], path: Path, options: dict[str, Any]) -> int:
+def _peak(task: Callable[..., object], path: Path, options: dict[str, Any]) -> int:
     tracemalloc.start()
     try:
         task(path, **options)

@@ -129,7 +129,12 @@ def test_changes_that_do_not_match(operation: str, path: str) -> None:
 
 def test_many_insertions_sort_each_member_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sorted_keys, order = list[str](), json_documents._order
-    monkeypatch.setattr(json_documents, "_order", lambda key: (sorted_keys.append(key), order(key))[1])
+
+    def noted(key: str) -> object:
+        sorted_keys.append(key)
+        return order(key)
+
+    monkeypatch.setattr(json_documents, "_order", noted)
     paths = [f"$.{key}" for key in ("o.d", "ccc", "o.b", "aa", "o.cc", "b")]
     inserted = JsonDiff(tuple(JsonOperation("insert", path, JsonText("1")) for path in paths))
     assert inserted.apply('{"o": {"c": 0}, "dd": 0}') == (
