@@ -80,8 +80,8 @@ class EffectKind(StrEnum):
     `CREATED`: a new table has no rows.
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
     another.
-    `KEYED` and `UNNAMED` are no effects, but what a lake notes in their order: the primary key of a table,
-    and why its columns have no names.
+    `KEYED` and `UNNAMED` are not effects, but facts that a lake records among them, in log order: the primary
+    key of a table, and why its columns have no names.
     """
 
     CREATED = "created"

@@ -38,6 +38,10 @@ from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
+#: Size of blocks for typed columns and for lines of text: part of the work for a block is independent of its
+#: size, and threads alternate less.
+ROWS_BLOCK_SIZE = 2 * BLOCK_SIZE
+
 _Page = TypeVar("_Page")
 _Result = TypeVar("_Result")
 

@@ -17,7 +17,7 @@ from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import LogOptions, PassOptions, Reading
 from binlog_kaitai.log.threads import default_threads
 from binlog_kaitai.rows.log_definitions import tables_of
-from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
@@ -28,9 +28,6 @@ from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 if TYPE_CHECKING:
     from binlog_kaitai.views.row_texts import Objects
-
-#: Maximum number of values per block. Part of the work for a block does not depend on its size.
-_BLOCK_SIZE = 2 * BLOCK_SIZE
 
 
 class ChangeOptions(LogOptions, PassOptions, FiltersWithoutTable, total=False):
@@ -97,7 +94,7 @@ def read_changes(
         raise UsageError("use either table (typed columns) or tables (JSON), not both")
     options["threads"] = default_threads(options["threads"])
     reading = Reading.of(source, {**options, "table": tables if table is None else table})
-    size = BLOCK_SIZE if table is None else _BLOCK_SIZE
+    size = BLOCK_SIZE if table is None else ROWS_BLOCK_SIZE
     pages = RowsPages(reading.sources, reading.filters, ddl=options["ddl"], block_size=size, **reading.pages)
     if table is None:
         schema = chosen_columns(CHANGES_SCHEMA, columns)

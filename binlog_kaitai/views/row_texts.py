@@ -13,7 +13,6 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints, view_of
-from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.event_rows import Row, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
@@ -21,7 +20,7 @@ from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import default_threads
 from binlog_kaitai.rows.column_cells import CellError, check_ends
 from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError, walk
-from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.sources.source import Source, SourceLike
@@ -54,8 +53,6 @@ _T = TypeVar("_T")
 #: Text takes several times the memory of values, so fewer rows are processed at a time.
 _MAX_ROWS = 1 << 14
 
-#: Twice the usual size: part of the work for a block is independent of its size, and threads alternate less.
-_BLOCK_SIZE = 2 * BLOCK_SIZE
 
 #: The names of changes, and the index of each by the kind of its first image.
 CHANGE_NAMES = list(CHANGES.values())
@@ -325,7 +322,7 @@ def write_rows(
         chosen,
         ddl=ddl,
         origins=origins,
-        block_size=_BLOCK_SIZE,
+        block_size=ROWS_BLOCK_SIZE,
         progress=progress,
         threads=default_threads(threads),
         ends=ends,

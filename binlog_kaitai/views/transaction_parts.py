@@ -151,7 +151,7 @@ def parts_of(
     that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for filters;
     `table_bytes` has the size of the rows events of each of `tables`.
 
-    `gtids`: those in force; without, there are no columns `gtid` and `xid`.
+    `gtids`: the GTIDs in force; None omits the columns `gtid` and `xid`.
     `types`: requested event types: `has_type` flags the transactions that have one.
     `with_schemas`: whether default databases are requested.
     """

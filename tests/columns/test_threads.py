@@ -62,7 +62,7 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def use_blocks(monkeypatch: pytest.MonkeyPatch, size: int) -> None:
     set_block_size(monkeypatch, size)
-    monkeypatch.setattr("binlog_kaitai.views.changes_view._BLOCK_SIZE", size)
+    monkeypatch.setattr("binlog_kaitai.views.changes_view.ROWS_BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.check.damage_scan._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.statistics.counting._BLOCK_SIZE", size)
     monkeypatch.setattr("binlog_kaitai.views.changes_view.BLOCK_SIZE", size)

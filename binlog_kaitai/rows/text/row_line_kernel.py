@@ -178,6 +178,7 @@ _1, _2, _3, _4 = (np.uint64(number) for number in range(1, 5))
 _ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
 
 
+# Not part of `copy`, which checks bounds: with the steps in a function of their own, `dump` takes 5% longer.
 @kernel
 @inlined
 def copy_steps(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
