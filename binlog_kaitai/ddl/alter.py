@@ -14,10 +14,12 @@ from functools import partial
 
 from binlog_kaitai.ddl.column_charsets import CharsetChange, read_charset
 from binlog_kaitai.ddl.elements import (
+    Key,
     hidden_columns_of,
     is_column,
     parted,
     read_column,
+    read_default,
     read_key,
     read_new_name,
     with_period,
@@ -76,6 +78,7 @@ class Alteration:
         self._key: Sequence[str] | None = None
         self._has_other_key = False
         self._unique_keys = table.unique_keys
+        self._foreign_keys = [*table.foreign_keys]
         self._versioning: bool | None = None
         self._is_in_list = False
         for clause in clauses:
@@ -111,6 +114,7 @@ class Alteration:
             default_charset=self._charsets.default,
             hidden_columns=hidden,
             unique_keys=self._unique_keys,
+            foreign_keys=tuple(self._foreign_keys),
         )
         if self._has_other_key:
             table = table.with_primary_key(self._key)
@@ -180,7 +184,12 @@ class Alteration:
         if key.primary != () and not (key.only_if_new and has_key):
             self._set_key(key.primary)
         self._new_hidden += hidden_columns_of(key, 0, [*self._hidden.values(), *self._new_hidden])
+        self._take_key(key)
+
+    def _take_key(self, key: Key) -> None:
         self._unique_keys += key.is_unique
+        if key.foreign is not None:
+            self._foreign_keys.append(key.foreign.of_schema(self._table.schema_name))
 
     def _set_key(self, names: Sequence[str] | None) -> None:
         self._key, self._has_other_key = names, True
@@ -198,8 +207,8 @@ class Alteration:
         self._placed.append((None, column, place))
 
     def _column(self, cursor: TokenCursor) -> tuple[ColumnDefinition, str | None]:
-        column, is_unique = read_column(cursor, self._sql_mode)
-        self._unique_keys += is_unique
+        column, key = read_column(cursor, self._sql_mode)
+        self._take_key(key)
         place = _AT_END
         if cursor.skip("FIRST"):
             place = _FIRST
@@ -219,18 +228,30 @@ class Alteration:
             self._drop_key()
         elif cursor.skip("SYSTEM", "VERSIONING"):
             self._versioning = False
-        elif cursor.skip_one("CONSTRAINT", "INDEX", "KEY"):
+        elif word == "FOREIGN" or cursor.skip_one("CONSTRAINT", "INDEX", "KEY"):
+            cursor.skip("FOREIGN", "KEY")
             cursor.skip("IF", "EXISTS")
             name = cursor.name()
-            self._rename_index(name, "")
+            if word in ("FOREIGN", "CONSTRAINT"):
+                self._drop_foreign(name.casefold())
+            if word != "FOREIGN":
+                self._rename_index(name, "")
             if name.upper() == "PRIMARY":
                 self._drop_key()
-        elif word in ("FOREIGN", "CHECK", "PARTITION", "PERIOD"):
+        elif word in ("CHECK", "PARTITION", "PERIOD"):
             self._is_in_list |= word == "PARTITION"
             if word == "PERIOD" and cursor.keyword(1) not in ("FOR", "IF"):
                 self._drop_column(cursor)
         else:
             self._drop_column(cursor)
+
+    def _drop_foreign(self, name: str) -> None:
+        """Drop a foreign key; InnoDB numbers those without a name: ``t_ibfk_1``."""
+        number = 0
+        for key in [*self._foreign_keys]:
+            number += not key.name
+            if key.name.casefold() == name or (not key.name and name.endswith(f"_ibfk_{number}")):
+                self._foreign_keys.remove(key)
 
     def _number_of(self, name: str, *, may_miss: bool) -> int | None:
         """The number of an existing column; None if there is none, which the statement may allow."""
@@ -298,9 +319,13 @@ class Alteration:
         number = self._table.find(name := cursor.dotted_name()[-1])
         if number is None:
             self._new_names.append(name)
-        elif cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
-            column = self._replaced.get(number) or self._table.columns[number]
-            self._replaced[number] = replace(column, is_visible=word == "VISIBLE")
+            return
+        column = self._replaced.get(number) or self._table.columns[number]
+        if cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
+            column = replace(column, is_visible=word == "VISIBLE")
+        elif word := cursor.skip_one("DEFAULT", "DROP"):
+            column = replace(column, default=read_default(cursor) if word == "DEFAULT" else None)
+        self._replaced[number] = column
 
     def _convert(self, cursor: TokenCursor) -> None:
         if cursor.skip("PARTITION"):

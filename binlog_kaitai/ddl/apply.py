@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from binlog_kaitai.ddl.alter import Alteration, ContradictionError
 from binlog_kaitai.ddl.column_charsets import CharsetChange, agreed, finish, with_options
 from binlog_kaitai.ddl.elements import with_period
@@ -87,7 +89,7 @@ class DefinitionUpdate:
             source = self._known(statement.source)
             if source is None:
                 raise UnreadableError("CREATE TABLE … LIKE an unknown table")
-            return source
+            return replace(source, foreign_keys=())
         elements = statement.elements
         default = self._charset_of_database(key[0])
         charset = with_options(default, statement.charset_options, default)
@@ -97,13 +99,14 @@ class DefinitionUpdate:
             names = {column.key for column in selected}
             own = {column.key: column for column in columns}
             columns = [column for column in columns if column.key not in names]
-            columns += [own.get(column.key, column) for column in selected]
+            columns += [own.get(column.key, replace(column, default=None)) for column in selected]
         table = TableDefinition(
             *key,
             tuple(columns),
             charset,
             hidden_columns=elements.hidden_columns(len(columns)),
             unique_keys=elements.unique_keys,
+            foreign_keys=tuple(one.of_schema(key[0]) for one in elements.foreign_keys),
         ).with_primary_key(elements.primary_key)
         is_implicit = elements.is_versioned and not any(column.is_row_period for column in columns)
         return with_period(table) if is_implicit else table
@@ -159,6 +162,13 @@ class DefinitionUpdate:
 
     def _move(self, old: TableKey, new: TableKey) -> None:
         store = self._store
+        for key, other in [*store.tables.items()]:
+            keys = (
+                one._replace(parent=new) if store.key(*one.parent) == old else one
+                for one in other.foreign_keys
+            )
+            if other.foreign_keys:
+                store.tables[key] = replace(other, foreign_keys=tuple(keys))
         table = store.find(old)
         reason = store.lost.get(old)
         store.drop(old)

@@ -14,7 +14,13 @@ from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.ddl.store import Session, Store, TableKey
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.sources.source import series_of
-from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, HiddenColumn, TableDefinition
+from binlog_kaitai.values.table_definition import (
+    Charset,
+    ColumnDefinition,
+    ForeignKey,
+    HiddenColumn,
+    TableDefinition,
+)
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -162,6 +168,12 @@ class Definitions:
         """The tables that the log has defined so far and not dropped."""
         return iter(list(self._store.tables.values()))
 
+    def foreign_keys(self) -> Iterator[tuple[TableDefinition, ForeignKey]]:
+        """All foreign keys that are known, with their tables."""
+        store = self._store
+        tables = filter(None, map(store.find, {**store.from_file, **store.tables}))
+        return ((table, one) for table in tables for one in table.foreign_keys)
+
     @property
     def notes(self) -> list[str]:
         """Statements that could not be parsed, and the tables that are unknown since; the newest 100."""
@@ -301,6 +313,11 @@ def _table(saved: dict[str, object]) -> TableDefinition:
     own_fields["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in own_fields["columns"])
     if "hidden_columns" in own_fields:
         own_fields["hidden_columns"] = tuple(HiddenColumn(*hidden) for hidden in own_fields["hidden_columns"])
+    if "foreign_keys" in own_fields:
+        own_fields["foreign_keys"] = tuple(
+            ForeignKey(name, tuple(parent), tuple(columns), *actions)
+            for name, parent, columns, *actions in own_fields["foreign_keys"]
+        )
     if "default_charset" in own_fields:
         own_fields["default_charset"] = Charset(*own_fields["default_charset"])
     return TableDefinition(**own_fields)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
@@ -15,6 +16,7 @@ from binlog_kaitai.values.table_definition import (
     UNKNOWN_CHARSET,
     Charset,
     ColumnDefinition,
+    ForeignKey,
     HiddenColumn,
     TableDefinition,
 )
@@ -70,6 +72,9 @@ _MOST_FLOAT_DIGITS = 24
 
 _NATIONAL = Charset("utf8mb3")
 
+#: A literal that is no string.
+_LITERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)|0x[0-9a-f]+|[bx]'[0-9a-f]*'|null|true|false", re.I | re.A)
+
 
 def is_column(cursor: TokenCursor) -> bool:
     """Whether a column comes next, rather than a key, constraint or period."""
@@ -84,6 +89,7 @@ class Key(NamedTuple):
     `only_if_new`: not added if the table has such a key.
     `name`: empty if the server chooses it.
     `expressions`: numbers of the parts that are expressions; MySQL creates a hidden column for each.
+    `foreign`: the foreign key that it is.
     """
 
     primary: tuple[str, ...] | None = ()
@@ -91,12 +97,21 @@ class Key(NamedTuple):
     expressions: tuple[int, ...] = ()
     is_unique: bool = False
     only_if_new: bool = False
+    foreign: ForeignKey | None = None
 
 
 def read_key(cursor: TokenCursor) -> Key:
     """Parse a key or constraint to its end."""
+    symbol = ""
     if cursor.skip("CONSTRAINT") and cursor.keyword() not in _NO_COLUMN:
-        cursor.name()
+        symbol = cursor.name()
+    if cursor.skip("FOREIGN", "KEY"):
+        cursor.skip("IF", "NOT", "EXISTS")
+        index = "" if cursor.mark() == "(" else cursor.name()
+        cursor.group()
+        reference = _reference(cursor) if cursor.skip("REFERENCES") else None
+        cursor.rest()
+        return Key(foreign=reference and reference._replace(name=symbol or index))
     cursor.skip("CLUSTERING")
     kind = cursor.skip_one("PRIMARY", "UNIQUE", "KEY", "INDEX")
     if not kind:
@@ -129,17 +144,17 @@ def _key_column(part: TokenCursor) -> str | None:
 
 
 #: What a type and the attributes after it state: fields of a column, whether it `is_binary` and `is_unique`,
-#: and its `charset` as a :class:`Charset`.
+#: its `charset` as a :class:`Charset`, and its `foreign` key.
 _Facts = dict[str, Any]
 
 
-def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, bool]:
-    """Parse a column, and whether it has a unique key; stops before FIRST or AFTER.
+def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, Key]:
+    """Parse a column, and whether it has a unique or foreign key; stops before FIRST or AFTER.
 
     Raises `UnreadableError`: the column has no name, or no type that a server has.
     """
     name = cursor.dotted_name()[-1]
-    facts: _Facts = {}
+    facts: _Facts = {"default": ""}
     base, arguments = _type(cursor, facts, sql_mode)
     _attributes(cursor, facts)
     texts = tuple(" ".join(map(str, part)) for part in split(arguments)) if arguments else ()
@@ -153,6 +168,7 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
     if is_unsigned:
         type_name += " unsigned"
     is_binary, is_unique = (facts.pop(name, False) for name in ("is_binary", "is_unique"))
+    key = Key(is_unique=is_unique, foreign=facts.pop("foreign", None))
     own_charset = facts.pop("charset", UNKNOWN_CHARSET)
     charset = own_charset if kind.is_text else UNKNOWN_CHARSET
     if is_binary and charset.charset is None:
@@ -160,7 +176,7 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, b
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
     facts |= {"is_unsigned": is_unsigned, "charset": charset.charset, "collation": charset.collation}
-    return ColumnDefinition(name, type_name, base, texts, **facts), is_unique
+    return ColumnDefinition(name, type_name, base, texts, **facts), key
 
 
 def _type(cursor: TokenCursor, facts: _Facts, sql_mode: int) -> tuple[str, list[Token]]:
@@ -298,16 +314,32 @@ def _skip_case(cursor: TokenCursor) -> None:
         depth += (word == "CASE") - (word == "END")
 
 
-def _skip_reference(cursor: TokenCursor) -> None:
-    cursor.dotted_name()
-    cursor.skip_group()
+def _reference(cursor: TokenCursor) -> ForeignKey:
+    """Parse a foreign key from after REFERENCES."""
+    parent, changing = cursor.dotted_name(), set[str]()
+    columns = [part[0].text for part in split(cursor.group()) if part] if cursor.mark() == "(" else []
     while cursor.skip_one("MATCH", "ON"):
-        cursor.next()
+        event = cursor.next().keyword
         if cursor.skip("SET"):
             cursor.next()
-        elif cursor.keyword() in ("CASCADE", "RESTRICT", "NO"):
-            cursor.skip("NO")
-            cursor.next()
+            changing.add(event)
+        elif cursor.skip("CASCADE"):
+            changing.add(event)
+        elif not cursor.skip("RESTRICT"):
+            cursor.skip("NO", "ACTION")
+    return ForeignKey("", parent, tuple(columns), "DELETE" in changing, "UPDATE" in changing)
+
+
+def read_default(cursor: TokenCursor) -> str | None:
+    """Parse a default; returns its literal, or None for anything else."""
+    first, *others = cursor.passed(_skip_value)
+    following = cursor.peek()
+    if following is not None and following.kind is TokenKind.STRING:
+        return None  # such as 'a' 'b', which are joined
+    if first.kind is TokenKind.STRING:
+        return None if others else str(first)
+    text = "".join(map(str, (first, *others)))
+    return text if _LITERAL.fullmatch(text) and first.kind is not TokenKind.NAME else None
 
 
 _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Facts], object]] = {
@@ -325,14 +357,14 @@ _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Facts], object]] = {
     "PERSISTENT": _set("is_virtual", False),
     "INVISIBLE": _set("is_visible", False),
     "AUTO_INCREMENT": _set("is_nullable", False),
-    "DEFAULT": lambda cursor, facts: _skip_value(cursor),
+    "DEFAULT": lambda cursor, facts: facts.update(default=read_default(cursor)),
     "ON": _on_update,
     "COMMENT": lambda cursor, facts: cursor.next(),
     "COLUMN_FORMAT": lambda cursor, facts: cursor.next(),
     "STORAGE": lambda cursor, facts: cursor.next(),
     "CONSTRAINT": _constraint,
     "CLUSTERING": lambda cursor, facts: cursor.skip("KEY"),  # of TokuDB; no primary key
-    "REFERENCES": lambda cursor, facts: _skip_reference(cursor),
+    "REFERENCES": lambda cursor, facts: facts.update(foreign=_reference(cursor)),
 }
 
 

@@ -8,7 +8,7 @@ comment.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from functools import cache
 from typing import NamedTuple
@@ -206,6 +206,12 @@ class TokenCursor:
             if token.kind is TokenKind.MARK:
                 depth += (token.text == "(") - (token.text == ")")
         return list(self._tokens[start : self._index - 1])
+
+    def passed(self, read: Callable[[TokenCursor], object]) -> list[Token]:
+        """The tokens that a function advances past."""
+        start = self._index
+        read(self)
+        return list(self._tokens[start : self._index])
 
     def skip_group(self) -> bool:
         """Advance past a parenthesized group if one comes next."""

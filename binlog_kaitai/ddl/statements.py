@@ -17,7 +17,7 @@ from binlog_kaitai.ddl.elements import Key, hidden_columns_of, is_column, read_c
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split, tokens_of
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of, max_bytes_of
-from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, HiddenColumn
+from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, ForeignKey, HiddenColumn
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -50,6 +50,11 @@ class Elements:
     keys: list[Key] = field(default_factory=list)
     unique_keys: int = 0
     is_versioned: bool = False
+
+    @property
+    def foreign_keys(self) -> tuple[ForeignKey, ...]:
+        """The foreign keys, in their order."""
+        return tuple(key.foreign for key in self.keys if key.foreign is not None)
 
     def hidden_columns(self, place: int) -> tuple[HiddenColumn, ...]:
         """The hidden columns of the keys, which come after all others."""
@@ -253,8 +258,9 @@ def read_elements(cursor: TokenCursor, sql_mode: int) -> Elements:
             elements.unique_keys += key.is_unique
             elements.keys.append(key)
             continue
-        column, is_unique = read_column(inner, sql_mode)
-        elements.unique_keys += is_unique
+        column, key = read_column(inner, sql_mode)
+        elements.unique_keys += key.is_unique
+        elements.keys.append(key)
         words = [token.keyword for token in part]
         elements.is_versioned |= "SYSTEM" in words and words[words.index("SYSTEM") - 1] == "WITH"
         if inner:

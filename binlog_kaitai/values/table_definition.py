@@ -23,6 +23,8 @@ class ColumnDefinition:
     `is_generated`, `is_virtual`: computed from other columns; virtual columns are not stored.
     `is_visible`: whether ``SELECT *`` shows it.
     `is_row_period`: whether it is ROW START or ROW END of MariaDB's system versioning.
+    `default`: the literal after DEFAULT: ``"'a'"``, ``"-1.5"``, ``"NULL"``; "" without DEFAULT; None for an
+    expression or a function, and if it is unknown.
     """
 
     name: str
@@ -39,6 +41,7 @@ class ColumnDefinition:
     is_virtual: bool = False
     is_visible: bool = True
     is_row_period: bool = False
+    default: str | None = None
 
     @property
     def key(self) -> str:
@@ -84,6 +87,26 @@ class HiddenColumn(NamedTuple):
         return hidden_column(self.name)
 
 
+class ForeignKey(NamedTuple):
+    """A foreign key of a table.
+
+    `name`: "" if the server chooses it.
+    `parent`: schema and name of the table that it refers to.
+    `columns`: the columns of `parent`.
+    `on_delete`, `on_update`: whether rows change with those of `parent` (CASCADE, SET NULL, SET DEFAULT).
+    """
+
+    name: str
+    parent: tuple[str, ...]
+    columns: tuple[str, ...]
+    on_delete: bool
+    on_update: bool
+
+    def of_schema(self, name: str) -> ForeignKey:
+        """The key of a table in a schema: that of `parent` if it has none."""
+        return self if len(self.parent) > 1 else self._replace(parent=(name, *self.parent))
+
+
 def hidden_column(name: str) -> ColumnDefinition:
     """A column that the server computes and does not show, of unknown type."""
     return ColumnDefinition(name, "", "", is_generated=True, is_virtual=True, is_visible=False)
@@ -100,6 +123,7 @@ class TableDefinition:
     `hidden_columns`: those that MySQL creates for keys on expressions; only some versions include them in
     table maps.
     `unique_keys`: upper bound of their number: MariaDB creates a hidden column for each long one.
+    `foreign_keys`: those of its own, in the order in which they were added.
     `has_implicit_period`: whether the last two columns are those that MariaDB adds for system versioning.
     """
 
@@ -111,6 +135,7 @@ class TableDefinition:
     hidden_columns: tuple[HiddenColumn, ...] = ()
     unique_keys: int = 0
     has_implicit_period: bool = False
+    foreign_keys: tuple[ForeignKey, ...] = ()
 
     @property
     def primary_key(self) -> tuple[int, ...]:
