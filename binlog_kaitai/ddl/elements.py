@@ -72,6 +72,9 @@ _MOST_FLOAT_DIGITS = 24
 
 _NATIONAL = Charset("utf8mb3")
 
+#: Types that may have ON UPDATE.
+_UPDATED = ("datetime", "timestamp")
+
 #: A literal that is no string.
 _LITERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)|0x[0-9a-f]+|[bx]'[0-9a-f]*'|null|true|false", re.I | re.A)
 
@@ -176,6 +179,11 @@ def read_column(cursor: TokenCursor, sql_mode: int) -> tuple[ColumnDefinition, K
     if base == "json":
         charset = Charset("utf8mb4")  # a text type in MariaDB
     facts |= {"is_unsigned": is_unsigned, "charset": charset.charset, "collation": charset.collation}
+    if base in _UPDATED and "has_on_update" not in facts:
+        # A TIMESTAMP without DEFAULT or NULL may have implicit attributes.
+        has_none = base != "timestamp" or facts["default"] != "" or "is_null" in facts
+        facts["has_on_update"] = False if has_none else None
+    facts.pop("is_null", None)
     return ColumnDefinition(name, type_name, base, texts, **facts), key
 
 
@@ -277,6 +285,7 @@ def _as(cursor: TokenCursor, facts: _Facts) -> None:
 
 
 def _on_update(cursor: TokenCursor, facts: _Facts) -> None:
+    facts["has_on_update"] = True
     cursor.next()
     _skip_value(cursor)
 
@@ -357,6 +366,7 @@ _ATTRIBUTES: dict[str, Callable[[TokenCursor, _Facts], object]] = {
     "PERSISTENT": _set("is_virtual", False),
     "INVISIBLE": _set("is_visible", False),
     "AUTO_INCREMENT": _set("is_nullable", False),
+    "NULL": _set("is_null", True),
     "DEFAULT": lambda cursor, facts: facts.update(default=read_default(cursor)),
     "ON": _on_update,
     "COMMENT": lambda cursor, facts: cursor.next(),

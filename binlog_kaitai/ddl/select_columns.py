@@ -115,4 +115,5 @@ def _plain(column: ColumnDefinition) -> ColumnDefinition:
         is_virtual=False,
         is_visible=True,
         is_row_period=False,
+        has_on_update=None,
     )

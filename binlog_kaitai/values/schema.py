@@ -196,6 +196,8 @@ class Column:
         Whether the column is generated, so that statements cannot assign to it; known only from DDL.
     is_row_period : bool or None
         Whether it is ROW START or ROW END of MariaDB's system versioning.
+    has_on_update : bool or None
+        Whether the server sets it to the current time when a row changes; known only from DDL.
     """
 
     index: int
@@ -222,6 +224,7 @@ class Column:
     type_name: str | None = None
     is_generated: bool | None = None
     is_row_period: bool | None = None
+    has_on_update: bool | None = None
 
     @property
     def kind(self) -> Kind:
@@ -360,6 +363,7 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
         type_name=known.type_name if known else None,
         is_generated=known.is_generated if known else None,
         is_row_period=known.is_row_period if known else None,
+        has_on_update=known.has_on_update if known else None,
     )
 
 

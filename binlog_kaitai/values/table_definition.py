@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 
@@ -25,6 +25,8 @@ class ColumnDefinition:
     `is_row_period`: whether it is ROW START or ROW END of MariaDB's system versioning.
     `default`: the literal after DEFAULT: ``"'a'"``, ``"-1.5"``, ``"NULL"``; "" without DEFAULT; None for an
     expression or a function, and if it is unknown.
+    `has_on_update`: whether it gets the current time when its row changes; None if it may: a TIMESTAMP's
+    missing DEFAULT may mean that.
     """
 
     name: str
@@ -42,6 +44,7 @@ class ColumnDefinition:
     is_visible: bool = True
     is_row_period: bool = False
     default: str | None = None
+    has_on_update: bool | None = field(default=None, compare=False)
 
     @property
     def key(self) -> str:

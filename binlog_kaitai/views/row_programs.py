@@ -224,25 +224,33 @@ class Line:
         has_flag: bool = False,
         is_exact: bool = False,
         lead: bytes = b"",
+        held: bytes = b"",
     ) -> Line:
         """Add a value; `is_second` selects the after image of an update.
 
         `kind`, `has_flag` and `lead` are those of a piece. With `is_exact`, the value is compared.
+        `held`: what is assigned instead of an unchanged value.
         """
         if kind == row_lines.CHANGED:
             self.value(column, kind=row_lines.OLD)
             is_second = True
         if lead:
             self._close()
-        offset, size = self._table_lines.constant(lead or self._pending)
+        offset, size = self._table_lines.constant((lead or self._pending) + held)
         self._pending = b""
         cell = self._table_lines.cell(column, is_exact=is_exact)
-        return self._add(kind, column, int(is_second), *cell, int(has_flag), offset, size)
+        flag = len(held) or int(has_flag)
+        return self._add(kind, column, int(is_second), *cell, flag, offset, size - len(held))
 
     def if_changed(self, text: bytes) -> Line:
         """Add constant bytes for updates that change an assigned column."""
         self._close()
         return self._lead(row_lines.IF_CHANGED, text)
+
+    def otherwise(self, text: bytes) -> Line:
+        """Add constant bytes if nothing has been assigned."""
+        self._close()
+        return self._lead(row_lines.OTHERWISE, text)
 
     def _lead(self, kind: int, text: bytes) -> Line:
         self._pieces.append((kind, *[0] * (row_lines.LEAD - 1), *self._table_lines.constant(text)))
@@ -377,6 +385,10 @@ class RowLine:
         """Add constant bytes if an assigned column changes."""
         return self.text(text) if self._is_changed else self
 
+    def otherwise(self, text: bytes) -> RowLine:
+        """Add constant bytes if nothing has been assigned."""
+        return self if self._assigned else self.text(text)
+
     def value(
         self,
         column: int,
@@ -386,17 +398,18 @@ class RowLine:
         has_flag: bool = False,
         is_exact: bool = False,
         lead: bytes = b"",
+        held: bytes = b"",
     ) -> RowLine:
         """Add a value after its lead."""
         if kind == row_lines.ASSIGNED:
             is_other = self._differs(self._columns[column].name)
             self._is_changed |= is_other
-            if not is_other and not has_flag:
+            if not is_other and not held:
                 return self
             lead = lead if self._assigned else lead[len(b", ") :]
             self._assigned += 1
-        elif kind == row_lines.OTHERWISE and self._assigned:
-            return self
+            if not is_other:
+                return self.text(lead + held)
         return self.text(lead + self.literal(self._columns[column], is_second=is_second, is_exact=is_exact))
 
     def _differs(self, name: str) -> bool:

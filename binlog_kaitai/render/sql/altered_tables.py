@@ -43,11 +43,13 @@ class FittedTable:
     `columns`: the columns that still exist, by their index in the logged table, with their current names.
     `primary_key`: indexes in the logged table of the current primary key; empty if there is none, or not in
     the log.
+    `updated`: the other columns of the current definition that ON UPDATE may change.
     `notes`: the differences, one sentence each.
     """
 
     columns: dict[int, Column]
     primary_key: tuple[int, ...]
+    updated: tuple[str, ...]
     notes: list[str]
 
 
@@ -102,13 +104,23 @@ def _fitted(schema: Schema, today: TableDefinition, renamed: dict[str, str]) -> 
     for index, number in numbers.items():
         logged, now = schema.columns[index], today.columns[number]
         columns[index] = replace(
-            logged, name=now.name, charset=now.charset or logged.charset, is_generated=now.is_generated
+            logged,
+            name=now.name,
+            charset=now.charset or logged.charset,
+            is_generated=now.is_generated,
+            has_on_update=_may_update_itself(now),
         )
     of_today = {number: index for index, number in numbers.items()}
     key = today.primary_key
     is_whole = all(number in of_today for number in key)
     notes = list(_notes(schema, today, numbers))
-    return FittedTable(columns, tuple(of_today[number] for number in key) if is_whole else (), notes)
+    added = (now for number, now in enumerate(today.columns) if number not in of_today)
+    updated = tuple(now.name for now in added if _may_update_itself(now))
+    return FittedTable(columns, tuple(of_today[number] for number in key) if is_whole else (), updated, notes)
+
+
+def _may_update_itself(now: ColumnDefinition) -> bool:
+    return now.base_type == "timestamp" if now.has_on_update is None else now.has_on_update
 
 
 def _possible(logged: Sequence[Column], today: Sequence[ColumnDefinition]) -> Iterator[tuple[int, int]]:

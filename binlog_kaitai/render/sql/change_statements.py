@@ -5,8 +5,8 @@ Rules
 1. A row is found by its primary key if that is known and in the images; else by all columns of its image,
    compared exactly, with NULL equal to NULL, and LIMIT 1. The before image then identifies the row, as it
    does for the server.
-2. An UPDATE sets the changed columns, and also all TIMESTAMP and DATETIME columns: those with ON UPDATE would
-   otherwise get the current time.
+2. An UPDATE sets the changed columns. A column that has ON UPDATE, or may have it, is set to itself
+   (`c`=`c`): it would otherwise get the current time.
 3. Columns whose values the server generates (generated columns, periods of system versioning) are omitted.
 4. Values missing from an image are never made up: such a change is refused, with the reason.
 5. Statements with names that a client could misparse are prepared from strings (`statement_text.prepared`).
@@ -37,7 +37,7 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text import listed_values as kinds
 from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED, OTHERWISE
+from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED
 from binlog_kaitai.values.charsets import BINARY, extends_ascii
 from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.json_documents import JsonDiff
@@ -77,7 +77,7 @@ _END = b";\n"
 CHECK = b"SET sql_mode = IF(ROW_COUNT() = 1, @@sql_mode, 'the statement before found no row');\n"
 
 _TEXT = STRINGS | COMPRESSED
-#: Columns that may have ON UPDATE CURRENT_TIMESTAMP.
+#: Columns that may have ON UPDATE CURRENT_TIMESTAMP if no definition is known.
 _UPDATED = frozenset((Kind.DATETIME, Kind.TIMESTAMP, Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP))
 
 
@@ -296,7 +296,9 @@ class ChangeStatements(Form):
         self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
         database, name = table.key
         key = options.rewrite_db.get(database, database), name
-        self._names = [*key, *(column.name for column in self._now.values())]
+        updated = [column.name for column in self._now.values() if _may_update_itself(column)]
+        updated += fitted.updated if fitted is not None else ()
+        self._names = [*key, *(column.name for column in self._now.values()), *updated]
         self._name = b".".join(map(_name, key))
         self._columns = [
             column
@@ -307,6 +309,8 @@ class ChangeStatements(Form):
         self._key = [schema.columns[index] for index in primary_key]
         self._is_plain = all(map(is_plain, self._names))
         self.style: SqlStyle = SqlStyle.of(server, is_quoted=not self._is_plain)
+        #: The names of columns that an UPDATE holds.
+        self._held = [self.style.part(_name(name)) for name in updated]
 
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """See `row_forms.Form`; nothing for changes that cannot be written."""
@@ -397,12 +401,18 @@ class ChangeStatements(Form):
         if not present:
             raise RefusedError("the after image has no column to set")
         line.text(self.style.part(b"UPDATE %s SET " % self._name))
+        holds = set(self._held)
         for column in present:
-            is_always = column.kind in _UPDATED
-            lead = self.style.part(b", %s=" % self._name_of(column))
-            line.value(column.index, is_second=wanted.is_second, kind=ASSIGNED, has_flag=is_always, lead=lead)
-        lead = self.style.part(b"%s=" % self._name_of(present[0]))
-        line.value(present[0].index, is_second=wanted.is_second, kind=OTHERWISE, lead=lead)
+            name = self.style.part(self._name_of(column))
+            held = name if name in holds else b""
+            holds.discard(name)
+            line.value(
+                column.index, is_second=wanted.is_second, kind=ASSIGNED, lead=b", %s=" % name, held=held
+            )
+        name = self.style.part(self._name_of(present[0]))
+        line.otherwise(b"%s=%s" % (name, name))
+        for name in self._held:
+            line.text(b", %s=%s" % (name, name) if name in holds else b"")
         return self._where(line, images, current)
 
     def _has_key(self, *images: Image) -> bool:
@@ -454,6 +464,12 @@ def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes
     if column.kind == Kind.VECTOR:
         return b"CAST(%s AS BINARY)" % name, b"", b""
     return name, b"", b""
+
+
+def _may_update_itself(column: Column) -> bool:
+    """Whether an UPDATE that does not set a column may change it."""
+    may_update = column.kind in _UPDATED if column.has_on_update is None else column.has_on_update
+    return may_update and not column.is_generated
 
 
 def _there(image: Image | None) -> Image:

@@ -134,18 +134,18 @@ def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
 
 
 #: Kinds of pieces of a line, each of which follows constant bytes, its lead: nothing; the row number;
-#: nothing, if a column of an SQL update's assignments changes; a text of the line's event, without a lead; a
-#: value of the before or after image; a value of a list of assignments, if the column changes; a value if the
-#: list is empty. For the table format: a value; the old value of an update, then the new one; the new one if
-#: there is no old one.
+#: nothing, if a column of an SQL update's assignments changes; nothing, if the list of assignments is empty;
+#: a text of the line's event, without a lead; a value of the before or after image; a value of a list of
+#: assignments, if the column changes. For the table format: a value; the old value of an update, then the new
+#: one; the new one if there is no old one.
 (
     CONSTANT,
     ROW_NUMBER,
     IF_CHANGED,
+    OTHERWISE,
     OF_EVENT,
     VALUE,
     ASSIGNED,
-    OTHERWISE,
     SHOWN,
     OLD,
     CHANGED,
@@ -154,9 +154,9 @@ def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
 
 #: Columns of a piece: its kind; index of the event's text and number of texts per event, or the column and 1
 #: for the after image of an update; for values, the kind (see `listed_values`), size, size of the length
-#: prefix, detail, first word and number of words; 1 for the last piece of a line of the table format, or for
-#: a value that is assigned even if it does not change; and offset and length of the lead. That of an
-#: ASSIGNED value begins with its comma and a space.
+#: prefix, detail, first word and number of words; 1 for the last piece of a line of the table format, or the
+#: number of bytes after the lead that an assignment has instead of an unchanged value, 0 for no assignment;
+#: and offset and length of the lead. That of an ASSIGNED value begins with its comma and a space.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, FLAG, LEAD, LEAD_SIZE = range(12)
 PIECE_SIZE = 12
 
@@ -309,11 +309,14 @@ def put_lines(
             lead, length = piece[LEAD], piece[LEAD_SIZE]
             cell_kind, prefix = piece[KIND], piece[PREFIX]
             place = np.uint64(first_start + piece[FIRST] * step_start + rows[line])
+            is_held = False
             if is_sql and kind == ASSIGNED:
-                is_other = not is_same_value(data, starts[place], starts[place + _1], piece[SIZE], prefix)
-                is_changed = is_changed or is_other
-                if not is_other and piece[FLAG] == 0:
+                is_held = is_same_value(data, starts[place], starts[place + _1], piece[SIZE], prefix)
+                is_changed = is_changed or not is_held
+                if is_held and piece[FLAG] == 0:
                     continue
+                if is_held:
+                    length += piece[FLAG]
                 if assigned == 0:
                     lead += _COMMA_SIZE
                     length -= _COMMA_SIZE
@@ -328,7 +331,7 @@ def put_lines(
             position += length
             if kind == ROW_NUMBER:
                 position = put_number(numbers[line], out, position)
-            if kind < VALUE:
+            if kind < VALUE or is_held:
                 continue
             offset = starts[place + np.uint64(piece[SECOND])]
             end: Any = np.int64(LEFT)

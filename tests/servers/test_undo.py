@@ -1,0 +1,82 @@
+"""`sql --undo` on real servers: it reverts the selected changes of rows, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import binlog_kaitai as bk
+from tests.servers.conftest import StartServer
+from tests.servers.replay import NAMES, last_log, play, run
+from tests.servers.test_sql import definitions, script
+from tools.corpus.recorder import reset_statement
+from tools.servers import Server
+
+pytestmark = pytest.mark.server
+
+
+def begun(server: Server, *statements: str) -> None:
+    server.execute("DROP DATABASE IF EXISTS r")
+    server.execute(reset_statement(server))
+    run(server, ["CREATE DATABASE r", *statements])
+
+
+#: Columns that the server sets by itself, by an implicit default where that is configured, or not at all.
+MOMENTS = {
+    "t": "TIMESTAMP NOT NULL",
+    "u": "TIMESTAMP NULL DEFAULT NULL ON UPDATE CURRENT_TIMESTAMP",
+    "d": "DATETIME ON UPDATE CURRENT_TIMESTAMP",
+    "due": "DATETIME",
+}
+
+
+@pytest.mark.parametrize("is_known", [True, False], ids=["by the log", "by --ddl"])
+@pytest.mark.parametrize("name", NAMES)
+def test_only_the_changed_columns_are_reverted(
+    name: str, is_known: bool, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(name)
+    columns = ", ".join(f"{column} {kind}" for column, kind in MOMENTS.items())
+    moments = "'2026-01-01 00:00:00', '2026-01-02 00:00:00', '2026-01-03 00:00:00', '2026-01-04 00:00:00'"
+    begun(
+        server,
+        f"CREATE TABLE r.orders (id INT PRIMARY KEY, total INT, {columns})",
+        f"INSERT INTO r.orders VALUES (1, 100, {moments})",
+    )
+    ddl = definitions(server, tmp_path / "r.sql")
+    if not is_known:
+        last_log(server)
+    run(server, ["UPDATE r.orders SET total = 0, t = t, u = u, d = d"])
+    later = {"t": "2027-01-01", "u": "2027-01-02", "d": "2027-01-03", "due": "2027-01-04"}
+    sets = ", ".join(f"{column} = '{day}'" for column, day in later.items())
+    run(server, [f"UPDATE r.orders SET {sets}"])
+    log = last_log(server)
+    _, second = [row.position for row in bk.read_rows(log) if row.change.value == "update"]
+    chosen = "--operation", "update", "--stop-position", str(second)
+    play(server, script("--undo", "--ddl", ddl, *chosen, log))
+    found = server.execute("SELECT total, DATE(t), DATE(u), DATE(d), DATE(due) FROM r.orders")
+    assert [str(one) for one in found[0]] == ["100", *later.values()]
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_a_column_that_was_added_since_is_not_changed(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(name)
+    begun(
+        server,
+        "CREATE TABLE r.orders (id INT PRIMARY KEY, total INT)",
+        "INSERT INTO r.orders VALUES (1, 100)",
+    )
+    ddl = definitions(server, tmp_path / "then.sql")
+    last_log(server)
+    run(server, ["UPDATE r.orders SET total = 0"])
+    log = last_log(server)
+    added = "ADD updated DATETIME DEFAULT '2026-01-01' ON UPDATE CURRENT_TIMESTAMP"
+    run(server, [f"ALTER TABLE r.orders {added}"])
+    today = definitions(server, tmp_path / "today.sql")
+    play(server, script("--undo", "--ddl", ddl, "--for-table", today, log))
+    assert [str(one) for one in server.execute("SELECT total, DATE(updated) FROM r.orders")[0]] == [
+        "100", "2026-01-01"
+    ]  # fmt: skip
