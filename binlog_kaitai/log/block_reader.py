@@ -7,7 +7,7 @@ Rules
 2. The array of a block is reused; keep no references into it after requesting the next block, unless the
    reader shares its blocks.
 3. The array grows only when it is full of bytes actually read.
-4. An event too long for memory forms a block of its own, an array mapped over its file (see `mapped`).
+4. An event too long for memory forms a block of its own, an array outside of it (`mapped_memory`).
 5. The event reader's `Framer` reports impossible headers and how the file ends.
 """
 
@@ -416,22 +416,22 @@ class BlockReader:
     def _long_block(self) -> Block | None:
         """The next event, if it is too long for memory. For an incomplete event, only `tail` is set."""
         layout, have = self.context.layout, self._end - self._begin
-        if have < (length := header_length(layout.binlog_version)):
+        if self._error or have < (length := header_length(layout.binlog_version)):
             return None
         header = read_header(bytes(self._buffer[self._begin : self._begin + length]), layout.binlog_version)
         size, code = header.len_event, header.type_code
-        left = None if size <= LONG or self._roles[code] == _STOP else bytes_remaining(self._stream)
-        if left is None:
+        if size <= LONG or self._roles[code] == _STOP:
             return None
-        if have + left < size:
-            self.tail = Tail(TailKind.PART, self.position, have + left, header)
+        left = bytes_remaining(self._stream)
+        data, count = None, have if left is None else have + left
+        if left is None or count >= size:
+            data, count = map_next(self._stream, self._buffer[self._begin : self._end], size)
+        if data is None:
+            self.tail = Tail(TailKind.PART, self.position, count, header)
             return None
-        mapped = map_next(self._stream, have, size)
-        if mapped is None:
-            return None
-        span, checks = (mapped.start, mapped.start + size), {"leaves_checks": self._leaves_checks}
-        frames, _, _ = find_events(mapped.data, *span, layout, self._roles, room=room_for(1), **checks)
-        block = Block(self.name, mapped.data, self.position - mapped.start, frames, layout)
+        checks = {"leaves_checks": self._leaves_checks}
+        frames, _, _ = find_events(data, 0, size, layout, self._roles, room=room_for(1), **checks)
+        block = Block(self.name, data, self.position, frames, layout)
         block.pieces = self.context.pieces
         self.position += size
         self._begin = self._scanned = self._end = 0

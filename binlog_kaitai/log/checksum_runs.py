@@ -55,22 +55,24 @@ def moves(value: int, count: int) -> Crc32s:
 
 @cache
 def _move(bit: int) -> Crc32s:
-    """Image of each of the 32 bits under a shift by 2 ** bit bytes."""
+    """A shift by 2 ** bit bytes: the image (uint32) of each value of each of the four bytes, (4, 256)."""
+    ones = np.uint32(1) << np.arange(32, dtype=np.uint32)
     if bit:
-        return _apply(_move(bit - 1), _move(bit - 1))
-    bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
-    # CRC32 starts with all bits set and inverts the result; the differences from the CRC of zeros are linear.
-    return np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in bits], dtype=np.uint32)
+        basis = _apply(_move(bit - 1), _apply(_move(bit - 1), ones))
+    else:
+        # CRC32 starts with all bits set and inverts the result; differences from the CRC of zeros are linear.
+        basis = np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in ones], dtype=np.uint32)
+    images = np.zeros((4, 256), dtype=np.uint32)
+    for low in range(8):
+        images[:, 1 << low : 2 << low] = images[:, : 1 << low] ^ basis[low::8, None]
+    return images
 
 
 def _apply(move: Crc32s, values: Crc32s) -> Crc32s:
-    """Apply a linear map, given by the images of the 32 bits, to each value."""
+    """Apply a linear map, given by the images of each byte, to each value."""
     moved = np.zeros(len(values), dtype=np.uint32)
     for byte in range(4):
-        images = np.zeros(256, dtype=np.uint32)
-        for bit in range(8):
-            images[1 << bit : 2 << bit] = images[: 1 << bit] ^ move[8 * byte + bit]
-        moved ^= images[values >> np.uint32(8 * byte) & np.uint32(255)]
+        moved ^= move[byte, values >> np.uint32(8 * byte) & np.uint32(255)]
     return moved
 
 

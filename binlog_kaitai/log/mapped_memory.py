@@ -1,7 +1,9 @@
 """Memory-mapped events, for events too long to hold in memory.
 
-A mapped file is used like any other array and occupies memory only for the pages in use. The system reclaims
-them when needed; callers that traverse a whole event release its pages piece by piece.
+An event is copied into a temporary file without a name, and this file is mapped: a log may be truncated while
+it is read, and access to a mapped page beyond the end of a file kills the process. The array occupies memory
+only for the pages in use. The system reclaims them when needed; callers that traverse a whole event release
+its pages piece by piece.
 """
 
 from __future__ import annotations
@@ -9,13 +11,16 @@ from __future__ import annotations
 import io
 import mmap
 import os
+import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 import numpy as np
 from zlib_ng.zlib_ng import crc32
 
+from binlog_kaitai.core.framing import read_up_to
+from binlog_kaitai.errors import writing_to
 from binlog_kaitai.kernels.arrays import Bytes, view_of
 from binlog_kaitai.sources.layer import is_regular_file
 
@@ -24,13 +29,6 @@ LONG = 32 << 20
 
 #: Size of the pieces in which a mapped event is processed, in bytes.
 PIECE = 4 << 20
-
-
-class Mapped(NamedTuple):
-    """Bytes of a file as an array (uint8), starting at offset `start`."""
-
-    data: Bytes
-    start: int
 
 
 def bytes_remaining(stream: BinaryIO) -> int | None:
@@ -46,19 +44,27 @@ def bytes_remaining(stream: BinaryIO) -> int | None:
     return None
 
 
-def map_next(stream: BinaryIO, have: int, size: int) -> Mapped | None:
-    """Map the next `size` bytes of a file, of which `have` have been read; the stream continues after them.
+def map_next(stream: BinaryIO, start: Bytes, size: int) -> tuple[Bytes | None, int]:
+    """Map the next `size` bytes of a stream, of which `start` (not empty) has been read.
 
-    The bytes must exist. Returns None if the system cannot map them.
+    Returns (all of them, or None if the stream ends before; the number of bytes that there are).
+    Raises `SourceError`: they cannot be copied to the folder of temporary files.
     """
-    with suppress(OSError, ValueError, OverflowError):
-        begin = stream.tell() - have
-        start = begin % mmap.ALLOCATIONGRANULARITY
+    folder = tempfile.gettempdir()
+    with writing_to(folder):
+        copy = tempfile.TemporaryFile(prefix="binlog-kaitai-")  # noqa: SIM115 - closed below
+    with copy:
+        count, piece = 0, bytes(start)
+        while piece:
+            with writing_to(folder):
+                count += copy.write(piece)
+            piece = read_up_to(stream, min(PIECE, size - count)) if count < size else b""
+        if count < size:
+            return None, count
+        with writing_to(folder):
+            copy.flush()
         # Mapped copy-on-write, because kernels are compiled for writable arrays.
-        view = mmap.mmap(stream.fileno(), start + size, access=mmap.ACCESS_COPY, offset=begin - start)
-        stream.seek(begin + size)
-        return Mapped(np.frombuffer(view, dtype=np.uint8), start)
-    return None
+        return np.frombuffer(mmap.mmap(copy.fileno(), size, access=mmap.ACCESS_COPY), dtype=np.uint8), count
 
 
 def _file(stream: object) -> io.FileIO | None:

@@ -16,9 +16,8 @@ Strategy
 from __future__ import annotations
 
 import io
-import mmap
-from contextlib import suppress
-from functools import cache
+from collections.abc import Iterator
+from functools import cache, lru_cache
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
@@ -37,76 +36,60 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Crc32s, Ints, view_of
 from binlog_kaitai.log.checksum_runs import RESIDUE, crc32_of, moved_by
-from binlog_kaitai.log.mapped_memory import PIECE, give_back
-from binlog_kaitai.sources.layer import after_damage, is_regular_file
+from binlog_kaitai.log.mapped_memory import PIECE
+from binlog_kaitai.sources.layer import after_damage
 
-#: Amount of a mapped file to keep in memory before its pages are released, in bytes.
-_HELD = 64 << 20
+#: Size of the pages that are read, in bytes, and how many of them are kept.
+_PAGE, _PAGES = 64 << 10, 128
+
+#: Distance between stored CRCs, in bytes.
+_STRIDE = 256
 
 
 class RandomAccess:
-    """A seekable stream as an array; the position of a stream that is not a local file changes.
+    """A seekable stream as an array, read in pages; the position of the stream changes.
 
-    `size`: size when opened; bytes appended later are not visible.
+    `size`: size when opened; bytes appended later are not visible. If the stream is truncated later, bytes at
+    offsets are zero, which is no header.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self.size = stream.seek(0, io.SEEK_END)
-        self._data = _whole(stream, self.size)
-        self._held = 0
+        self._page = lru_cache(maxsize=_PAGES)(self._read_page)
 
     def part(self, start: int, end: int) -> Bytes:
         """Bytes of a range as an array (uint8), shortened at the end of the stream."""
-        if self._data is not None:
-            self._note(self._data, end - start)
-            return self._data[start:end]
         self._stream.seek(start)
         return np.frombuffer(read_up_to(self._stream, max(min(end, self.size) - start, 0)), dtype=np.uint8)
 
     def rows_at(self, offsets: Ints, count: int) -> Bytes:
-        """`count` bytes at each offset, one row (uint8) per offset; all of them must exist."""
-        if self._data is not None:
-            self._note(self._data, len(offsets) * mmap.PAGESIZE)
-            rows: Bytes = self._data[offsets[:, None] + np.arange(count)]
-            return rows
+        """`count` bytes (at most `_STRIDE`) at each offset, one row (uint8) per offset."""
         rows = np.empty((len(offsets), count), dtype=np.uint8)
-        for row, offset in enumerate(offsets.tolist()):
-            self._stream.seek(offset)
-            data = read_up_to(self._stream, count)
-            rows[row, : len(data)] = np.frombuffer(data, dtype=np.uint8)
+        for chosen, page, begins in self._by_page(offsets):
+            rows[chosen] = page[begins[:, None] + np.arange(count)]
         return rows
 
     def crc32_of(self, starts: Ints, ends: Ints) -> Crc32s:
-        """CRC32 of each range, as a uint32 array; the ranges must be within the stream."""
-        if self._data is not None:
-            self._note(self._data, len(starts) * mmap.PAGESIZE)
-            return crc32_of(self._data, starts, ends)
-        pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-        return np.array([crc32(self.part(start, end)) for start, end in pairs], dtype=np.uint32)
+        """CRC32 of each range of at most `_STRIDE` bytes, as a uint32 array."""
+        found = np.empty(len(starts), dtype=np.uint32)
+        for chosen, page, begins in self._by_page(starts):
+            found[chosen] = crc32_of(page, begins, begins + (ends - starts)[chosen])
+        return found
 
-    def _note(self, data: Bytes, count: int) -> None:
-        self._held += count
-        if self._held > _HELD:
-            give_back(data, 0, self.size)
-            self._held = 0
+    def _by_page(self, offsets: Ints) -> Iterator[tuple[Ints, Bytes, Ints]]:
+        """The numbers of the offsets in each page, its bytes, and these offsets in it."""
+        order = np.argsort(offsets, kind="stable")
+        pages = offsets[order] // _PAGE
+        for chosen in np.split(order, np.flatnonzero(np.diff(pages)) + 1) if len(order) else ():
+            number = int(offsets[chosen[0]]) // _PAGE
+            yield chosen, self._page(number), offsets[chosen] - number * _PAGE
 
-
-def _whole(stream: BinaryIO, size: int) -> Bytes | None:
-    """All bytes as a writable array (as kernels require); writing to it does not change the file.
-
-    Maps local files. Returns None for other streams, whose bytes would have to be fetched.
-    """
-    with suppress(OSError, ValueError, OverflowError):
-        if isinstance(stream, io.BytesIO):
-            return np.frombuffer(bytearray(stream.getbuffer()), dtype=np.uint8)
-        if is_regular_file(stream):
-            return np.frombuffer(mmap.mmap(stream.fileno(), size, access=mmap.ACCESS_COPY), dtype=np.uint8)
-    return None
-
-
-#: Distance between stored CRCs, in bytes.
-_STRIDE = 256
+    def _read_page(self, number: int) -> Bytes:
+        page = np.zeros(_PAGE + _STRIDE, dtype=np.uint8)
+        data = self.part(number * _PAGE, number * _PAGE + len(page))
+        page[: len(data)] = data
+        return page
 
 
 class RangeCrc32s:
