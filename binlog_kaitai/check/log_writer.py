@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
@@ -19,7 +20,7 @@ from binlog_kaitai.kernels.byte_kernels import copy_ranges, put_u4
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.checksum_runs import crc32_of
 from binlog_kaitai.log.mapped_memory import LONG, pieces
-from binlog_kaitai.sources.disk import refuse_inputs
+from binlog_kaitai.sources.disk import refuse_inputs, replacing
 
 _POSITION_SIZE = header_width("next_position")
 
@@ -124,16 +125,8 @@ def writing(target: str, inputs: Iterable[str | None], *, overwrite: bool = Fals
     Raises `UsageError`: the file exists and must not be overwritten, or it is read.
     Raises `SourceError`: the file cannot be written.
     """
-    part, paths = f"{target}.part", list(inputs)
-    for path in (target, part):
-        refuse_inputs(path, paths)
+    refuse_inputs(target, inputs)
     if os.path.exists(target) and not overwrite:
         raise UsageError("already exists; choose another file or use --overwrite", file=target)
-    try:
-        with writing_to(target):
-            with open(part, "w+b") as stream:
-                yield LogWriter(stream)
-            os.replace(part, target)
-    finally:
-        with suppress(OSError):
-            os.unlink(part)
+    with writing_to(target), replacing(Path(target)) as stream:
+        yield LogWriter(stream)

@@ -6,6 +6,7 @@ import atexit
 import gc
 import io
 import os
+import stat
 import sys
 import warnings
 from contextlib import suppress
@@ -124,6 +125,9 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     gc.set_threshold(100_000)
     # Skip the interpreter's final search for cycles, which takes as long.
     atexit.register(gc.freeze)
+    # Like a server's, the files that are written are not for everybody.
+    os.umask(os.umask(stat.S_IRWXO) | stat.S_IRWXO | stat.S_IWGRP)
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors=ENCODING_ERRORS)
@@ -158,6 +162,21 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     except (KeyboardInterrupt, click.Abort):
         code = 130
     sys.exit(code)
+
+
+def _open_closed_streams() -> None:
+    """Open the standard streams that are closed, so that no other file gets their numbers.
+
+    Text for stdout is an error then, and messages are lost.
+    """
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, mode)
+    # Without a buffer, whose content would fail once more at exit.
+    sys.stdout = sys.stdout or io.TextIOWrapper(io.FileIO(1, "w", closefd=False), write_through=True)
+    sys.stderr = sys.stderr or io.TextIOWrapper(io.FileIO(2, "w", closefd=False), write_through=True)
 
 
 def _complain(error: BinlogError, code: int) -> int:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from inspect import cleandoc
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
@@ -429,6 +430,6 @@ def say_ends(ends: list[End]) -> None:
 
 def write_page(path: str, page: bytes) -> None:
     """Write an HTML page, and report its size on stderr."""
-    with writing_to(path), open(path, "wb") as file:
+    with writing_to(path), outputs.replacing(Path(path)) as file:
         file.write(page)
     say(f"{path}: {len(page):,} bytes", err=True)

@@ -39,7 +39,7 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.checksum_runs import check
 from binlog_kaitai.sources import eras
-from binlog_kaitai.sources.disk import replace_file, try_lock
+from binlog_kaitai.sources.disk import DATA_MODE, remove_drafts, replace_file, try_lock
 from binlog_kaitai.sources.eras import STATE, VERSION
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import LOG_NAME, log_name, series_of
@@ -153,6 +153,8 @@ class Archive:
             folder.mkdir(parents=True, exist_ok=True)
         self._lock = lock(folder)
         try:
+            with writing_to(str(folder)):
+                remove_drafts(folder)
             self.replica = self._load(server_id)
             self._recover()
         except BaseException:
@@ -195,7 +197,7 @@ class Archive:
         self.place = self._complete = SafePosition(name)
         self._save()
         with writing_to(str(self.folder / name)):
-            self._file = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o640)
+            self._file = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, DATA_MODE)
         self._start(0)
         if name not in self.names:
             self.names.append(name)
@@ -429,7 +431,7 @@ class Archive:
             reason = f"has {size} bytes, of which {safe} were safe: the archive is damaged"
             raise SourceError(reason, file=str(path))
         with writing_to(str(path)):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o640)
+            self._file = os.open(path, os.O_RDWR | os.O_CREAT, DATA_MODE)
         self._start(safe)
         self._complete = self.place
         if size > safe:

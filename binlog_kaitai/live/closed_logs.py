@@ -42,12 +42,13 @@ from binlog_kaitai.live.archive import Archive, ArchiveState, read_names
 from binlog_kaitai.live.archive_eras import age, all_eras, is_same_server, remove_before
 from binlog_kaitai.live.causes import pause_after
 from binlog_kaitai.sources import eras, remote
-from binlog_kaitai.sources.disk import replace_file, replacing, sync
+from binlog_kaitai.sources.disk import remove_drafts, replace_file, replacing, sync
 from binlog_kaitai.sources.eras import STATE
 from binlog_kaitai.sources.packed import SUFFIXES, unpacked
 from binlog_kaitai.sources.source import LOG_NAME, log_name
 
 if TYPE_CHECKING:
+    from pyarrow import NativeFile
     from pyarrow.fs import FileSystem
 
 #: What a directory has if its logs are in an object store, and if it is a spool.
@@ -423,33 +424,36 @@ class _LogStore:
         return urls[0]
 
     def _write(self, system: FileSystem, path: str, url: str, source: Path | bytes) -> None:
-        is_object, is_local = system.type_name in _OBJECT_STORES, system.type_name == "local"
         folder, name = posixpath.split(path)
-        draft = path if is_object else posixpath.join(folder, f".{name}.new")
-        if not is_object:
-            system.create_dir(folder, recursive=True)
-        file, is_moved = system.open_output_stream(draft), is_object
+        draft = path if system.type_name in _OBJECT_STORES else posixpath.join(folder, f".{name}.new")
         try:
-            with _opened(source) as mine:
-                while data := self._read(mine):
-                    file.write(data)
-            file.close()
-            if is_local:
-                sync(Path(draft))
-            if not is_object:
-                system.move(draft, path)
-                is_moved = True
-            if is_local:
+            if system.type_name == "local":
+                Path(folder).mkdir(parents=True, exist_ok=True)
+                remove_drafts(Path(folder))
+                with replacing(Path(path)) as local:
+                    self._copy(source, local)
                 sync(Path(folder))
+            else:
+                if draft != path:
+                    system.create_dir(folder, recursive=True)
+                # An exception closes it, which may complete the object, although its end is missing.
+                with system.open_output_stream(draft) as file:
+                    self._copy(source, file)
+                if draft != path:
+                    system.move(draft, path)
+            draft = path
             with _opened(source) as mine, remote.open_url(url) as theirs:
                 if not self._are_equal(mine, theirs):
                     raise OSError("the store returned other bytes than were written")
         except BaseException:
             with suppress(Exception):
-                file.close()  # which may complete the object, although its end is missing
-            with suppress(Exception):
-                system.delete_file(path if is_moved else draft)
+                system.delete_file(draft)
             raise
+
+    def _copy(self, source: Path | bytes, file: BinaryIO | NativeFile) -> None:
+        with _opened(source) as mine:
+            while data := self._read(mine):
+                file.write(data)
 
     def _are_equal(self, mine: BinaryIO, theirs: BinaryIO) -> bool:
         while data := self._read(mine):

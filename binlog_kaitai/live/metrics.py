@@ -70,7 +70,7 @@ class MetricsFile:
         `source`: the name of the source that has them, if there are several.
         """
         self._values[source] = values
-        replace_file(self._path, self._text_of(self).decode())
+        replace_file(self._path, self._text_of(self).decode(), 0o644)  # other programs read it
 
     def collect(self) -> Iterator[Metric]:
         """The metrics, for `prometheus_client`."""

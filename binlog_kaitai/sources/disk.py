@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+#: The permissions of files with data of logs: those that servers give to their logs.
+DATA_MODE = 0o640
+
+
 def content_of(path: str) -> bytes:
     """All bytes of a file."""
     with open(path, "rb") as file:
@@ -32,18 +36,41 @@ def sync(path: Path) -> None:
         os.close(number)
 
 
-def replace_file(path: Path, text: str) -> None:
+def remove_drafts(folder: Path) -> None:
+    """Remove the drafts of processes that were killed; no other process must be writing to the folder."""
+    for draft in folder.glob(f".{'[0-9a-f]' * 16}.new"):
+        draft.unlink(missing_ok=True)
+
+
+def replace_file(path: Path, text: str, mode: int | None = None) -> None:
     """Replace a file atomically: afterwards, either the new or the old text is on disk."""
-    with writing_to(str(path)), replacing(path) as file:
+    with writing_to(str(path)), replacing(path, mode) as file:
         file.write(text.encode("utf-8", "surrogateescape"))
 
 
+def create(path: str | os.PathLike[str]) -> BinaryIO:
+    """A new file to write and read; FileExistsError if there is anything of this name, also a link."""
+    return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, DATA_MODE), "w+b")
+
+
 @contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file that replaces another one once it is on disk, unless an exception is raised."""
-    draft = path.with_name(f".{path.name}.new")
+def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
+    """A file that gets its name once it is complete and on disk, unless an exception is raised.
+
+    Until then, it has a name that no other program can know. It replaces a file of the same name, but a pipe
+    or a device is written to.
+
+    `mode`: its permissions, whatever the umask; by default those of `create`.
+    """
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
+    draft = path.with_name(f".{os.urandom(8).hex()}.new")
     try:
-        with draft.open("wb") as file:
+        with create(draft) as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
             yield file
             file.flush()
             os.fsync(file.fileno())

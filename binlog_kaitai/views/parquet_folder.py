@@ -307,7 +307,7 @@ def folder_name(key: tuple[str, str]) -> str:
 
     A name that is too long is truncated and ends with ``%~`` and a digest, which no other name has.
     """
-    name = ".".join(_UNFIT.sub(_quoted, part) for part in key)
+    name = ".".join(_UNFIT.sub(_quoted, part) or "%" for part in key)
     data = name.encode()
     if len(data) <= _LONGEST:
         return name

@@ -59,7 +59,7 @@ def test_a_later_run_compresses_what_an_earlier_one_left(source: Source, tmp_pat
     data = (tmp_path / "a" / first).read_bytes()
     closed_logs.compress(tmp_path / "a" / first, threading.Event())
     (tmp_path / "a" / first).write_bytes(data)
-    (tmp_path / "a" / f".{later[0]}.zst.new").write_bytes(b"half")
+    (tmp_path / "a" / f".{'0123456789abcdef'}.new").write_bytes(b"half")
     FakeFetch(source, tmp_path / "a", compresses=True).run()
     assert logs(tmp_path / "a") == [*(f"{name}.zst" for name in [first, *later][:-1]), later[-1]]
     assert plain(tmp_path / "a" / f"{first}.zst") == data

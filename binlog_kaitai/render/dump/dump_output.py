@@ -20,6 +20,7 @@ from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.row_comments import RowsHeader
 from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
+from binlog_kaitai.sources.disk import create
 
 #: How many bytes are encoded at once, if the text is passed on in pieces.
 _BASE64_PIECE = LINE << 14
@@ -154,7 +155,7 @@ class LoadFiles:
         number, folder = 0, gettempdir() if self._folder is None else self._folder
         while True:
             path = os.path.join(folder, f"{start}{number:x}")
-            with reading(path), suppress(FileExistsError), open(path, "xb") as file:
+            with reading(path), suppress(FileExistsError), create(path) as file:
                 file.write(block)
                 return path
             number += 1
