@@ -415,7 +415,7 @@ def text_of(body: QueryBody) -> str | None:
     name = charset_of_number(charset.client if charset is not None else None).charset
     decode = decoder_of(name or "utf8mb4")
     try:
-        return decode(query) if decode is not None else query.decode("utf-8", "surrogateescape")
+        return query.decode("utf-8", "surrogateescape") if decode is None else decode(query, "strict")
     except UnicodeDecodeError:
         return None if name not in (None, "utf8mb3", "utf8mb4") else query.decode("utf-8", "surrogateescape")
 

@@ -19,6 +19,7 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod, read_together
 from binlog_kaitai.rows.read_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.rows.string_columns import documents
+from binlog_kaitai.values.charsets import escaped
 from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, Kind
 from binlog_kaitai.values.representations import Value, text_form
 from binlog_kaitai.values.schema import Column
@@ -97,7 +98,9 @@ def plain_value(value: Value, column: Column, kind: pa.DataType, zero_dates: str
             raise _refused(value)
         return None
     if pa.types.is_string(kind) and value is not None:
-        return strings.escaped(value) if isinstance(value, bytes) else plain(text_form(value, column))
+        if isinstance(value, bytes):
+            return escaped(value, column.charset)
+        return plain(text_form(value, column))
     if pa.types.is_decimal(kind) and isinstance(value, int):
         return Decimal(value)
     return value

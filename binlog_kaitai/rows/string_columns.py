@@ -18,7 +18,7 @@ from binlog_kaitai.rows.column_cells import LONGEST, Cells, check_ends
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
-from binlog_kaitai.values.charsets import BINARY, UTF8, decode, extends_ascii, single_bytes
+from binlog_kaitai.values.charsets import BINARY, UTF8, escaped, extends_ascii, single_bytes
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
@@ -26,11 +26,6 @@ from binlog_kaitai.values.strings import has_own_text
 
 #: Maximum number of bytes of an escaped byte.
 _OF_BYTE = 4
-
-
-def escaped(value: bytes) -> str:
-    """Bytes that are invalid in the column's character set, as escaped text."""
-    return value.decode("utf-8", "backslashreplace")
 
 
 def _way(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
@@ -41,7 +36,7 @@ def _way(cells: Cells, kind: pa.DataType) -> ReadMethod | None:
 
 
 def _is_padded(column: Column) -> bool:
-    return column.kind == Kind.CHAR and column.length > 0
+    return column.kind == Kind.CHAR and column.charset == BINARY and column.length > 0
 
 
 def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dates: str) -> pa.Array:
@@ -58,8 +53,6 @@ def texts(cells: Cells, kind: pa.DataType, values: ColumnValues | None, zero_dat
         data, offsets = values.bytes_and_offsets()
         is_small = _OF_BYTE * len(data) <= LONGEST
         return _escaped(cells, kind, data, offsets) if is_small else _decoded(cells, kind, strings)
-    if column.charset == BINARY:
-        return _decoded(cells, kind, strings)
     data, offsets = values.bytes_and_offsets()
     if extends_ascii(column.charset) and is_ascii(data):
         return strings
@@ -112,11 +105,7 @@ def _escaped(cells: Cells, kind: pa.DataType, data: Bytes, offsets: Array) -> pa
 def _decoded(cells: Cells, kind: pa.DataType, strings: pa.Array) -> pa.Array:
     """By Python's codecs, each distinct value once."""
     as_bytes = strings.view(pa.binary()).dictionary_encode()
-    charset = cells.column.charset
-    texts = []
-    for raw in as_bytes.dictionary.to_pylist():
-        text = decode(raw, charset)
-        texts.append(plain(text) if isinstance(text, str) else escaped(text))
+    texts = [escaped(raw, cells.column.charset) for raw in as_bytes.dictionary.to_pylist()]
     return pa.array(texts, kind).take(as_bytes.indices)
 
 
@@ -157,7 +146,7 @@ def vectors(cells: Cells, kind: pa.DataType, values: ColumnValues, zero_dates: s
 
 def _by_reader(cells: Cells, kind: pa.DataType) -> pa.Array:
     def convert(value: Value) -> Any:
-        return escaped(value) if isinstance(value, bytes) and pa.types.is_string(kind) else value
+        return escaped(value, cells.column.charset) if isinstance(value, bytes) else value
 
     return pa.array(cells.by_reader(np.arange(len(cells)), convert), kind)
 

@@ -6,6 +6,7 @@ once. Some events close all tables: after them, earlier table maps no longer app
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -16,6 +17,7 @@ from binlog_kaitai.core.grammar import EventType, TableMapEvent, YearBits, plain
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.ddl.lexer import may_matter_bytes
+from binlog_kaitai.ddl.statements import text_of
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
 from binlog_kaitai.kernels.arrays import Bools, Ints, view_of
 from binlog_kaitai.kernels.compile import kernel
@@ -24,7 +26,7 @@ from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Pool, TextColumn
+from binlog_kaitai.log.line_arrays import Pool, TextColumn, plain
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column as TableColumn
@@ -315,6 +317,17 @@ def statement_body(block: Block, row: int) -> Any:
         return block.event(row).body
     except BinlogError as error:
         return error
+
+
+def statement_of(body: Any) -> str | None:
+    """The text of a statement; bytes that are invalid in its character set become escapes, as in `plain`."""
+    if isinstance(body, BinlogError):
+        return None
+    try:
+        text = text_of(body)
+        return plain(body.query.decode("ascii", "surrogateescape") if text is None else text)
+    except zlib.error:
+        return None
 
 
 def last_of_each(ids: Ints) -> Ints:

@@ -120,7 +120,8 @@ def max_bytes_of(charset: str) -> int:
     return int(_loaded("collations.json")["max_bytes"].get(charset, 1))
 
 
-Decoder = Callable[[bytes], str]
+#: Decodes bytes, given the name of the error handler as in `bytes.decode`.
+Decoder = Callable[[bytes, str], str]
 
 
 def decode(data: bytes, charset: str | None) -> str | bytes:
@@ -137,9 +138,16 @@ def decode(data: bytes, charset: str | None) -> str | bytes:
     if decoder is None:
         return data
     try:
-        return decoder(data)
+        return decoder(data, "strict")
     except UnicodeDecodeError:
         return data
+
+
+def escaped(data: bytes, charset: str | None) -> str:
+    """A string value as text, with ``\\xNN`` for each byte that is part of no character."""
+    if (decoder := decoder_of(charset)) is None:
+        return "".join(f"\\x{byte:02x}" for byte in data)
+    return decoder(data, "backslashreplace")
 
 
 def decode_member(data: bytes, charset: str | None) -> str:
@@ -167,7 +175,7 @@ def decoder_of(charset: str | None) -> Decoder | None:
 
 
 def _plain(codec: str) -> Decoder:
-    return lambda data: data.decode(codec)
+    return lambda data, errors: data.decode(codec, errors)
 
 
 def _of_single_bytes(table: CodecTable) -> Decoder:
@@ -175,7 +183,7 @@ def _of_single_bytes(table: CodecTable) -> Decoder:
         table.others.get(byte) or byte.decode(table.codec, "ignore") or NO_CHARACTER
         for byte in (bytes([number]) for number in range(256))
     )
-    return lambda data: codecs.charmap_decode(data, "strict", text)[0]
+    return lambda data, errors: codecs.charmap_decode(data, errors, text)[0]
 
 
 @cache
@@ -204,13 +212,13 @@ def _by_table(table: CodecTable) -> Decoder:
     characters = re.compile(table.pattern.encode("ascii"), re.DOTALL)
     codec, others = table.codec, table.others
 
-    def decode_all(data: bytes) -> str:
+    def decode_all(data: bytes, errors: str) -> str:
         if data.isascii():
             return data.decode("ascii")
         pieces = characters.findall(data)
         if not any(piece in others for piece in pieces):
-            return data.decode(codec)
-        return "".join(others[piece] if piece in others else piece.decode(codec) for piece in pieces)
+            return data.decode(codec, errors)
+        return "".join(others.get(piece) or piece.decode(codec, errors) for piece in pieces)
 
     return decode_all
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import numbers, sql_text, strings, temporal
-from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.charsets import decoder_of
 from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, DOCUMENTS, STRINGS, Kind, of_type
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, json_of, marked
 from binlog_kaitai.values.schema import Column
@@ -155,7 +155,7 @@ def _decimal_arrow(column: Column) -> pa.DataType:
 
 
 def _string_arrow(column: Column) -> pa.DataType:
-    is_bytes = column.charset == BINARY and not strings.has_own_text(column)
+    is_bytes = decoder_of(column.charset) is None and not strings.has_own_text(column)
     return pa.binary() if is_bytes else pa.string()
 
 

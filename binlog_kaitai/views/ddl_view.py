@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -15,13 +14,12 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
 from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.ddl.lexer import may_affect_tables
-from binlog_kaitai.ddl.statements import text_of
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import Reading, ReadOptions
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
-from binlog_kaitai.rows.table_maps import statement_body, statements_in
+from binlog_kaitai.rows.table_maps import statement_body, statement_of, statements_in
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.table_definition import TableDefinition
 from binlog_kaitai.views.change_schemas import META_FIELDS
@@ -159,7 +157,7 @@ def _row(
         "schema": plain(change.schema_name),
         "table": _plain(change.table_name),
         "kind": str(change.kind),
-        "statement": _statement(body),
+        "statement": statement_of(body),
         "new_schema": _plain(change.new_schema_name),
         "new_table": _plain(change.new_table_name),
         "columns_before": _columns(change.before),
@@ -170,16 +168,6 @@ def _row(
 
 def _plain(name: str | None) -> str | None:
     return None if name is None else plain(name)
-
-
-def _statement(body: QueryBody | BinlogError) -> str | None:
-    if isinstance(body, BinlogError):
-        return None
-    try:
-        text = text_of(body)
-        return plain(body.query.decode("utf-8", "surrogateescape") if text is None else text)
-    except zlib.error:
-        return None
 
 
 def _columns(table: TableDefinition | None) -> list[dict[str, object]] | None:

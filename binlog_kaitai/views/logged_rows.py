@@ -8,6 +8,7 @@ them) are decoded by the event reader. Rows of the same event share one :class:`
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -269,20 +270,20 @@ def _values(cells: Cells, array: pa.Array) -> list[Value]:
     if array.null_count:
         is_unclear |= cells.valid & np.asarray(array.is_null())
     if pa.types.is_string(array.type) and _may_be_escaped(array):
-        is_unclear |= np.asarray(pc.fill_null(pc.match_substring(array, _ESCAPE), False))
+        is_unclear |= np.asarray(pc.fill_null(pc.match_substring_regex(array, _ESCAPE), False))
     rows = np.flatnonzero(is_unclear)
     for row, value in zip(rows.tolist(), cells.by_reader(rows), strict=True):
         values[row] = value
     return values
 
 
-#: How bytes that are part of no character begin in Arrow's strings.
-_ESCAPE = "\\x"
+#: How bytes that are part of no character begin in Arrow's strings: those of members and documents as `udc`.
+_ESCAPE = r"\\(x|udc)"
 
 
 def _may_be_escaped(array: pa.StringArray) -> bool:
     data = array.buffers()[2]
-    return data is not None and _ESCAPE.encode() in data.to_pybytes()
+    return data is not None and re.search(_ESCAPE.encode(), data) is not None
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -5,7 +5,6 @@ Most transactions lie in one block and form one part: a row of the batch that `p
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,11 +19,11 @@ from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Outcome, Role, Roles, Segments
 from binlog_kaitai.log.event_gtids import Gtids
+from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.row_counts import UNKNOWN
-from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.table_maps import Table, statement_of
 
 if TYPE_CHECKING:
-    from binlog_kaitai.log.event_reader import ParsedEvent
     from binlog_kaitai.log.gather import Gathered
 
 
@@ -263,7 +262,7 @@ def _definitions(block: Block, meant: Codes, statements: Ints) -> pa.Array:
     """Text of the first statement of each transaction, if it is a definition."""
     texts: list[str | None] = [None] * len(meant)
     for number in np.flatnonzero(meant == Outcome.DDL).tolist():
-        texts[number] = _text(block.event(int(statements[number])))
+        texts[number] = statement_of(block.event(int(statements[number])).body)
     return pa.array(texts, pa.string())
 
 
@@ -284,22 +283,15 @@ def _schemas(block: Block, parts: Parts) -> pa.Array:
             for number, at in enumerate(parts.last_of(rows).tolist()):
                 if at >= 0:
                     byte_range = slice(int(starts[at]), int(starts[at] + lengths[at]))
-                    schemas[number] = bytes(block.data[byte_range]).decode("utf-8", "backslashreplace")
+                    name = bytes(block.data[byte_range]).decode("utf-8", "surrogateescape")
+                    schemas[number] = plain(name)
     return pa.array(schemas, pa.string())
-
-
-def _text(event: ParsedEvent) -> str | None:
-    try:
-        query: bytes | None = getattr(event.body, "query", None)
-    except zlib.error:
-        query = None
-    return None if query is None else query.decode("utf-8", "backslashreplace")
 
 
 def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.Array]:
     """The tables whose rows each transaction changes, in order of their first change, and their bytes."""
     known: dict[str, int] = {}
-    names = [_name(table) if isinstance(table, Table) else "" for table in changes.tables]
+    names = [plain(".".join(table.key)) if isinstance(table, Table) else "" for table in changes.tables]
     # A redefined table has several table maps.
     codes = np.array([*(known.setdefault(name, len(known)) for name in names), -1], dtype=np.int64)
     of_event, numbers = codes[changes.table_of], parts.number_of[changes.rows]
@@ -318,11 +310,6 @@ def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.
     lists = (texts, pa.array(sizes[order].astype(np.int64)))
     of_tables, of_bytes = (pa.ListArray.from_arrays(offsets, values) for values in lists)
     return of_tables, of_bytes
-
-
-def _name(table: Table) -> str:
-    text = ".".join(table.key)
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
 def _changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, pa.Array]:

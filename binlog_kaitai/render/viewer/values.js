@@ -36,9 +36,13 @@ function decoded(data, charset = 'utf8mb4') {
   return encoding ? attempt(() => new TextDecoder(encoding, { fatal: true, ignoreBOM: true }).decode(data)) ?? null : null;
 }
 
+/** Bytes beyond ASCII as lone surrogates, like Python's surrogateescape. */
+const withSurrogates = (data) => Array.from(data, (byte) => String.fromCharCode(byte < 128 ? byte : 0xdc00 + byte)).join('');
+
 function utf32(data) {
   const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   const points = Array.from({ length: Math.ceil(data.length / 4) }, (_, index) => view.getUint32(4 * index));
+  if (points.some((point) => point >> 11 === 0xd800 >> 11)) throw new RangeError('surrogates are no characters');
   return points.map((point) => String.fromCodePoint(point)).join('');
 }
 
@@ -150,7 +154,7 @@ function shortestFloat(value) {
 function choice(value, column, memberAt) {
   if (!column.members) return number(value);
   const name = (member = '') => (typeof member === 'string' ? member
-    : decoded(member, column.charset) ?? new TextDecoder().decode(member));
+    : decoded(member, column.charset === 'binary' ? undefined : column.charset) ?? withSurrogates(member));
   if (memberAt) return text(name(memberAt(value)));
   return text(column.members.filter((_, bit) => (BigInt(value) >> BigInt(bit)) & 1n).map(name).join(','));
 }

@@ -11,7 +11,7 @@ import os
 import re
 from binascii import hexlify
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -61,11 +61,12 @@ def _is_text(data: Bytes, start: int, end: int, charset: str) -> bool:
 def _characters(data: Bytes, start: int, end: int, charset: str) -> Iterator[str]:
     """A range as text, in pieces; the character set is UTF-8 or has one byte per character."""
     utf8 = getincrementaldecoder("utf-8")()
-    convert: Callable[[bytes], str] | None = utf8.decode if charset == _UTF8 else decoder_of(charset)
-    assert convert is not None
+    decoder = decoder_of(charset)
+    assert decoder is not None
     for piece in pieces(data, start, end):
         for offset in range(0, len(piece), _STEP):
-            yield convert(bytes(piece[offset : offset + _STEP]))
+            part = bytes(piece[offset : offset + _STEP])
+            yield utf8.decode(part) if charset == _UTF8 else decoder(part, "strict")
     utf8.decode(b"", final=True)
 
 
