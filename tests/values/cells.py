@@ -24,6 +24,7 @@ class Defined:
     is_visible: bool | None = None
     is_generated: bool | None = None
     is_row_period: bool | None = None
+    has_on_update: bool | None = None
 
 
 @dataclass(frozen=True)
