@@ -65,10 +65,10 @@ def test_documents_that_unfold_without_end_are_an_error() -> None:
     data = small_array()
     for _ in range(60):  # each array has the next one twice
         data = small_array((SMALL_ARRAY, 10), (SMALL_ARRAY, 10), after=data)
-    started = time.monotonic()
+    started = time.process_time()
     with pytest.raises(GrammarError, match="overlap"):
         text(b"\x02" + data)
-    assert time.monotonic() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(("depth", "is_valid"), [(100, True), (101, False)])
