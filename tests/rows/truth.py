@@ -48,6 +48,7 @@ class OracleColumn:
     is_visible: bool | None = None
     is_generated: bool | None = None
     is_row_period: bool | None = None
+    has_on_update: bool | None = None
 
 
 @dataclass(frozen=True)
