@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 
 import click
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.storage import read_toml
-from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.address import Address, ServerUrl
 from binlog_kaitai.sources import is_server
 
 #: A name becomes the name of a folder. One that begins with `_` is the lake's own.
@@ -79,12 +78,10 @@ def _sources(table: dict[str, Any]) -> tuple[str, ...]:
 
 def _with_all_hosts(urls: Sequence[str]) -> str:
     """One URL for several servers, of which one is read at a time."""
-    parts = [urlsplit(url) for url in urls]
-    logins = [one.netloc.rpartition("@")[:2] for one in parts]
-    if len({(one.scheme, login, one.query) for one, login in zip(parts, logins, strict=True)}) > 1:
+    parts = [ServerUrl.of(url) for url in urls]
+    if len({part._replace(hosts="") for part in parts}) > 1:
         raise UsageError(f"the servers of one {_URL} must have the same scheme, user, password and options")
-    hosts = ",".join(one.netloc.rpartition("@")[2] for one in parts)
-    return parts[0]._replace(netloc="".join(logins[0]) + hosts).geturl()
+    return str(parts[0]._replace(hosts=",".join(part.hosts for part in parts)))
 
 
 def _texts(key: str, value: object) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from binlog_kaitai.core.filters import (
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources import disk as outputs
-from binlog_kaitai.sources.remote import is_url
+from binlog_kaitai.sources.remote import is_url, public
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End
@@ -161,9 +161,8 @@ class LocalPath(click.Path):
         self, value: str | os.PathLike[str], param: click.Parameter | None, ctx: click.Context | None
     ) -> str | bytes | os.PathLike[str]:
         if is_url(os.fspath(value)):
-            self.fail(
-                f"{os.fspath(value)} is a URL; output must be a local path: {self._instead}", param, ctx
-            )
+            name = public(os.fspath(value))
+            self.fail(f"{name} is a URL; output must be a local path: {self._instead}", param, ctx)
         return super().convert(value, param, ctx)
 
 

@@ -9,12 +9,13 @@ instead.
 from __future__ import annotations
 
 import os
+import re
 import ssl
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from binlog_kaitai.errors import SourceError, UsageError, reading
 
@@ -72,10 +73,11 @@ class Address:
         """
         options = {name: value for name, key in _ENVIRONMENT.items() if (value := os.environ.get(key))}
         options.update(read_options(defaults_file))
-        in_url, hosts = _parse_url(url)
+        parts = ServerUrl.of(url)
+        in_url, hosts = _parse_url(parts)
         options.update(in_url)
         base = cls(
-            scheme=urlsplit(url).scheme.lower(),
+            scheme=parts.scheme.lower(),
             host="",
             port=0,
             user=options.get("user"),
@@ -132,31 +134,59 @@ class Address:
 _TLS_FILES = ("ca", "capath", "cert", "key")
 
 
-def _parse_url(url: str) -> tuple[dict[str, str], list[tuple[str, str]]]:
+class ServerUrl(NamedTuple):
+    """The parts of a server's URL, which together are the URL."""
+
+    scheme: str
+    login: str
+    hosts: str
+    options: str
+
+    @classmethod
+    def of(cls, url: str) -> ServerUrl:
+        """The parts of a URL; no message quotes it, since it may have a password anywhere."""
+        if url.partition("://")[0].lower() not in SCHEMES:
+            raise UsageError("a server URL must begin with mysql:// or mariadb://")
+        if (parts := _URL.fullmatch(url)) is None:
+            raise UsageError(
+                "a server URL is mysql://USER:PASSWORD@HOST:PORT/?OPTIONS, without a path: a binary log "
+                "covers all databases; percent-encode special characters in the password"
+            )
+        return cls(*parts.groups(""))
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.login}{self.hosts}/{self.options}"
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """The options with their values."""
+        try:
+            return parse_qsl(self.options[1:], keep_blank_values=True, strict_parsing=len(self.options) > 1)
+        except ValueError:
+            raise UsageError("the options of a server URL must be NAME=VALUE, joined by &") from None
+
+    def with_options(self, pairs: list[tuple[str, str]]) -> ServerUrl:
+        """The URL with other options."""
+        return self._replace(options=f"?{urlencode(pairs)}" if pairs else "")
+
+
+#: Passwords have any characters in practice, although some should be percent-encoded.
+_URL = re.compile(r"(?s)(\w+)://([^:/?#]*(?::(?:(?!/\?).)*?)?@)?([^@/?#]*)/?(\?.*)?")
+
+
+def _parse_url(url: ServerUrl) -> tuple[dict[str, str], list[tuple[str, str]]]:
     """The options of a URL, and its hosts with their ports."""
-    scheme, mark, _ = url.partition("://")
-    if not mark or scheme.lower() not in SCHEMES:
-        raise UsageError("a server URL must begin with mysql:// or mariadb://")
-    try:
-        parts = urlsplit(url)
-        query = parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
-    except ValueError as error:
-        raise UsageError(f"not a valid server URL: {error}") from None
-    if parts.path.strip("/"):
-        raise UsageError("a server URL must not have a path: a binary log covers all databases")
     options = {}
-    for key, value in query:
+    for key, value in url.pairs():
         name = key.replace("_", "-").lower()
         if name not in _IN_URL:
             raise UsageError(f"{key!r} is not a valid option of a server URL; use {', '.join(_IN_URL)}")
         options[name] = value
-    login, _, hosts = parts.netloc.rpartition("@")
-    user, colon, password = login.partition(":")
+    user, colon, password = url.login.removesuffix("@").partition(":")
     if user:
         options["user"] = unquote(user)
     if colon:
         options["password"] = unquote(password)
-    return options, [_split_host(host) for host in hosts.split(",") if host]
+    return options, [_split_host(host) for host in url.hosts.split(",") if host]
 
 
 def _split_host(text: str) -> tuple[str, str]:
@@ -170,7 +200,8 @@ def _split_host(text: str) -> tuple[str, str]:
 def _port(text: str) -> int:
     if text.isascii() and text.isdigit() and 0 < int(text) < 1 << 16:
         return int(text)
-    raise UsageError(f"{text!r} is not a valid port; use 1 to 65535")
+    # It is not quoted: in mysql://USER:PASSWORD it is the password.
+    raise UsageError("the port of a server must be a number from 1 to 65535")
 
 
 def _seconds(text: str) -> float:

@@ -23,7 +23,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, cast
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType
@@ -39,7 +38,7 @@ from binlog_kaitai.errors import (
     UsageError,
     warn,
 )
-from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.address import Address, ServerUrl
 from binlog_kaitai.live.archive import FLAGS_AT, IN_USE, SERVER_IDS
 from binlog_kaitai.live.causes import TORN, TORN_LOG, with_cause
 from binlog_kaitai.live.packets import DumpStream, StreamState
@@ -61,12 +60,10 @@ def resolve(url: str) -> list[Source]:
     Raises `ServerError`: the server refuses, or cannot be reached; `UsageError`: the URL is invalid, or the
     log does not exist.
     """
-    parts = urlsplit(url)
-    query = parse_qsl(parts.query, keep_blank_values=True)
-    first = next((value for key, value in query if key == "from"), None)
-    others = urlencode([(key, value) for key, value in query if key != "from"])
-    rest = urlunsplit(parts._replace(query=others))
-    address, names = _first_reached(Address.parse(rest))
+    parts = ServerUrl.of(url)
+    first = dict(parts.pairs()).get("from")
+    others = parts.with_options([pair for pair in parts.pairs() if pair[0] != "from"])
+    address, names = _first_reached(Address.parse(str(others)))
     if first is not None:
         if first not in names:
             raise UsageError(f"the server has no log {first}; its oldest is {names[0]}", file=address.name)

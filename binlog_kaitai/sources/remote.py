@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
+from urllib.parse import quote, unquote
 
 from binlog_kaitai.errors import SourceError, reading
 from binlog_kaitai.sources.layer import Layer
@@ -49,6 +50,72 @@ class FileState(NamedTuple):
 
     size: int
     modified: float
+
+
+#: Options of URLs that may be shown; others may be credentials.
+_SHOWN = frozenset(("region", "scheme", "endpoint_override", "allow_bucket_creation"))
+
+
+class _Login(NamedTuple):
+    """What a URL has that must not be shown: before its host, and as options."""
+
+    credentials: str
+    options: str
+
+    def hidden_in(self, text: str) -> str:
+        """A text without them."""
+        values = (pair.rpartition("=")[2] for pair in self.options.split("&"))
+        parts = (self.credentials, self.credentials.rpartition(":")[2], *values)
+        for secret in sorted(filter(None, {form(part) for part in parts for form in (str, quote, unquote)})):
+            text = text.replace(secret, "***")
+        return text
+
+
+#: By scheme and host: the logins in URLs that this process has got.
+_LOGINS: dict[tuple[str, str], _Login] = {}
+
+
+class PublicUrl(str):
+    """The URL of a remote file or folder as it may be shown; pickled with its login."""
+
+    def __reduce__(self) -> tuple[Callable[[str, tuple[str, str], _Login], PublicUrl], tuple[object, ...]]:
+        key = scheme_of(self), _host_of(self)
+        return _restored, (str(self), key, _LOGINS[key])
+
+
+def _restored(text: str, key: tuple[str, str], login: _Login) -> PublicUrl:
+    _LOGINS[key] = login
+    return PublicUrl(text)
+
+
+def public(path: str) -> str:
+    """A path, or a URL without its login, with which the process opens URLs of this host from now on.
+
+    Whatever follows a ``:`` before the last ``@`` is a login, although a password should have neither
+    ``/`` nor ``?``.
+    """
+    if not is_url(path):
+        return path
+    scheme, rest = scheme_of(path), path.partition("://")[2]
+    first = rest.partition("/")[0]
+    has_slash = "@" not in first and ":" in first and not first.rpartition(":")[2].isdigit()
+    before, at, _ = (rest if has_slash else first).rpartition("@")
+    rest, mark, given = split_options(rest[len(before + at) :])
+    host, slash, rest = rest.partition("/")
+    if scheme in _AZURE:
+        container, _, before = before.partition(":")
+        host = f"{container}@{host}" if container else host
+    pairs = given.split("&") if given else []
+    shown = [pair for pair in pairs if pair.partition("=")[0] in _SHOWN]
+    text = f"{path.partition('://')[0]}://{host}{slash}{rest}{mark if shown else ''}{'&'.join(shown)}"
+    if before or len(shown) < len(pairs):
+        hidden = "&".join(pair for pair in pairs if pair not in shown)
+        _LOGINS[scheme, host] = _Login(quote(before, safe=":%+"), hidden)
+    return PublicUrl(text) if (scheme, host) in _LOGINS else path
+
+
+def _host_of(url: str) -> str:
+    return split_options(url.partition("://")[2])[0].partition("/")[0]
 
 
 def is_url(path: str) -> bool:
@@ -207,8 +274,13 @@ class _RemotePath(NamedTuple):
 
 def _place(url: str) -> _RemotePath:
     rest, mark, options = split_options(url.partition("://")[2])
-    host, _, _ = rest.partition("/")
-    system, base = _system(scheme_of(url), host, mark + options)
+    scheme, host = scheme_of(url), rest.partition("/")[0]
+    login, hidden = _LOGINS.get((scheme, host), _Login("", ""))
+    with_login, every = host, "&".join(filter(None, (options, hidden)))
+    if login:
+        container, _, account = host.rpartition("@")
+        with_login = f"{container}:{login}@{account}" if scheme in _AZURE else f"{login}@{host}"
+    system, base = _system(scheme, with_login, f"?{every}" if every else "")
     head = url[: url.index("://") + 3] + host
     return _RemotePath(system, base + rest[len(host) :], head, base, mark + options)
 
@@ -249,9 +321,15 @@ def _as_source_error(url: str) -> Iterator[None]:
     """Raise errors of file systems as OSError."""
     try:
         yield
-    except (OSError, SourceError):
+    except SourceError:
         raise
     except Exception as error:
+        text = str(error)
+        login = _LOGINS.get((scheme_of(url), _host_of(url)))
+        if login is not None and (hidden := login.hidden_in(text)) != text:
+            raise OSError(hidden) from None
+        if isinstance(error, OSError):
+            raise
         raise OSError(f"{type(error).__name__}: {error}") from error
 
 

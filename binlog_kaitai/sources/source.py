@@ -78,6 +78,7 @@ class Source:
 
     @classmethod
     def of_path(cls, path: str, keys: Keys | None = None) -> Source:
+        path = remote.public(path)
         return cls(path, partial(_open_plain, path, keys), path, keys=keys)
 
     @classmethod
@@ -151,6 +152,7 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
             return [Source.of_stream(sys.stdin.buffer, "-", keys)]
         if is_server(path):
             return cast("list[Source]", servers_of(path).logs(path))
+        path = remote.public(path)
         return [*(Source.of_path(log, keys) for log in _paths_of(path)), *_logs_of_later_eras(path, keys)]
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)

@@ -26,7 +26,7 @@ from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.files import NO_VALUE, by_date
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.sources.keys import use
-from binlog_kaitai.sources.remote import is_url
+from binlog_kaitai.sources.remote import is_url, public
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.frames import paths_of, texts_of
 from binlog_kaitai.spark.infer import table_columns
@@ -105,7 +105,8 @@ def _check(options: ReadOptions, path: str | os.PathLike[str]) -> None:
     if options.mode == "PERMISSIVE" or options.where is not None:
         raise UsageError("write_parquet has no mode PERMISSIVE and no where")
     if is_url(os.fspath(path)):
-        raise UsageError(f"{path} is a URL; write_parquet needs a folder that can be renamed at once")
+        reason = "is a URL; write_parquet needs a folder that can be renamed at once"
+        raise UsageError(f"{public(os.fspath(path))} {reason}")
     if os.path.exists(path) and (not os.path.isdir(path) or os.listdir(path)):
         raise UsageError(f"{path} is not a new or empty folder")
 

@@ -64,7 +64,7 @@ def test_urls_of_a_list_are_one_for_failover(url: str, expected: str, tmp_path: 
         ("[a]\nstate = true\n", "[a]: one of url and logs is required, and not both"),
         (f'[a]\n{LOGS}url = "mysql://a/"\n', "[a]: one of url and logs is required, and not both"),
         ('[a]\nurl = "/mnt/logs"\n', "[a]: url must be the URL of a server"),
-        ('[a]\nurl = "mysql://a:0/"\n', "[a]: '0' is not a valid port"),
+        ('[a]\nurl = "mysql://a:0/"\n', "[a]: the port of a server must be"),
         ('[a]\nurl = ["mysql://u@a/", "mysql://v@b/"]\n', "[a]: the servers of one url must have the same"),
         ("[a]\nlogs = []\n", "[a]: logs must be a text or a list of texts"),
         (f"[a]\n{LOGS}interval = 3\n", "[a]: unknown key interval; use url, logs, tables, view, state,"),
