@@ -13,13 +13,11 @@ from dataclasses import replace
 from functools import partial
 
 from binlog_kaitai.ddl.column_charsets import CharsetChange, read_charset
+from binlog_kaitai.ddl.column_grammar import Key, read_column, read_default
 from binlog_kaitai.ddl.elements import (
-    Key,
     hidden_columns_of,
     is_column,
     parted,
-    read_column,
-    read_default,
     read_key,
     read_new_name,
     with_period,

@@ -14,6 +14,7 @@ from binlog_kaitai.values.charsets import (
     codec_table,
     decode,
     decode_member,
+    max_bytes_of,
 )
 from binlog_kaitai.values.column_kinds import sql_type
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, ColumnDefinition
@@ -90,31 +91,72 @@ def charset_of_number(collation_id: int | None) -> Charset:
     return Charset(name) if name else UNKNOWN_CHARSET
 
 
-#: Names of text types whose character set is binary.
-OF_BYTES = {"char": "binary", "varchar": "varbinary", "text": "blob", "tinytext": "tinyblob"}
-OF_BYTES |= {"mediumtext": "mediumblob", "longtext": "longblob"}
+#: Stands for the binary collation of a character set that is not known yet.
+OF_CHARSET = "_bin"
+
+#: The longest values of TEXT and BLOB types, in bytes, by the first part of the type's name.
+_SIZES = {"tiny": 0xFF, "": 0xFFFF, "medium": 0xFFFFFF, "long": 0xFFFFFFFF}
+_TEXTS = {prefix + kind: most for prefix, most in _SIZES.items() for kind in ("text", "blob")}
+#: The longest VARCHAR that fits into a row.
+_LONGEST_VARCHAR = 65533
 
 
 def finish(column: ColumnDefinition, default: Charset = UNKNOWN_CHARSET) -> ColumnDefinition:
     """Complete a column with its table's charset if it has none of its own, and derive its type from that."""
-    if not sql_type(column.base_type).is_text:
-        return column
-    if column.charset is None:
-        column = replace(column, charset=default.charset, collation=column.collation or default.collation)
-    if column.collation == DEFAULT:
-        column = replace(column, collation=None)
-    if column.charset == BINARY and column.base_type in OF_BYTES:
-        return as_bytes(column)
+    kind = sql_type(column.base_type)
+    if not kind.is_text:
+        return _sized(column)
+    charset, collation = column.charset, column.collation
+    if charset is None:
+        charset, collation = default.charset, collation or default.collation
+    if collation == OF_CHARSET:
+        collation = None if charset is None else charset + OF_CHARSET
+    column = replace(column, charset=charset, collation=None if collation == DEFAULT else collation)
     if column.base_type in ("enum", "set"):
         return with_members(column, members_of(column.arguments, column.charset))
-    return column
+    return _sized(as_bytes(column))
 
 
 def as_bytes(column: ColumnDefinition) -> ColumnDefinition:
-    """A column of `OF_BYTES` as the type of byte strings that it becomes."""
-    base = OF_BYTES[column.base_type]
-    type_name = base + column.type_name.removeprefix(column.base_type)
-    return replace(column, type_name=type_name, base_type=base, charset=None, collation=None)
+    """A text as the type of byte strings that it is if its character set is binary."""
+    base = sql_type(column.base_type).of_bytes
+    if column.charset != BINARY or not base:
+        return column
+    return replace(_with_type(column, base, column.arguments), charset=None, collation=None)
+
+
+def _with_type(column: ColumnDefinition, base: str, arguments: tuple[str, ...] = ()) -> ColumnDefinition:
+    type_name = base + (f"({','.join(arguments)})" if arguments else "")
+    return replace(column, type_name=type_name, base_type=base, arguments=arguments)
+
+
+def _sized(column: ColumnDefinition) -> ColumnDefinition:
+    """A column in the type that the server chooses for its length: TEXT(n), BLOB(n), a VARCHAR that is too
+    long for a row.
+    """
+    base, kind = column.base_type, sql_type(column.base_type)
+    if base not in ("text", "blob", "varchar", "varbinary") or not column.arguments:
+        return column
+    if not column.arguments[0].isdecimal() or (kind.is_text and column.charset is None):
+        return column
+    size = int(column.arguments[0][:11]) * (max_bytes_of(column.charset) if column.charset else 1)
+    if base.startswith("var") and size <= _LONGEST_VARCHAR:
+        return column
+    return _with_type(column, _of_size("text" if kind.is_text else "blob", size))
+
+
+def _of_size(kind: str, size: int) -> str:
+    """The shortest TEXT or BLOB for values of this many bytes."""
+    return next((prefix + kind for prefix, most in _SIZES.items() if size <= most), "long" + kind)
+
+
+def _converted_text(column: ColumnDefinition, new: Charset) -> ColumnDefinition:
+    """A text after a conversion, in a type for as many characters."""
+    size = _TEXTS.get(column.base_type)
+    if size is not None and column.charset is not None and new.charset is not None:
+        characters = size // max_bytes_of(column.charset)
+        column = _with_type(column, _of_size("text", characters * max_bytes_of(new.charset)))
+    return _sized(as_bytes(replace(column, charset=new.charset, collation=new.collation)))
 
 
 def with_members(column: ColumnDefinition, members: Sequence[str] | None) -> ColumnDefinition:
@@ -183,8 +225,7 @@ class CharsetChange:
             return column
         if column.members is not None:
             column = with_members(column, _in_other_charset(column.members, column.charset, new.charset))
-        column = replace(column, charset=new.charset, collation=new.collation)
-        return as_bytes(column) if new.charset == BINARY and column.base_type in OF_BYTES else column
+        return _converted_text(column, new)
 
 
 def _is_converted(column: ColumnDefinition) -> bool:

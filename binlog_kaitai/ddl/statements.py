@@ -9,11 +9,12 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.ddl.column_charsets import charset_of_number, read_charset
-from binlog_kaitai.ddl.elements import Key, hidden_columns_of, is_column, read_column, read_key, read_new_name
+from binlog_kaitai.ddl.column_grammar import Key, read_column
+from binlog_kaitai.ddl.elements import hidden_columns_of, is_column, read_key, read_new_name
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split, tokens_of
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of, max_bytes_of
@@ -50,6 +51,13 @@ class Elements:
     keys: list[Key] = field(default_factory=list)
     unique_keys: int = 0
     is_versioned: bool = False
+
+    def take(self, key: Key) -> None:
+        """Add a key, or what a column states about keys."""
+        self.primary_key = key.primary if key.primary != () else self.primary_key
+        self.unique_keys += key.is_unique
+        self.is_versioned |= key.is_versioned
+        self.keys.append(key)
 
     @property
     def foreign_keys(self) -> tuple[ForeignKey, ...]:
@@ -253,21 +261,20 @@ def read_elements(cursor: TokenCursor, sql_mode: int) -> Elements:
     for part in split(cursor.rest()):
         inner = TokenCursor(part)
         if not is_column(inner):
-            key = read_key(inner)
-            elements.primary_key = key.primary if key.primary != () else elements.primary_key
-            elements.unique_keys += key.is_unique
-            elements.keys.append(key)
+            elements.take(read_key(inner))
             continue
         column, key = read_column(inner, sql_mode)
-        elements.unique_keys += key.is_unique
-        elements.keys.append(key)
-        words = [token.keyword for token in part]
-        elements.is_versioned |= "SYSTEM" in words and words[words.index("SYSTEM") - 1] == "WITH"
+        elements.take(key)
         if inner:
             raise UnreadableError(f"unexpected {inner.next().shown} after a column")
         elements.columns.append(column)
     if elements.primary_key == ():
         elements.primary_key = tuple(column.name for column in elements.columns if column.is_primary_key)
+    required = {name.casefold() for key in elements.keys for name in key.required}
+    elements.columns = [
+        replace(column, is_nullable=column.is_nullable and column.key not in required)
+        for column in elements.columns
+    ]
     return elements
 
 

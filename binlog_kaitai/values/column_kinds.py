@@ -133,16 +133,22 @@ OPAQUE_BYTES = tuple(int(number) for number, row in _TYPES.items() if row.docume
 class SqlType(NamedTuple):
     """One type of SQL.
 
+    `spellings`: the words for it in statements; the full name is the first, unless it has none of its own.
     `logged`: the types that its columns may have in table maps, today's first; empty for an unknown type.
+    `of_bytes`: for a text, the type of byte strings that it becomes if its character set is binary.
     """
 
+    spellings: tuple[str, ...] = ()
     logged: tuple[int, ...] = ()
     is_number: bool = False
     is_text: bool = False
+    of_bytes: str = ""
 
 
-def _sql(*logged: ColumnType, is_number: bool = False, is_text: bool = False) -> SqlType:
-    return SqlType(logged, is_number, is_text)
+def _sql(
+    spellings: str, *logged: ColumnType, is_number: bool = False, is_text: bool = False, of_bytes: str = ""
+) -> SqlType:
+    return SqlType(tuple(spellings.split(", ")), logged, is_number, is_text or bool(of_bytes), of_bytes)
 
 
 _BLOBS = (
@@ -155,39 +161,57 @@ _BLOBS = (
 #: Strings that are too long become TEXT or BLOB if `sql_mode` is not strict.
 _VARCHARS = (ColumnType.varchar, ColumnType.varchar_compressed, ColumnType.string, ColumnType.var_string)
 _CHARS = (ColumnType.string, ColumnType.var_string, ColumnType.varchar, ColumnType.varchar_compressed)
-_SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon geometrycollection"
+_SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon"
 
-#: The types of SQL, by their full names.
+#: The types of SQL, by their full names. The spellings are those of both servers' `sql_yacc.yy` and `lex.h`;
+#: `CHAR` stands for `CHARACTER`, too, and `VARCHAR` for `VARCHARACTER`.
 SQL_TYPES = {
-    "tinyint": _sql(ColumnType.tiny, is_number=True),
-    "smallint": _sql(ColumnType.short, is_number=True),
-    "mediumint": _sql(ColumnType.int24, is_number=True),
-    "int": _sql(ColumnType.long, is_number=True),
-    "bigint": _sql(ColumnType.longlong, is_number=True),
-    "decimal": _sql(ColumnType.newdecimal, ColumnType.decimal, is_number=True),
-    "float": _sql(ColumnType.float, ColumnType.double, is_number=True),
-    "double": _sql(ColumnType.double, ColumnType.float, is_number=True),
-    "bit": _sql(ColumnType.bit, ColumnType.tiny),
-    "year": _sql(ColumnType.year),
-    "date": _sql(ColumnType.date, ColumnType.newdate),
-    "time": _sql(ColumnType.time2, ColumnType.time),
-    "datetime": _sql(ColumnType.datetime2, ColumnType.datetime),
-    "timestamp": _sql(ColumnType.timestamp2, ColumnType.timestamp),
-    "char": _sql(*_CHARS, ColumnType.blob, is_text=True),
-    "varchar": _sql(*_VARCHARS, ColumnType.blob, is_text=True),
-    "binary": _sql(*_CHARS, ColumnType.blob),
-    "varbinary": _sql(*_VARCHARS, ColumnType.blob),
-    "enum": _sql(ColumnType.enum, is_text=True),
-    "set": _sql(ColumnType.set, is_text=True),
-    "json": _sql(ColumnType.json, *_BLOBS),
-    "vector": _sql(ColumnType.vector, *_CHARS, *_BLOBS),
-    "uuid": _sql(ColumnType.string),
-    "inet6": _sql(ColumnType.string),
-    "inet4": _sql(ColumnType.string),
-    "xmltype": _sql(*_BLOBS, is_text=True),
-    **{size + "text": _sql(*_BLOBS, is_text=True) for size in ("", "tiny", "medium", "long")},
-    **{size + "blob": _sql(*_BLOBS) for size in ("", "tiny", "medium", "long")},
-    **{shape: _sql(ColumnType.geometry) for shape in _SHAPES.split()},
+    "tinyint": _sql("TINYINT, INT1, BOOL, BOOLEAN", ColumnType.tiny, is_number=True),
+    "smallint": _sql("SMALLINT, INT2", ColumnType.short, is_number=True),
+    "mediumint": _sql("MEDIUMINT, INT3, MIDDLEINT", ColumnType.int24, is_number=True),
+    "int": _sql("INT, INT4, INTEGER", ColumnType.long, is_number=True),
+    "bigint": _sql("BIGINT, INT8, SERIAL", ColumnType.longlong, is_number=True),
+    "decimal": _sql(
+        "DECIMAL, DEC, NUMERIC, FIXED, NUMBER", ColumnType.newdecimal, ColumnType.decimal, is_number=True
+    ),
+    "float": _sql("FLOAT, FLOAT4", ColumnType.float, ColumnType.double, is_number=True),
+    "double": _sql(
+        "DOUBLE, DOUBLE PRECISION, FLOAT8, REAL", ColumnType.double, ColumnType.float, is_number=True
+    ),
+    "bit": _sql("BIT", ColumnType.bit, ColumnType.tiny),
+    "year": _sql("YEAR, SQL_TSI_YEAR", ColumnType.year),
+    "date": _sql("DATE", ColumnType.date, ColumnType.newdate),
+    "time": _sql("TIME", ColumnType.time2, ColumnType.time),
+    "datetime": _sql("DATETIME", ColumnType.datetime2, ColumnType.datetime),
+    "timestamp": _sql("TIMESTAMP", ColumnType.timestamp2, ColumnType.timestamp),
+    "char": _sql("CHAR, NCHAR, NATIONAL CHAR", *_CHARS, ColumnType.blob, of_bytes="binary"),
+    "varchar": _sql(
+        "VARCHAR, CHAR VARYING, VARCHAR2, NVARCHAR, NCHAR VARCHAR, NCHAR VARYING, NATIONAL VARCHAR, "
+        "NATIONAL CHAR VARYING",
+        *_VARCHARS,
+        ColumnType.blob,
+        of_bytes="varbinary",
+    ),
+    "binary": _sql("BINARY", *_CHARS, ColumnType.blob),
+    "varbinary": _sql("VARBINARY, RAW", *_VARCHARS, ColumnType.blob),
+    "enum": _sql("ENUM", ColumnType.enum, is_text=True),
+    "set": _sql("SET", ColumnType.set, is_text=True),
+    "json": _sql("JSON", ColumnType.json, *_BLOBS),
+    "vector": _sql("VECTOR", ColumnType.vector, *_CHARS, *_BLOBS),
+    "uuid": _sql("UUID", ColumnType.string),
+    "inet6": _sql("INET6", ColumnType.string),
+    "inet4": _sql("INET4", ColumnType.string),
+    "xmltype": _sql("XMLTYPE", *_BLOBS, is_text=True),
+    "tinytext": _sql("TINYTEXT", *_BLOBS, of_bytes="tinyblob"),
+    "text": _sql("TEXT", *_BLOBS, of_bytes="blob"),
+    "mediumtext": _sql("MEDIUMTEXT, LONG, LONG VARCHAR, LONG CHAR VARYING", *_BLOBS, of_bytes="mediumblob"),
+    "longtext": _sql("LONGTEXT, CLOB", *_BLOBS, of_bytes="longblob"),
+    "tinyblob": _sql("TINYBLOB", *_BLOBS),
+    "blob": _sql("BLOB", *_BLOBS),
+    "mediumblob": _sql("MEDIUMBLOB, LONG VARBINARY", *_BLOBS),
+    "longblob": _sql("LONGBLOB", *_BLOBS),
+    "geometrycollection": _sql("GEOMETRYCOLLECTION, GEOMCOLLECTION", ColumnType.geometry),
+    **{shape: _sql(shape.upper(), ColumnType.geometry) for shape in _SHAPES.split()},
 }
 
 _UNKNOWN_SQL_TYPE = SqlType()

@@ -191,7 +191,7 @@ def test_alter(clauses: str, expected: str | None) -> None:
         (ORACLE, "x RAW(10)", "varbinary(10)"),
         (ORACLE, "x CLOB", "longtext"),
         (ORACLE, "x BLOB", "longblob"),
-        (ORACLE, "x BLOB(10)", "blob(10)"),
+        (ORACLE, "x BLOB(10)", "tinyblob"),
         (0, "x BLOB", "blob"),
         (ORACLE, "x TIMESTAMP", "timestamp"),
         (ORACLE, "x mariadb_schema.DATE", "date"),
