@@ -77,6 +77,7 @@ class Alteration:
         self._has_other_key = False
         self._unique_keys = table.unique_keys
         self._foreign_keys = [*table.foreign_keys]
+        self._required: set[str] = set()
         self._versioning: bool | None = None
         self._is_in_list = False
         for clause in clauses:
@@ -103,6 +104,11 @@ class Alteration:
                 kept.insert(0 if place == _FIRST else _find(kept, place) + 1, column)
         if len({column.key for column in kept}) < len(kept):
             raise ContradictionError("duplicate column")
+        if self._required:
+            kept = [
+                replace(column, is_nullable=column.is_nullable and column.key not in self._required)
+                for column in kept
+            ]
         kept, hidden = parted(kept, self._hidden, self._new_hidden)
         for name in self._new_names:
             _find(kept, name)
@@ -186,6 +192,7 @@ class Alteration:
 
     def _take_key(self, key: Key) -> None:
         self._unique_keys += key.is_unique
+        self._required.update(name.casefold() for name in key.required)
         if key.foreign is not None:
             self._foreign_keys.append(key.foreign.of_schema(self._table.schema_name))
 

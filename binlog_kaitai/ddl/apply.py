@@ -43,9 +43,10 @@ class DefinitionUpdate:
                     self._rename(self._key(old), self._key(new))
             case DropTables():
                 for key in map(self._key, statement.names):
-                    if statement.drops_real(self._temporary(key) in self._store.temporary):
+                    is_temporary = self._temporary(key) in self._store.temporary
+                    if statement.drops_real(is_temporary, self._store.find(key)):
                         self._store.drop(key)
-                    else:
+                    elif not statement.may_be_others:
                         self._store.temporary.discard(self._temporary(key))
             case ChangeDatabase():
                 self._database(statement)

@@ -211,7 +211,9 @@ class CharsetChange:
     def defined(self, column: ColumnDefinition) -> ColumnDefinition:
         """A column that the statement defines; the charset clauses may come after it."""
         if self._conversion is not None and _is_converted(column):
-            column = replace(column, charset=self._conversion.charset, collation=self._conversion.collation)
+            is_binary = column.charset is None and column.collation == OF_CHARSET
+            collation = OF_CHARSET if is_binary else self._conversion.collation
+            column = replace(column, charset=self._conversion.charset, collation=collation)
         return finish(column, self.default)
 
     def kept(self, column: ColumnDefinition) -> ColumnDefinition:

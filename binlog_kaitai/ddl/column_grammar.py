@@ -60,6 +60,9 @@ _MOST_FLOAT_DIGITS = 24
 #: An argument as the server reads it: the digits before the point.
 _NUMBER = re.compile(r"0*(\d*)(?: \.(?: \d*)?)?|\.\s\d*", re.ASCII)
 
+#: What a tokenizer takes for the word in ``1e-5``.
+_EXPONENT = re.compile(r"\d*e", re.I | re.A)
+
 #: A literal that is no string.
 _LITERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)|0x[0-9a-f]+|[bx]'[0-9a-f]*'|null|true|false", re.I | re.A)
 
@@ -91,9 +94,12 @@ def _value(cursor: TokenCursor) -> None:
     token = cursor.next()
     if token.keyword.startswith("_") and cursor.keyword():  # _utf8mb4 x'41'
         token = cursor.next()
+    last = token
     while cursor.skip("."):  # a fraction, or the name of a sequence
         if cursor.peek() is not None:
-            cursor.next()
+            last = cursor.next()
+    if _EXPONENT.fullmatch(last.text) and cursor.skip_one("+", "-"):
+        cursor.next()
     while (following := cursor.peek()) is not None and following.kind is TokenKind.STRING:
         cursor.next()  # x'41', _utf8mb4'text', DATE '2020-01-01', 'a' 'b'
     if token.keyword in ("NEXT", "PREVIOUS") and cursor.skip("VALUE", "FOR"):

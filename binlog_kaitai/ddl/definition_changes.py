@@ -133,7 +133,7 @@ def _planned(
             yield from _of_renames(pairs, schema, definitions)
         case DropTables():
             for name in statement.names:
-                if statement.drops_real(is_temporary(name)):
+                if statement.drops_real(is_temporary(name), known(name)):
                     yield DefinitionChange(DdlKind.DROP_TABLE, *qualified(name, schema), before=known(name))
         case TruncateTable() if not is_temporary(statement.name):
             before = known(statement.name)

@@ -18,7 +18,13 @@ from binlog_kaitai.ddl.elements import hidden_columns_of, is_column, read_key, r
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split, tokens_of
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of, max_bytes_of
-from binlog_kaitai.values.table_definition import Charset, ColumnDefinition, ForeignKey, HiddenColumn
+from binlog_kaitai.values.table_definition import (
+    Charset,
+    ColumnDefinition,
+    ForeignKey,
+    HiddenColumn,
+    TableDefinition,
+)
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -34,10 +40,10 @@ def qualified(name: Name, schema: str) -> tuple[str, str]:
     return (name[-2] if len(name) > 1 else schema, name[-1])
 
 
-#: The columns of a MariaDB sequence, which is stored as a table with one row.
-_SEQUENCE = (
-    "next_not_cached_value bigint not null, minimum_value bigint not null, maximum_value bigint not null, "
-    "start_value bigint not null, increment bigint not null, cache_size bigint unsigned not null, "
+#: The columns of a MariaDB sequence, a table with one row: those of the sequence's type, and the others.
+_VALUES = ("next_not_cached_value", "minimum_value", "maximum_value", "start_value")
+_COUNTS = (
+    "increment bigint not null, cache_size bigint unsigned not null, "
     "cycle_option tinyint(1) unsigned not null, cycle_count bigint not null"
 )
 
@@ -121,13 +127,19 @@ class DropTables:
     """DROP TABLE, DROP SEQUENCE.
 
     `is_temporary` if the tables are temporary, or none is; None if they may be.
+    `may_be_others`: DROP SEQUENCE IF EXISTS, which does not drop other tables.
     """
 
     names: list[Name]
     is_temporary: bool | None = None
+    may_be_others: bool = False
 
-    def drops_real(self, is_temporary: bool) -> bool:
-        """Whether a name means a permanent table, if the session has a temporary one of the name or not."""
+    def drops_real(self, is_temporary: bool, table: TableDefinition | None) -> bool:
+        """Whether a permanent table is dropped, by its definition, if the session has a temporary one of the
+        name or not.
+        """
+        if self.may_be_others and (table is None or not is_sequence(table)):
+            return False
         return not (is_temporary if self.is_temporary is None else self.is_temporary)
 
 
@@ -205,12 +217,26 @@ def _create(cursor: TokenCursor, sql_mode: int) -> Statement | None:
         cursor.dotted_name(), is_temporary=is_temporary, only_if_new=only_if_new, replaces=replaces
     )
     if kind == "SEQUENCE":
-        table.elements = read_elements(TokenCursor(list(tokens_of(_SEQUENCE))), 0)
+        values = _values(cursor) or [f"{name} bigint not null" for name in _VALUES]
+        table.elements = read_elements(TokenCursor(list(tokens_of(", ".join((*values, _COUNTS))))), 0)
     elif cursor.skip("LIKE"):
         table.source = cursor.dotted_name()
     else:
         _create_table(cursor, table, sql_mode)
     return table
+
+
+def _values(cursor: TokenCursor) -> list[str]:
+    """The columns of a sequence that have the type after AS; none without AS."""
+    while cursor and not cursor.skip("AS"):
+        cursor.next()
+    sequence_type = f"{cursor.name()} {cursor.skip_one('SIGNED', 'UNSIGNED')}" if cursor else ""
+    return [f"{name} {sequence_type} not null" for name in _VALUES] if sequence_type else []
+
+
+def is_sequence(table: TableDefinition) -> bool:
+    """Whether a table is a sequence, by the names of its columns."""
+    return tuple(column.name for column in table.columns[: len(_VALUES)]) == _VALUES
 
 
 def _index(cursor: TokenCursor, verb: Token) -> AlterTable | None:
@@ -282,11 +308,14 @@ def _alter(cursor: TokenCursor) -> Statement | None:
     ignores = False
     while word := cursor.skip_one("ONLINE", "OFFLINE", "IGNORE"):
         ignores |= word == "IGNORE"
-    kind = cursor.skip_one("TABLE", "DATABASE", "SCHEMA")
-    if kind == "TABLE":
+    kind = cursor.skip_one("TABLE", "SEQUENCE", "DATABASE", "SCHEMA")
+    if kind in ("TABLE", "SEQUENCE"):
         cursor.skip("IF", "EXISTS")
         name = cursor.dotted_name()
         _skip_wait(cursor)
+        if kind == "SEQUENCE":
+            clauses = [list(tokens_of(f"modify {value}")) for value in _values(cursor)]
+            return AlterTable(name, clauses) if clauses else None
         return AlterTable(name, [clause for clause in split(cursor.rest()) if clause], ignores)
     if not kind:
         return None
@@ -327,11 +356,12 @@ def _drop(cursor: TokenCursor) -> Statement | None:
         cursor.skip("IF", "EXISTS")
         return ChangeDatabase(cursor.name(), is_dropped=True)
     is_temporary = cursor.skip("TEMPORARY")
-    if not cursor.skip_one("TABLE", "TABLES", "SEQUENCE"):
+    kind = cursor.skip_one("TABLE", "TABLES", "SEQUENCE")
+    if not kind:
         return _index(cursor, _DROP)
-    cursor.skip("IF", "EXISTS")
+    may_miss = cursor.skip("IF", "EXISTS")
     names = [TokenCursor(part).dotted_name() for part in split(cursor.rest())]
-    return DropTables(names, is_temporary or None)
+    return DropTables(names, is_temporary or None, may_miss and kind == "SEQUENCE")
 
 
 def _truncate(cursor: TokenCursor) -> Statement:

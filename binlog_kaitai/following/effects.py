@@ -71,6 +71,7 @@ _MAY_HAVE_QUERY = re.compile(rb"(?is)\bSELECT\b|\bVALUES\s*(?:ROW\s*)?\(|\bTABLE
 #: Reasons why contents are not determined: of a table, and of any.
 LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
 _MAY_CHANGE_ANY = "a statement cannot be read, or calls a function: it may have changed any table"
+_MAY_DROP = "DROP SEQUENCE IF EXISTS drops it only if it is a sequence, which is not known"
 _INCIDENT = "the log has an incident: changes of any table may be missing"
 
 
@@ -283,8 +284,11 @@ class _Effects:
             case TruncateTable() if not self._is_temporary(statement.name):
                 return [effect(EffectKind.EMPTIED, *key(statement.name))]
             case DropTables():
-                names = [one for one in statement.names if statement.drops_real(self._is_temporary(one))]
-                return [effect(EffectKind.EMPTIED, *key(name)) for name in names]
+                tables = {one: self._definitions.of(*key(one)) for one in statement.names}
+                if statement.may_be_others and None in tables.values():
+                    return [self._unclear(*key(one), reason=_MAY_DROP) for one in tables]
+                drops = ((one, statement.drops_real(self._is_temporary(one), tables[one])) for one in tables)
+                return [effect(EffectKind.EMPTIED, *key(one)) for one, is_dropped in drops if is_dropped]
             case ChangeDatabase(is_dropped=True):
                 name = statement.name or self._body.schema_name
                 if not name.isascii() and name.encode("utf-8", "replace") not in self._body.query:

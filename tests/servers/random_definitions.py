@@ -1,4 +1,7 @@
-"""A random workload whose tables change their rows, keys, columns and names, as SQL for a server."""
+"""Random statements: tables that change their rows, keys, columns and names, and columns of all types.
+
+A server accepts each statement of `Workload`; those of `TypedTables` it may refuse.
+"""
 
 from __future__ import annotations
 
@@ -268,3 +271,137 @@ class Workload:
 
     def _flush(self, name: str) -> Iterator[str]:
         yield "FLUSH BINARY LOGS"
+
+
+_CHARSETS = ("latin1", "utf8mb4", "utf8", "ucs2", "cp1251", "binary", "sjis")
+#: Types with numbers, by what may follow them.
+_NUMBERS = {
+    "INT TINYINT SMALLINT MEDIUMINT BIGINT INTEGER INT1 INT2 INT3 INT4 INT8 MIDDLEINT": ("", "(5)", "(0)"),
+    "DECIMAL DEC NUMERIC FIXED FLOAT FLOAT4": ("", "(9)", "(9,2)", "(0)", "(19.5)", "(30.2)", "(7,0)"),
+    "DOUBLE FLOAT8 REAL": ("", "(9,2)"),
+    "YEAR SQL_TSI_YEAR": ("", "(4)"),
+    "NUMBER": ("", "(5)", "(5,2)"),
+}
+_TIMES = (
+    "DATE",
+    "TIME",
+    "TIME(3)",
+    "DATETIME",
+    "DATETIME(6)",
+    "DATETIME(0)",
+    "TIMESTAMP NULL",
+    "TIMESTAMP(2) NULL",
+)
+_TEXTS = (
+    "CHAR", "CHARACTER(5)", "CHAR(0)", "VARCHAR(9)", "VARCHAR(20000)", "CHAR VARYING(9)", "VARCHARACTER(9)",
+    "CHARACTER VARYING(70000)", "TINYTEXT", "TEXT", "TEXT(9)", "TEXT(100)", "TEXT(20000)", "MEDIUMTEXT",
+    "LONGTEXT", "LONG", "LONG VARCHAR", "LONG CHAR VARYING", "LONG VARCHARACTER", "ENUM('a','b ')",
+    "SET('é','x')", "VARCHAR2(9)", "CLOB", "XMLTYPE",
+)  # fmt: skip
+_NATIONAL = (
+    "NCHAR", "NCHAR(5)", "NATIONAL CHAR(5)", "NATIONAL CHARACTER", "NVARCHAR(9)", "NCHAR VARCHAR(9)",
+    "NCHAR VARYING(9)", "NATIONAL VARCHAR(9)", "NATIONAL CHAR VARYING(9)", "NATIONAL CHARACTER VARYING(9)",
+    "NATIONAL VARCHARACTER(9)", "NVARCHAR(30000)",
+)  # fmt: skip
+_BYTES = (
+    "BINARY", "BINARY(5)", "VARBINARY(9)", "VARBINARY(70000)", "TINYBLOB", "BLOB", "BLOB(9)", "BLOB(300)",
+    "BLOB(70000)", "MEDIUMBLOB", "LONGBLOB", "LONG VARBINARY", "RAW(9)",
+)  # fmt: skip
+_OTHERS = (
+    "BIT", "BIT(9)", "BIT(0)", "BOOL", "BOOLEAN", "SERIAL", "JSON", "VECTOR(3)", "UUID", "INET4", "INET6",
+    "POINT", "GEOMETRY", "GEOMCOLLECTION", "MULTIPOLYGON",
+)  # fmt: skip
+_ATTRIBUTES = (
+    "NULL", "NOT NULL", "NOT NULL", "UNIQUE", "UNIQUE KEY", "KEY", "PRIMARY KEY", "COMMENT 'NOT NULL'",
+    "INVISIBLE", "VISIBLE", "DEFAULT NULL", "DEFAULT 1", "DEFAULT 'a' 'b'", "DEFAULT -1.5e-3",
+    "DEFAULT _latin1 x'41'", "DEFAULT (1 + (2))", "DEFAULT CASE 1 WHEN 1 THEN 2 END",
+    "DEFAULT CURRENT_TIMESTAMP", "ON UPDATE NOW()", "AUTO_INCREMENT", "SERIAL DEFAULT VALUE",
+    "CHECK (1 < 2)", "CHECK (1 < 2) NOT ENFORCED", "CONSTRAINT CHECK (1 < 2)", "COLUMN_FORMAT FIXED",
+    "COLUMN_FORMAT DEFAULT STORAGE DISK", "SECONDARY_ENGINE_ATTRIBUTE = '{}'", "SRID 0", "REF_SYSTEM_ID=5",
+    "NOT NULL ENABLE", "COLLATE latin1_bin", "COLLATE utf8mb4_bin", "COLLATE DEFAULT",
+    "COLLATE utf8mb4_general_ci", "WITHOUT SYSTEM VERSIONING", "REFERENCES z (y) ON DELETE SET NULL",
+)  # fmt: skip
+
+
+class TypedTables:
+    """Statements on tables of the database `d` whose columns have types of all spellings and attributes.
+
+    Parameters
+    ----------
+    seed
+        Determines all of them.
+    """
+
+    def __init__(self, seed: int) -> None:
+        self._choose = random.Random(seed)
+
+    def create(self, name: str) -> str:
+        """A table of few columns, so that a server accepts it now and then."""
+        columns = [f"{one} {self._column()}" for one in "abc"[: self._choose.choice((1, 1, 2, 3))]]
+        place = self._choose.choice(("{}, id INT", "id INT, {}"))
+        charset = self._any("", "", " CHARSET=", " DEFAULT CHARACTER SET = ")
+        options = charset + self._choose.choice(_CHARSETS) if charset else ""
+        return f"CREATE TABLE d.{name} ({place.format(', '.join(columns))}){options}"
+
+    def alter(self, name: str) -> str:
+        """Up to four clauses, in any order, on the columns a to f and `id`."""
+        clauses = ", ".join(self._clause() for _ in range(self._choose.choice((1, 1, 2, 3, 4))))
+        return f"ALTER TABLE d.{name} {clauses}"
+
+    def _any(self, *texts: str) -> str:
+        return self._choose.choice(texts)
+
+    def _column(self) -> str:
+        kind, options = self._type()
+        attributes = [
+            self._choose.choice(_ATTRIBUTES) for _ in range(self._choose.choice((0, 0, 1, 1, 2, 3)))
+        ]
+        if self._choose.random() < 0.1:
+            stored = self._any("", " VIRTUAL", " STORED", " PERSISTENT")
+            attributes.insert(0, f"{self._any('', 'GENERATED ALWAYS ')}AS (1){stored}")
+        words = " ".join((kind, options, *attributes)).split(" ")
+        return " ".join(
+            self._choose.choice((word, word.lower())) if word.isalpha() else word for word in words
+        )
+
+    def _type(self) -> tuple[str, str]:
+        """A type, and what may follow it before other attributes."""
+        match self._choose.randrange(7):
+            case 0:
+                names, arguments = self._choose.choice(list(_NUMBERS.items()))
+                sign = self._any("", "", "UNSIGNED", "ZEROFILL", "SIGNED", "ZEROFILL UNSIGNED")
+                return self._any(*names.split()) + self._any(*arguments), sign
+            case 1:
+                return self._any("DOUBLE PRECISION", *_TIMES), ""
+            case 2 | 3:
+                return self._any(*_TEXTS), self._any("", "", "COMPRESSED ") + self._charset()
+            case 4:
+                return self._any(*_NATIONAL), self._any("", "BINARY")
+            case 5:
+                return self._any(*_BYTES), self._any("", "", "COMPRESSED")
+            case _:
+                return self._any(*_OTHERS), ""
+
+    def _charset(self) -> str:
+        charset = self._any("CHARACTER SET", "CHAR SET", "CHARSET") + f" {self._choose.choice(_CHARSETS)}"
+        forms = ("", "BYTE", "BINARY", "ASCII", "UNICODE", "ASCII BINARY", "BINARY UNICODE", charset)
+        return self._any(*forms, f"{charset} BINARY", f"BINARY {charset}", f"{charset} COLLATE DEFAULT")
+
+    def _clause(self) -> str:
+        column, other = self._any("a", "b", "c", "id"), self._any(*"abcdef", "id")
+        place = self._any("", "", "", " FIRST", f" AFTER {self._any(*'abcdef', 'id')}")
+        exists = self._any("", "", "", "IF EXISTS ")
+        return self._any(
+            f"ADD {self._any('', 'COLUMN ', 'COLUMN IF NOT EXISTS ')}{other} {self._column()}{place}",
+            f"ADD COLUMN ({other} {self._column()}, {self._any(*'def')} INT, KEY (id))",
+            f"MODIFY {exists}{column} {self._column()}{place}",
+            f"CHANGE COLUMN {exists}{column} {other} {self._column()}{place}",
+            f"CHANGE {column} {other} INT{place}",
+            f"MODIFY {column} BIGINT{place}",
+            f"DROP {exists}{column}",
+            f"RENAME COLUMN {column} TO {other}",
+            f"ALTER {column} SET DEFAULT 5",
+            f"CONVERT TO CHARACTER SET {self._choose.choice(_CHARSETS)}",
+            f"DEFAULT CHARSET={self._choose.choice(_CHARSETS)} COMMENT = 'x'",
+            self._any(f"ADD PRIMARY KEY ({column})", "DROP PRIMARY KEY", f"ADD UNIQUE ({column})", "FORCE"),
+        )
