@@ -32,6 +32,7 @@ from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.sources.source import Source, log_name, log_number, series_of, state_of
+from binlog_kaitai.values.schema import is_mariadb
 
 #: Events that a server writes at the end of a log; none of them is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
@@ -93,6 +94,13 @@ class LogEnds:
     def next_number(self) -> int | None:
         """The number of the next log by its ROTATE_EVENT."""
         return None if self.next_name is None else log_number(self.next_name) or None
+
+    @property
+    def is_half_written(self) -> bool:
+        """Whether MySQL has not closed it: its recovery from a crash clears the mark of a log in use."""
+        if self.header is None or not self.header.is_in_use or self.is_closed is not False:
+            return False
+        return not is_mariadb(self.header.context().layout)
 
     @property
     def previous(self) -> GtidSet | None:
@@ -166,13 +174,17 @@ def continuity(
     if gtids is None and (start != end or before.is_closed is False):
         gtids = read_gtids()
     lost = GtidSet() if gtids is None or after.previous is None else after.previous.without(gtids)
+    is_complete = not lost and bool(gtids) and _has_only_gtids(before) and _has_only_gtids(after)
     if start == end:
+        if before.is_half_written and not is_complete:
+            reason = f"follows {before.file_name}, which is marked as in use: a copy from before its end"
+            return Continuity(Link.GAP, reason, gtids=lost or None)
         if lost and before.is_closed is False:
             reason = f"begins after transactions that {before.file_name}, which is cut short, lacks: {lost}"
             return Continuity(Link.GAP, reason, gtids=lost)
         shown = "ROTATE_EVENT" if before.next_number == end else "number"
         return Continuity(Link.CONTIGUOUS, f"is the next log by the {shown} of {before.file_name}")
-    if not lost and gtids and _has_only_gtids(before) and _has_only_gtids(after):
+    if is_complete:
         return Continuity(Link.CONTIGUOUS, f"has no GTIDs between it and {before.file_name}")
     if end < start:
         return Continuity(Link.GAP, f"does not follow {before.file_name}, by its number", gtids=lost or None)

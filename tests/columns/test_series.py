@@ -11,7 +11,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import main
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, header_offset
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
+from binlog_kaitai.log.series import SeriesDefinitions
 from tests.columns.log_maker import log_of_statements
 from tests.columns.test_splits import in_splits, rows
 from tests.corpus_files import case
@@ -69,7 +69,7 @@ def test_the_command_line_distinguishes_servers(logs: list[str], capsys: pytest.
 
 
 def test_given_definitions_hold_for_all_servers() -> None:
-    definitions = SeriesDefinitions("CREATE TABLE t.a (x INT);")
+    definitions = SeriesDefinitions(ddl="CREATE TABLE t.a (x INT);")
     one, other = definitions.of("a/binlog.000001", 1), definitions.of("b/binlog.000001", 1)
     assert one is definitions.of("a/binlog.000007", 1)
     assert one is not other

@@ -13,6 +13,7 @@ import shutil
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.spans import LogHeader
+from binlog_kaitai.core.spans import LogHeader, read_log_header
 from binlog_kaitai.errors import BinlogError, DataLossWarning, DefinitionWarning
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log.series import Link, LogEnds, continuity, continuity_of
@@ -58,12 +59,12 @@ def typed(logs: list[Path]) -> Iterator[Row]:
 
 def python_rows(logs: list[Path]) -> Iterator[Row]:
     for row in bk.read_rows(logs):
-        yield dict(row.after)
+        yield dict(row.after or {})
 
 
 def events(logs: list[Path]) -> Iterator[Row]:
     for event in bk.open(logs):
-        yield from (dict(row.after) for row in event.rows())
+        yield from (dict(row.after or {}) for row in event.rows())
 
 
 def printed(logs: list[Path]) -> Iterator[Row]:
@@ -145,6 +146,13 @@ def header(previous: str | None = None, *, has_gtids: bool = True, first: str | 
     )
 
 
+def in_use(server: str) -> LogHeader:
+    """The header of a real log, as it was before the server closed it."""
+    log = next(path for path in SERIES if path.name == server) / "binlog.000003"
+    with log.open("rb") as stream:
+        return replace(read_log_header(stream, log.name), is_in_use=True, previous=None)
+
+
 UUID, OTHER = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "4e11fa47-71ca-11e1-9e33-c80aa9429562"
 
 
@@ -193,6 +201,20 @@ UUID, OTHER = "3e11fa47-71ca-11e1-9e33-c80aa9429562", "4e11fa47-71ca-11e1-9e33-c
         (
             LogEnds("b.1", header(""), is_closed=True, gtids=GtidSet.parse(f"{UUID}:1-8")),
             LogEnds("b.2", header(f"{UUID}:1-9,{OTHER}:1-5")),  # gtid_purged was set
+            Link.CONTIGUOUS,
+            "number",
+        ),
+        # MySQL clears the mark of a log in use when it recovers from a crash, MariaDB does not.
+        (LogEnds("b.1", in_use("mysql-9.7"), is_closed=False), LogEnds("b.2"), Link.GAP, "marked as in use"),
+        (
+            LogEnds("b.1", in_use("mariadb-11.8"), is_closed=False),
+            LogEnds("b.2"),
+            Link.CONTIGUOUS,
+            "number",
+        ),
+        (
+            LogEnds("b.1", in_use("mysql-9.7"), is_closed=False, gtids=GtidSet.parse(f"{UUID}:1-8")),
+            LogEnds("b.2", header(f"{UUID}:1-8")),
             Link.CONTIGUOUS,
             "number",
         ),
