@@ -141,7 +141,7 @@ def test_a_file_of_definitions_decides_about_a_table_that_may_have_existed() -> 
 
 @pytest.mark.parametrize("server", ["mysql8.0", "mysql9.7", "mariadb11.8"])
 def test_if_not_exists_in_every_engine(server: str) -> None:
-    """MySQL logs the transaction of such a statement, which shows that it created the table, for InnoDB only."""
+    """Only for InnoDB does MySQL log a transaction that shows that such a statement created the table."""
     found = rows(f"engines_{server}")
     assert len(found) == 18
     assert [row for row in found if any(name != value for name, value in row.items())] == []
