@@ -13,6 +13,7 @@ WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and no
 VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
 LAKE_TESTS := tests/lakes tests/lake
 FUZZ_ARGS ?=
+SUITES_ARGS ?=
 # Delta and Iceberg have jars for the first; the newest one is in .venv.
 LAKES_SPARK := 4.1
 # Spark can apply changes itself since this one.
@@ -31,7 +32,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-seeded check fuzz generate docs viewer vectors webide bench bench-peers kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-seeded test-suites check fuzz generate docs viewer vectors webide bench bench-peers kernels wheel
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -96,6 +97,9 @@ test-wheels: wheel ## build both wheels, and install and use the one for x86-64 
 
 test-seeded: kernels ## put bugs into copies of the package, one at a time: the tests must find each
 	$(BIN)/python -m tools.seeded_bugs
+
+test-suites: kernels ## run the servers' own test suites, and compare their logs with the servers; SUITES_ARGS="--whole --server mariadb-11.8 ..."
+	$(BIN)/python -m tools.suites $(SUITES_ARGS)
 
 check: setup ## style, types, import order, and that generated/ fits formats/
 	$(BIN)/ruff check .

@@ -24,12 +24,13 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.values.temporal import ZeroDate
 from binlog_kaitai.views.change_batches import page_batches
-from binlog_kaitai.views.change_schemas import table_schema
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, own_columns, table_schema
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import LogFile, logs
 from tests.extent import sample
 
 FILES = all_files()
+META_NAMES = {field.name for field in (*META_FIELDS, ABSENT_FIELD)}
 _QUERIES = (EventType.query_event, EventType.query_compressed_event)
 
 
@@ -44,7 +45,7 @@ def by_columns(path: Path, block_size: int = BLOCK_SIZE) -> Iterator[tuple[Any, 
                     names = "_position", "_row", "_change_type", "_gtid"
                     yield (
                         *(row[name] for name in names),
-                        {name: value for name, value in row.items() if not name.startswith("_")},
+                        {name: value for name, value in row.items() if name not in META_NAMES},
                     )
     except bk.BinlogError as error:
         yield ("error", str(error))
@@ -89,8 +90,7 @@ def _plain(schema: Schema, image: dict[str, Any]) -> dict[str, Any]:
     types = {field.name: field.type for field in table_schema_of(schema)}
     return {
         name: _arrow_value(image.get(column.name), types[name])
-        for column in schema.columns
-        for name in (plain(column.name),)
+        for name, column in own_columns(schema).items()
     }
 
 
@@ -100,7 +100,7 @@ def table_schema_of(schema: Schema) -> Any:
 
     table: Any = Table()
     table.schema = schema
-    return [field for field in table_schema(table) if not field.name.startswith("_")]
+    return [field for field in table_schema(table) if field.name not in META_NAMES]
 
 
 def _arrow_value(value: Any, kind: Any) -> Any:

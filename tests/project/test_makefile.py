@@ -34,6 +34,7 @@ TARGETS = {
     "viewer",
     "test-languages",
     "test-seeded",
+    "test-suites",
     "test-wheels",
 }
 

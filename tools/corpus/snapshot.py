@@ -35,13 +35,14 @@ def snapshot(server: Server, databases: Sequence[str]) -> str:
         for database in databases:
             cursor.execute(_TABLES.format(database))
             for (table,) in cursor.fetchall():
-                lines.append(json.dumps(_table(cursor, database, table), ensure_ascii=False))
+                lines.append(json.dumps(table_contents(cursor, database, table), ensure_ascii=False))
         return "".join(line + "\n" for line in lines)
     finally:
         connection.close()
 
 
-def _table(cursor: Any, database: str, table: str) -> dict[str, Any]:
+def table_contents(cursor: Any, database: str, table: str) -> dict[str, Any]:
+    """The columns and rows of one table; the cursor's connection has no converters and the time zone UTC."""
     cursor.execute(_COLUMNS.format(database, table.replace("'", "''")))
     columns = [[_text(value) for value in row] for row in cursor.fetchall()]
     hexed = [str(column[1]).lower().startswith(_AS_HEX) for column in columns]

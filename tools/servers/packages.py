@@ -78,7 +78,8 @@ def _install_debian(spec: Spec, parts: Path) -> None:
     environment = {**os.environ, "APT_CONFIG": str(apt / "apt.conf"), "DEBIAN_FRONTEND": "noninteractive"}
     _run(spec, ["apt-get", "update", "-qq", "--error-on=any"], parts, environment)
     quiet = ["apt-get", "-qq", "--yes", "--no-install-recommends"]
-    _run(spec, [*quiet, "--download-only", "install", *spec.packages], parts, environment)
+    if spec.packages:
+        _run(spec, [*quiet, "--download-only", "install", *spec.packages], parts, environment)
     if spec.unpack_only:
         _run(spec, [*quiet, "download", *spec.unpack_only], archives, environment)
     root = parts / "root"
