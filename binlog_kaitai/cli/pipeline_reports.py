@@ -90,10 +90,11 @@ class Reports:
         self._files.take_failure(self.job.source)
 
     def take_state(self, one: Updated) -> None:
-        """Name a table that has no state, once."""
-        if one.reason and (one.name, one.reason) not in self._refused:
-            self._refused.add((one.name, one.reason))
-            warn(f"{self._prefix}state/{one.name}: {one.reason}")
+        """Name a table that has no state, or not all columns in it, once."""
+        text = one.reason or one.note
+        if text and (one.name, text) not in self._refused:
+            self._refused.add((one.name, text))
+            warn(f"{self._prefix}state/{one.name}: {text}")
 
     def end(self) -> None:
         """Name rules for columns of tables that no batch had: they may be misspelt."""

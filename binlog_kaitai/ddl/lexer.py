@@ -292,6 +292,11 @@ def may_change_rows(query: bytes) -> bool:
     return re.match(_CHANGES_BYTES, query) is not None
 
 
+def may_replace(text: str | None) -> bool:
+    """Whether a statement may be a REPLACE, or do as one; None: its text is not known."""
+    return text is None or re.match(_begins_with("UPDATE|INSERT"), text) is None
+
+
 def is_harmless(query: bytes) -> bool:
     """Whether a statement (bytes, as in its event) changes no table, by its first word."""
     return re.match(_HARMLESS_BYTES, query) is not None

@@ -81,8 +81,9 @@ class EffectKind(StrEnum):
     `CREATED`: a new table has no rows.
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
     another.
-    `KEYED` and `UNNAMED` are not effects, but facts that a lake records among them, in log order: the primary
-    key of a table, and why its columns have no names.
+    `KEYED`, `UNNAMED` and `COMPUTED` are not effects, but facts that a lake records among them, in log order:
+    the primary key of a table, why its columns have no names, and which ones the server computes, but leaves
+    out of images although their values change.
     """
 
     CREATED = "created"
@@ -97,6 +98,7 @@ class EffectKind(StrEnum):
     ROLLED_BACK = "rolled_back"
     KEYED = "keyed"
     UNNAMED = "unnamed"
+    COMPUTED = "computed"
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,7 @@ class Effect:
     names mean all tables.
     `new_schema_name`, `new_table_name`: new name of a renamed table.
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
+    Those of kind `COMPUTED` have the same one twice.
     """
 
     position: int
@@ -127,7 +130,7 @@ class Effect:
 TableStatement = Union["QueryBody", Effect, BinlogError]
 
 
-def _unclear(
+def unclear(
     position: int, schema_name: str = "", table_name: str = "", reason: str = _MAY_CHANGE_ANY
 ) -> Effect:
     """A table has changed without its rows being logged; without names, any table may have."""
@@ -150,11 +153,11 @@ class Statements:
         statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
         effects = [*self._of_texts(block, rows)]
         for position in block.positions[block.rows_of(EventType.incident_event)].tolist():
-            effects.append(_unclear(position, reason=_INCIDENT))
+            effects.append(unclear(position, reason=_INCIDENT))
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
             body, position = table_maps.statement_body(block, row), int(block.positions[row])
             if isinstance(body, BinlogError):
-                effects.append(_unclear(position))
+                effects.append(unclear(position))
             elif not body.is_one_phase:
                 start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
                 xid = rolled_back_rows.xid_text(body)
@@ -176,7 +179,7 @@ class Statements:
                 if table not in self._known:
                     self._known.add(table)
                     reason = _MAY_CHANGE_ANY if names is None else LOGGED_AS_TEXT
-                    yield _unclear(int(block.positions[row]), *table, reason)
+                    yield unclear(int(block.positions[row]), *table, reason)
 
 
 def texts_in(block: Block) -> Iterator[tuple[int, bytes, str]]:
@@ -229,21 +232,21 @@ def take_statement(position: int, body: TableStatement, definitions: Definitions
         return [body]
     if isinstance(body, BinlogError):
         definitions.observe_query(body)
-        return [_unclear(position)]
+        return [unclear(position)]
     try:
         if end := rolled_back_rows.END.match(body.query):
             kind = EffectKind.COMMITTED if end[1].upper() == b"COMMIT" else EffectKind.ROLLED_BACK
             return [Effect(position, kind, "", end[2].decode())]
         return [] if is_half_done(body) else _Effects(position, body, definitions).found()
     except zlib.error:
-        return [_unclear(position)]
+        return [unclear(position)]
 
 
 class _Effects:
     """The effects of one statement, which is applied to the definitions."""
 
     def __init__(self, position: int, body: QueryBody, definitions: Definitions) -> None:
-        self._effect, self._unclear = partial(Effect, position), partial(_unclear, position)
+        self._effect, self._unclear = partial(Effect, position), partial(unclear, position)
         self._body, self._session, self._definitions = body, session_of(body), definitions
 
     def found(self) -> list[Effect]:

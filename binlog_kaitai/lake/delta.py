@@ -180,6 +180,14 @@ class DeltaTable:
             )
             self.handle.update_incremental()
 
+    def describe(self, text: str, beginning: str) -> None:
+        """Set the table's description; without a text, only remove one with this beginning."""
+        known = self.handle.metadata().description or ""
+        if known != text and (text or known.startswith(beginning)):
+            with _committing(self._storage, self._name, self.handle):
+                self.handle.alter.set_table_description(text)
+                self.handle.update_incremental()
+
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""
         found: int | None = self.handle.transaction_version(f"{self._application}/{name}")

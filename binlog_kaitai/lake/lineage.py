@@ -22,6 +22,7 @@ _WITHOUT_SPELLING = (
     EffectKind.CREATED,
     EffectKind.KEYED,
     EffectKind.UNNAMED,
+    EffectKind.COMPUTED,
     EffectKind.PREPARED,
     EffectKind.COMMITTED,
     EffectKind.ROLLED_BACK,
@@ -149,6 +150,7 @@ class Lineage:
     `recorded`: tables that had changes, by their names then.
     `converted`: tables whose rows from before a statement may have other values since, or may be gone: its
     place, and what it did.
+    `computed`: columns whose values are not in all changes, in lower case, and where the last one was found.
     `committed`: Those that were committed: from one place to another, and where they were committed.
     """
 
@@ -162,6 +164,7 @@ class Lineage:
         self._has_case = False
         self.recorded: set[Key] = set()
         self.converted: dict[Key, tuple[Place, str]] = {}
+        self.computed: dict[Key, tuple[Place, frozenset[str]]] = {}
         self.committed: list[tuple[Place, Place, Place]] = []
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
@@ -225,9 +228,14 @@ class Lineage:
             return not self._all_unclear
         if one.kind == EffectKind.UNNAMED:
             return self._unnamed.get(one.table, "") == one.reason
+        if one.kind == EffectKind.COMPUTED:
+            return one.table in self.computed and self._names(one) <= self.computed[one.table][1]
         keys = self.keyed(one.table)
         is_known = one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
         return one.kind == EffectKind.KEYED and is_known
+
+    def _names(self, one: Entry) -> set[str]:
+        return {name_in_lake(name, self._kind).lower() for name, _ in one.columns}
 
     def _has_rows(self, table: Key) -> bool:
         return any(one.table in self.recorded for one in self.segments(table))
@@ -248,14 +256,19 @@ class Lineage:
                         f"only some of its changes have column names: {before or one.reason}"
                     )
                 self._unnamed[table] = one.reason
+            case EffectKind.COMPUTED:
+                _, known = self.computed.get(table, (place, frozenset[str]()))
+                self.computed[table] = place, known | self._names(one)
             case EffectKind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
-            case EffectKind.COMMITTED:
-                if (prepared := self._prepared.pop(one.table_name, None)) is not None:
+            case EffectKind.COMMITTED | EffectKind.ROLLED_BACK if one.table_name in self._prepared:
+                prepared = self._prepared.pop(one.table_name)
+                if one.kind == EffectKind.COMMITTED:
                     self.committed.append((*prepared, place))
-            case EffectKind.ROLLED_BACK:
-                if (prepared := self._prepared.pop(one.table_name, None)) is not None:
+                else:
                     self._rolled_back.append(prepared)
+            case EffectKind.COMMITTED | EffectKind.ROLLED_BACK:
+                pass
             case EffectKind.CREATED | EffectKind.EMPTIED:
                 self._empty(one)
             case EffectKind.COLUMNS_MOVED:
@@ -290,13 +303,16 @@ class Lineage:
         former = self._former.pop(table, set())
         self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
         reason, keys = self.unclear.get(table), self._keys.get(table, [])
-        converted = self.converted.get(table)
+        converted, computed = self.converted.get(table), self.computed.get(table)
         unnamed = self._unnamed.get(table, "" if table in self.recorded else None)
         self._begin(table, place)
         self.converted.pop(new, None)
         self._unnamed[new] = unnamed
+        self.computed.pop(new, None)
         if converted is not None:
             self.converted[new] = converted
+        if computed is not None:
+            self.computed[new] = computed
         self._moves[new], self._former[new] = moves, former
         if reason is not None:
             self.unclear[new] = reason
@@ -313,6 +329,9 @@ class Lineage:
         former.difference_update(new.lower() for _, new in pairs)
         if names or added:
             self._moves.setdefault(table, []).append(Moves(place, names, added))
+        if table in self.computed:
+            known = (names.get(name, name).lower() for name in self.computed[table][1])
+            self.computed[table] = place, frozenset(filter(None, known))
         if keys := self.keyed(table):
             key = tuple(names.get(column.lower()) or column for column in keys[-1].columns)
             if key != keys[-1].columns:
@@ -326,6 +345,7 @@ class Lineage:
         if self._unnamed.get(table):
             self._unnamed[table] = None
         self.converted.pop(table, None)
+        self.computed.pop(table, None)
         if table in self._keys:
             del self._keys[table][:-1]
 

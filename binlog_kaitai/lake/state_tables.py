@@ -6,7 +6,8 @@ statement emptied or renamed the table, renamed its columns or changed its prima
 columns, the contents are written anew from all changes that make up the table. Changes from before another
 primary key are reduced by the key of their time; the rows they leave then count as inserted. After an ALTER
 that converts values, the contents are written anew as soon as no row from before it is left; this is looked
-at again only after as many changes as there were such rows.
+at again only after as many changes as there were such rows. Columns that the server computes are not in the
+contents if images leave them out (MariaDB).
 """
 
 from __future__ import annotations
@@ -52,6 +53,13 @@ _ROWS_AT_ONCE = 1 << 20
 Row = dict[str, Any]
 
 _LACKS = "row images do not have all columns (binlog_row_image), "
+_NOT_KNOWN = (
+    f"{_LACKS}and values of {{}} are not known: an INSERT left them out, and their default is not known, or "
+    "their rows are older than the lake"
+)
+_WITHOUT = "without columns that the server computes, since its log leaves out their values: "
+#: Stands for a value that is not known.
+_UNKNOWN = object()
 _NOT_ADDED = (
     "it has no primary key, and changes remove rows that none has added: the lake begins later than the "
     "table, or an ALTER has changed values"
@@ -71,11 +79,13 @@ class Updated:
     """What became of a state table: it is up to date, or there is a reason why it has no state.
 
     `left`: number of rows from before a conversion, if these are the reason.
+    `note`: which columns it does not have, and why.
     """
 
     name: str
     reason: str = ""
     left: int = 0
+    note: str = ""
 
 
 class _ConvertedError(UsageError):
@@ -96,6 +106,7 @@ class Update:
     `since`: merge only these changes; None: write the contents anew.
     `converted`: as of `Lineage.converted`: the sequence that a conversion had, and the reason why the table
     has no state if rows from before it are left.
+    `computed`: names of columns that the state does not have, in lower case.
     `batch`, `end`: the batch and the place up to which the table then has all changes.
     `source`: in a lake of several sources, the one whose rows these are.
     """
@@ -106,6 +117,7 @@ class Update:
     parts: tuple[Part, ...]
     since: pc.Expression | None
     converted: tuple[str, str] | None
+    computed: frozenset[str]
     batch: int
     end: Place
     source: str = ""
@@ -114,8 +126,11 @@ class Update:
         tables = DeltaTables(self.storage, self.application)
         for _ in range(_ATTEMPTS):
             try:
-                self._run(tables)
-                return Updated(self.name)
+                without = self._run(tables)
+                note = _WITHOUT + ", ".join(without) if without else ""
+                if (table := tables.open(f"{STATE}/{self.name}")) is not None:
+                    table.describe(note, _WITHOUT)
+                return Updated(self.name, note=note)
             except _ConvertedError as error:
                 return Updated(self.name, str(error), error.left)
             except UsageError as error:
@@ -124,16 +139,19 @@ class Update:
                 conflict = error
         raise SourceError(conflict.reason, file=conflict.file) from conflict
 
-    def _run(self, tables: DeltaTables) -> None:
+    def _run(self, tables: DeltaTables) -> tuple[str, ...]:
+        """Returns the columns of the table that its state does not have."""
         table = tables.open(f"{STATE}/{self.name}")
+        every_column = columns_of(self.parts)
+        without = tuple(name for name in every_column.names if name.lower().rstrip("_") in self.computed)
+        whole = pa.schema([one for one in every_column if one.name not in without])
         if table is not None and table.batch >= self.batch and _place_of(table) == self.end:
-            return  # an earlier attempt of this task has done it
+            return without  # an earlier attempt of this task has done it
         if not self.parts:  # statements have emptied or renamed it
             if table is not None:
                 columns = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
                 self._replace(tables, pa.schema(columns), [])
-            return
-        whole = columns_of(self.parts)
+            return ()
         left_out = META.union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
         keys = {key for part in self.parts for key in part.current_key}
@@ -144,10 +162,10 @@ class Update:
         is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
         if self.since is not None and table is not None and is_same:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
-            if not _lacks_columns(rows):
+            if not _lacks_columns(rows, without):
                 if rows.num_rows:
                     self._merge(tables, table, own, rows)
-                return
+                return without
         every_change = partial(read_parts, tables, self.parts)
         # Dropped columns may have been part of an earlier key.
         fields = pa.schema([one for one in whole if one.name in keys.union(own.names)])
@@ -157,18 +175,21 @@ class Update:
         ]
         if ABSENT_FIELD.name in whole.names:
             read = [(key, pa.Table.from_batches(changes(whole), whole)) for key, changes in by_key]
-            if any(_lacks_columns(rows) for _, rows in read):
+            if any(_lacks_columns(rows, without) for _, rows in read):
                 self._check(every_change)  # any row may have values of an earlier image
                 left: list[Row] = []
                 for key, rows in read:
                     left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, fields.names)
+                if unknown := [name for name in own.names if any(row[name] is _UNKNOWN for row in left)]:
+                    raise UsageError(_NOT_KNOWN.format(", ".join(unknown)))
                 self._replace(tables, own, pa.Table.from_pylist(left, own).to_batches())
-                return
+                return without
         contents: Contents = _nothing
         for key, changes in by_key:
             contents = _after(contents, changes, key, fields)
         self._check(contents if self.parts[-1].current_key else every_change)
         self._replace(tables, own, contents(own))
+        return without
 
     def _check(self, rows: Contents) -> None:
         """Raises `_ConvertedError`: some of the rows have values from before a conversion."""
@@ -275,6 +296,10 @@ class State:
         bounds += [one.place for one in lineage.moves(table)]
         bounds += [one.place for one in lineage.keyed(table)[1:]]
         since = converted = None
+        computed: frozenset[str] = frozenset()
+        if table in lineage.computed:
+            place, computed = lineage.computed[table]
+            bounds.append(place)
         if table in lineage.converted:
             place, reason = lineage.converted[table]
             bounds.append(place)
@@ -288,7 +313,8 @@ class State:
                     since |= (sequence >= first.as_sequence()) & (sequence <= last.as_sequence())
         self._ends[name] = end
         storage, source = self._lake.storage, self._lake.source
-        return Update(storage, plan.application, name, parts, since, converted, plan.batch, end, source)
+        facts = parts, since, converted, computed
+        return Update(storage, plan.application, name, *facts, plan.batch, end, source)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
@@ -318,12 +344,12 @@ def _adds(rows: pa.Table) -> pa.ChunkedArray:
     return pc.is_in(rows[CHANGE_TYPE], pa.array(AFTER))
 
 
-def _lacks_columns(rows: pa.Table) -> bool:
-    """Whether an image lacks a value that another one has; what an INSERT lacks is a default, and null."""
+def _lacks_columns(rows: pa.Table, without: Sequence[str]) -> bool:
+    """Whether an image lacks a column, apart from some."""
     if ABSENT_FIELD.name not in rows.column_names:
         return False
-    lacks = pc.and_(pc.is_valid(rows[ABSENT_FIELD.name]), pc.not_equal(rows[CHANGE_TYPE], "insert"))
-    return bool(pc.any(lacks).as_py())
+    lacking = pc.unique(pc.list_flatten(rows[ABSENT_FIELD.name])).to_pylist()
+    return not {*lacking} <= {*without}
 
 
 def _nothing(columns: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -434,8 +460,8 @@ def _completed(
         rows[key] = row
     removed: Row = {}
     for change in changes:
-        lacks = set(() if change[CHANGE_TYPE] == "insert" else change[ABSENT_FIELD.name] or ())
-        row = {name: change[name] for name in own}
+        lacks = {*own}.intersection(change[ABSENT_FIELD.name] or ())
+        row = {name: _UNKNOWN if name in lacks else change[name] for name in own}
         key, kind = tuple(row[name] for name in keys), change[CHANGE_TYPE]
         if lacks & set(keys) and kind != "update_postimage":
             raise UsageError(f"{_LACKS}not even those of the key")
@@ -444,7 +470,7 @@ def _completed(
             removed = rows.pop(key, {}) | {name: value for name, value in row.items() if name not in lacks}
             continue
         if kind == "update_postimage":
-            row |= {name: removed.get(name) for name in lacks}
+            row |= {name: removed.get(name, _UNKNOWN) for name in lacks}
             key = tuple(row[name] for name in keys)
         if None in key:
             raise UsageError(_NO_KEY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -14,21 +14,24 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.lexer import may_replace
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.following.effects import EffectKind, Statements, take_statement
+from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
 from binlog_kaitai.lake import STATEMENTS, VIEWS
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.rows.event_metadata import STATEMENT, texts_of
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.values.schema import NameSource
+from binlog_kaitai.values.schema import NameSource, is_mariadb
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
 from binlog_kaitai.views.ddl_view import ddl_batches
+from binlog_kaitai.views.row_forms import change_of
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
 
@@ -47,6 +50,14 @@ DAMAGE_SCHEMA = pa.schema(
 _JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
 _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not tell from what is current"
 _SEQUENCE = "it is a sequence, whose only row is logged as if it were new each time"
+_MAY_BE_REPLACED = (
+    "images of an update lack {}, and may be those of a REPLACE, which MariaDB logs without columns that get "
+    "their default: its statement is not known (binlog_annotate_row_events), or a table has triggers"
+)
+_MAY_BE_COMPUTED = (
+    "images of updates lack {}; whether the server computes these columns is not known without a definition "
+    "of the table (--ddl)"
+)
 
 
 @dataclass
@@ -56,13 +67,13 @@ class Written:
     `keys`: the primary keys of each table, as far as the log or its definitions show, by the position of the
     first change with this key.
     `unnamed`: why the columns of each table have no names, "" if they have, likewise.
-    `incomplete`: tables whose content cannot be derived from their changes, with reasons.
+    `effects`: tables whose content cannot be derived from their changes, and columns that are not in all.
     `damages`: the damage that was skipped, by position.
     """
 
     keys: dict[tuple[str, str], dict[int, list[str]]] = field(default_factory=dict)
     unnamed: dict[tuple[str, str], dict[int, str]] = field(default_factory=dict)
-    incomplete: dict[tuple[str, str], str] = field(default_factory=dict)
+    effects: list[Effect] = field(default_factory=list)
     damages: list[Gap] = field(default_factory=list)
 
 
@@ -93,10 +104,17 @@ def write_lake(
         source: Source, span: Span, **options: Any
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         chosen, all_tables = Filters.of(table=list(tables), **options), Filters.of(**options)
-        pages = RowsPages(source, chosen, definitions=definitions_at(span), era=span.era, every_block=True)
+        pages = RowsPages(
+            source,
+            chosen,
+            definitions=definitions_at(span),
+            era=span.era,
+            every_block=True,
+            origins=[STATEMENT],
+        )
         definitions, lacking = definitions_at(span), set[tuple[str, str]]()
         for page in pages:
-            written.incomplete |= statements_in_payloads(page)
+            written.effects += statements_in_payloads(page)
             error = None
             try:
                 yield from _changes(page, batches_of, written, lacking, zero_dates, rules)
@@ -124,6 +142,7 @@ def write_lake(
                 damages.setdefault(item.start, item)
             else:
                 files.write(*item)
+    written.effects = [*{replace(one, position=0): one for one in written.effects}.values()]  # the last ones
     written.damages = [damages[start] for start in sorted(damages)]
     return written
 
@@ -166,14 +185,12 @@ def _changes(
     def readable(table: Table) -> pa.Schema:
         return masks.readable(table.schema, schema_of(table), zero_dates) if masks else schema_of(table)
 
-    for table, program in programs_of(page):
-        before, after = program.columns()
-        images = [image for at, image in enumerate((before, after)) if program.which >> at & 1]
-        if any(len(image) < len(table.schema.columns) for image in images):
+    for last, table, program in programs_of(page):
+        if lacking_columns(table, program):
             lacking.add(table.key)
-        reason = why_untold(table, program) or (masks.why_no_key(table.schema) if masks else None)
-        if reason is not None:
-            written.incomplete[table.key] = reason
+        written.effects += effects_of(page, last, table, program)
+        if masks and (reason := masks.why_no_key(table.schema)) is not None:
+            written.effects.append(unclear(page.position(last), *table.key, reason))
     for table, batch in batches(page, readable, zero_dates):
         keys, unnamed = written.keys.setdefault(table.key, {}), written.unnamed.setdefault(table.key, {})
         key = [name for name, one in own_columns(table.schema).items() if one.is_primary_key]
@@ -187,16 +204,16 @@ def _changes(
         yield f"changes/{table_name(rules.name_of(table.key))}", batch
 
 
-def statements_in_payloads(page: RowsPage) -> dict[tuple[str, str], str]:
+def statements_in_payloads(page: RowsPage) -> list[Effect]:
     """Tables that statements inside compressed transactions change; others are found without opening these.
 
     With an empty name: all tables of a schema, or of all schemas.
     """
     block = page.block
     if block.holders is None:
-        return {}
+        return []
     is_inside = {int(block.positions[row]) for row in np.flatnonzero(block.holders >= 0)}
-    found: dict[tuple[str, str], str] = {}
+    found: list[Effect] = []
     for position, body in Statements().of(block, np.zeros(1, dtype=np.int64)):
         if position in is_inside:
             for one in take_statement(position, body, Definitions()):
@@ -204,9 +221,9 @@ def statements_in_payloads(page: RowsPage) -> dict[tuple[str, str], str]:
                     reason = (
                         one.reason or "a statement inside a compressed transaction changed the whole table"
                     )
-                    found[one.schema_name, one.table_name] = reason
+                    found.append(unclear(position, one.schema_name, one.table_name, reason))
                     if one.kind == EffectKind.RENAMED:
-                        found[one.new_schema_name, one.new_table_name] = reason
+                        found.append(unclear(position, one.new_schema_name, one.new_table_name, reason))
     return found
 
 
@@ -216,7 +233,55 @@ def why_unnamed(table: Table) -> str:
     return table.mismatch or "its definition is unknown" if is_unnamed else ""
 
 
-def why_untold(table: Table, program: ImageProgram) -> str | None:
+def lacking_columns(table: Table, program: ImageProgram) -> set[int]:
+    """The columns that one of the images with a program lacks."""
+    columns = range(len(table.schema.columns))
+    images = (image for image in change_of(program)[1:] if image is not None)
+    return {column for image in images for column in {*columns}.difference(image)}
+
+
+def effects_of(page: RowsPage, last: int, table: Table, program: ImageProgram) -> Iterator[Effect]:
+    """What changes with these image columns mean for the contents of a table; `last`: the last event.
+
+    In MySQL, a column that the after image of an update lacks is unchanged. In MariaDB, it may be a generated
+    one, or the statement is a REPLACE, which gives it its default, and is logged as an update.
+    """
+    position = page.position(last)
+    if (reason := _why_untold(table, program)) is not None:
+        yield unclear(position, *table.key, reason)
+    if not is_mariadb(page.block.layout):
+        return
+    _, before, after = change_of(program)
+    columns = table.schema.columns
+    # A key finds the row whatever else a before image lacks.
+    needed = after if after is not None or table.schema.primary_key else before
+    told = range(len(columns)) if needed is None else needed
+    if computed := tuple(
+        (one.name, one.name) for one in columns if one.is_generated and one.index not in told
+    ):
+        yield Effect(position, EffectKind.COMPUTED, *table.key, columns=computed)
+    if before is None or after is None:
+        return
+    others = [one for one in columns if not one.is_generated]
+    lacking = [one for one in others if one.index not in after]
+    names = ", ".join(one.name for one in lacking)
+    if any(one.is_generated is None for one in lacking):
+        yield unclear(position, *table.key, _MAY_BE_COMPUTED.format(names))
+    # With FULL_NODUP, before images have all columns, and so have the after images of a REPLACE.
+    elif lacking and any(one.index not in before for one in others) and _may_replace(page, last):
+        yield unclear(position, *table.key, _MAY_BE_REPLACED.format(names))
+
+
+def _may_replace(page: RowsPage, last: int) -> bool:
+    """Whether events of one program may be of a REPLACE, or of a trigger, whose statement is not logged."""
+    if any(isinstance(one, Table) and one.table_map.has_triggers for one in page.images.tables):
+        return True
+    _, program_of = page.images.programs()
+    rows = page.images.rows[page.chosen[program_of[page.chosen] == program_of[last]]]
+    return any(map(may_replace, texts_of(page.block, page.pool, page.origins[STATEMENT], rows)))
+
+
+def _why_untold(table: Table, program: ImageProgram) -> str | None:
     """Why changes with these image columns do not determine a table's content; None if they do."""
     if any(column.is_row_period for column in table.schema.columns):
         return _VERSIONED
@@ -228,11 +293,12 @@ def why_untold(table: Table, program: ImageProgram) -> str | None:
     return _JSON_PARTS if has_parts else None
 
 
-def programs_of(page: RowsPage) -> Iterator[tuple[Table, ImageProgram]]:
-    """The distinct row image layouts of a page, and their tables."""
+def programs_of(page: RowsPage) -> Iterator[tuple[int, Table, ImageProgram]]:
+    """The distinct row image layouts of a page, with the number of the last event, and their tables."""
     programs, program_of = page.images.programs()
-    numbers, first = np.unique(program_of[page.chosen], return_index=True)
-    for number, index in zip(numbers.tolist(), page.chosen[first].tolist(), strict=True):
+    backwards = page.chosen[::-1]
+    numbers, last = np.unique(program_of[backwards], return_index=True)
+    for number, index in zip(numbers.tolist(), backwards[last].tolist(), strict=True):
         program, table = programs[number], page.images.table(index)
         if program is not None and isinstance(table, Table):
-            yield table, program
+            yield index, table, program

@@ -8,6 +8,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -208,6 +209,12 @@ def _texts(block: Block, kind: int, pool: Pool) -> tuple[Ints, Ints]:
     body = block.body(kind)
     texts = pool.strings(block.data, *body.ranges("query"), decode, body.matches)
     return texts.first, texts.second
+
+
+def texts_of(block: Block, pool: Pool, column: TextColumn, rows: Ints) -> set[str | None]:
+    """The distinct statements of some events of a block."""
+    places = {*zip(column.first[rows].tolist(), column.second[rows].tolist(), strict=True)}
+    return {json.loads(_json_at(block, pool, *place)) for place in places}
 
 
 def _json_at(block: Block, pool: Pool, first: int, second: int) -> bytes:

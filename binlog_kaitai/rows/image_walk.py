@@ -277,9 +277,14 @@ class LocatedRows(NamedTuple):
         arrays: Any = (values[rows] for values in self[2:])
         return LocatedRows(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
 
-    def absent(self, names: Sequence[str]) -> pa.Array:
-        """Of all column names, those absent from each image; null if none is absent."""
-        patterns, which = np.unique(self.starts == ABSENT, axis=1, return_inverse=True)
+    def absent(self, names: Sequence[str], known: Sequence[int] = ()) -> pa.Array:
+        """Of all column names, those absent from each image; null if none is absent.
+
+        `known`: numbers of columns that are not listed for an INSERT.
+        """
+        is_absent = self.starts == ABSENT
+        is_absent[np.ix_(known, self.changes == INSERT)] = False
+        patterns, which = np.unique(is_absent, axis=1, return_inverse=True)
         lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
         return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
 

@@ -207,6 +207,10 @@ class RowsPage:
         event.gtid = self.gtid(row)
         return event
 
+    def position(self, index: int) -> int:
+        """The position of an event of `images`."""
+        return int(self.block.positions[self.images.rows[index]])
+
     def numbered(self, of_rows: Ints, numbers: Ints) -> Ints:
         """Row numbers in the log, from the events and the row numbers within them."""
         return numbers + self.first_numbers[of_rows] if self.first_numbers.any() else numbers

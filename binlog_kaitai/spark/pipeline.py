@@ -268,7 +268,8 @@ class Pipeline:
         for piece, step in zip(pieces, steps, strict=True):
             # Times have the same value with more digits, unless they are stored as text.
             is_text = self.job.zero_dates == "text"
-            piece.effects = [one for one in step.effects if is_text or one.kind != EffectKind.MORE_DIGITS]
+            effects = [one for one in step.effects if is_text or one.kind != EffectKind.MORE_DIGITS]
+            piece.effects = [*piece.effects, *effects]
         return pieces
 
     @property
@@ -353,7 +354,7 @@ class StepWriter:
             finally:
                 files.close()
         piece.files, piece.keys, piece.unnamed = files.files, written.keys, written.unnamed
-        piece.incomplete = written.incomplete
+        piece.effects = written.effects
         piece.damaged_ranges = len(written.damages)
         # The driver prints them: nobody reads what the workers print.
         piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))

@@ -21,11 +21,18 @@ from pyspark.sql import functions as f
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
-from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement
+from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
-from binlog_kaitai.lake.write import programs_of, statements_in_payloads, why_unnamed, why_untold
+from binlog_kaitai.lake.write import (
+    effects_of,
+    lacking_columns,
+    programs_of,
+    statements_in_payloads,
+    why_unnamed,
+)
 from binlog_kaitai.log.boundaries import QuiescentPoints
+from binlog_kaitai.rows.event_metadata import STATEMENT
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.packed import SUFFIXES
@@ -43,6 +50,8 @@ NO_KEY = (
     "a change has no value in its key: row images lack columns (binlog_row_image is not FULL; use the "
     "option absentColumns), or it is an invalid date (use the option zeroDates)"
 )
+
+_NEEDS_ABSENT = "row images lack columns (binlog_row_image is not FULL); use the option absentColumns"
 
 #: The names of the columns that are missing from an image.
 ABSENT = ABSENT_FIELD.name
@@ -85,7 +94,8 @@ def latest(
 
     Returns
     -------
-    The columns of the table only. An added column is null in rows that have not changed since.
+    The columns of the table only, without generated ones that MariaDB leaves out of images. An added column
+    is null in rows that have not changed since.
 
     Raises
     ------
@@ -94,8 +104,8 @@ def latest(
         table, as for the state of a lake, for example because statements logged as text changed rows. To find
         out, the driver reads the logs, if they are the DataFrame's source.
     """
-    own = [name for name in changes.columns if name not in (*META, ABSENT)]
-    changes = current_changes(changes, keys, is_all=as_of is None and order is None)
+    changes, computed = current_changes(changes, keys, is_all=as_of is None and order is None)
+    own = [name for name in changes.columns if name not in (*META, ABSENT) and name.lower() not in computed]
     by_log = [*_place(changes, order), _is_after().cast("int")]
     if as_of is not None:
         changes = _until(changes, as_of, by_log)
@@ -184,8 +194,8 @@ def _filled(
 
     Images lack columns as ``binlog_row_image`` MINIMAL and NOBLOB write them: those that did not change, or
     that are not needed to find the row. A column missing from the after image is in the before image, or in
-    an earlier change of the row. A column missing from an INSERT has its default, which is not logged: it is
-    null.
+    an earlier change of the row. What an INSERT leaves out is not known, unless it is a default that the
+    definition shows, which `absentColumns` does not list.
 
     `own`: the table's columns.
     `place`: columns that identify a change: equal in both images of an update, and in no other change.
@@ -205,8 +215,8 @@ def _filled(
         is_absent = is_update & f.array_contains(ABSENT, name)
         return f.when(is_absent, f.col(f"{_BEFORE}.c{at}")).otherwise(_quoted(name)).alias(name)
 
-    left = f.when(is_update, f.array_intersect(ABSENT, f"{_BEFORE}.lacks"))
-    left = left.when(f.col("_change_type") != "insert", f.col(ABSENT)).otherwise(nothing).alias(ABSENT)
+    needed = f.array_intersect(ABSENT, f.array(*map(f.lit, own)))
+    left = f.when(is_update, f.array_intersect(needed, f"{_BEFORE}.lacks")).otherwise(needed).alias(ABSENT)
     others = [_quoted(name) for name in changes.columns if name not in (*own, ABSENT)]
     moved = [~f.col(f"{_BEFORE}.c{own.index(key)}").eqNullSafe(_quoted(key)) for key in keys]
     found = found.select(*others, *(value(at, name) for at, name in enumerate(own)), left, _BEFORE)
@@ -215,12 +225,13 @@ def _filled(
 
 
 def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> None:
-    lacks = f.size(ABSENT) > 0
-    wrong = {"and no primary key is known": lacks}
+    lacks, is_insert = f.size(ABSENT) > 0, f.col("_change_type") == "insert"
+    unknown = {"and the default of a column that an INSERT left out is not known": lacks & is_insert}
+    wrong = unknown | {"and no primary key is known": lacks}
     if keys:
         is_moved = f.col(_BEFORE).isNotNull() & reduce(Column.__or__, moved)
         names = f.array(*map(f.lit, keys))
-        wrong = {
+        wrong = unknown | {
             "not even those of the key": f.arrays_overlap(ABSENT, names),
             "and an update changed the key of a row": lacks & is_moved,
         }
@@ -232,8 +243,10 @@ def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> No
 # -- effects of statements in the logs of a DataFrame on its table
 
 
-def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) -> DataFrame:
-    """The changes that determine the current contents of their table.
+def current_changes(
+    changes: DataFrame, keys: Sequence[str], *, is_all: bool
+) -> tuple[DataFrame, frozenset[str]]:
+    """The changes that determine the current contents of their table, and columns that they do not determine.
 
     A DataFrame that no longer has the logs as its source, such as one of Parquet files, is returned
     unchanged.
@@ -242,7 +255,7 @@ def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) ->
     `is_all`: use all changes, in the order of the logs' numbers, rather than those up to a point in time.
     Raises `UsageError`: the changes do not determine what the table contains; gives the reason.
     """
-    read = [one for one in _sources_of(changes) if one.view == TABLE]
+    read, computed = [one for one in _sources_of(changes) if one.view == TABLE], frozenset[str]()
     for options in read:
         lineage, name = lineage_of(options), _key_of(options)
         if reason := lineage.why_unclear(name):
@@ -252,6 +265,8 @@ def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) ->
                 f"its primary key was {', '.join(former)} once, so {', '.join(keys)} need not identify rows"
             )
             raise UsageError(f"{options.table}: {reason}; the state in a lake follows the keys")
+        if name in lineage.computed:
+            computed |= lineage.computed[name][1]
         segments = lineage.segments(name)
         if segments == [Segment(name)] and not lineage.undone and name not in lineage.converted:
             continue
@@ -269,7 +284,7 @@ def current_changes(changes: DataFrame, keys: Sequence[str], *, is_all: bool) ->
         elif not changes.where(~wanted).isEmpty():
             reason = "a statement emptied the table, or prepared changes were rolled back, which as_of, order"
             raise UsageError(f"{options.table}: {reason} and unions do not take into account; {_INSTEAD}")
-    return changes
+    return changes, computed
 
 
 def _replaced_key(lineage: Lineage, table: Key, keys: Sequence[str]) -> tuple[str, ...]:
@@ -286,7 +301,9 @@ def lineage_of(options: ReadOptions) -> Lineage:
     """The lineage of a table from its logs, like that of a lake."""
     logs = between(list_files(options.paths), options.starting, options.ending)
     chosen = Filters.of(table=options.table)
-    pages = RowsPages(logs, chosen, ddl=options.ddl, every_block=True, verify_checksums=False)
+    pages = RowsPages(
+        logs, chosen, ddl=options.ddl, every_block=True, origins=[STATEMENT], verify_checksums=False
+    )
     by_log: dict[str, dict[tuple[object, ...], Entry]] = {}
     effects: dict[str, list[Entry]] = {}
     definitions = Definitions()
@@ -304,9 +321,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
                 # Times have the same value with more digits, unless they are read as text.
                 if options.zero_dates == "text" or effect.kind != EffectKind.MORE_DIGITS:
                     effects[file].append(Entry.of(effect, 0, log))
-            last = int(page.block.positions[-1])
-            for name, text in statements_in_payloads(page).items():
-                effects[file].append(Entry(last, EffectKind.UNCLEAR, *name, reason=text, log=log))
+            effects[file] += (Entry.of(one, 0, log) for one in statements_in_payloads(page))
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):
@@ -318,10 +333,13 @@ def lineage_of(options: ReadOptions) -> Lineage:
                     by_log[file].setdefault((table.key, why), unnamed)
                     keyed = Entry(position, EffectKind.KEYED, *table.key, log=log, key=key)
                     by_log[file].setdefault((table.key, key), keyed)
-            for table, program in programs_of(page):
-                if (reason := why_untold(table, program)) is not None:
-                    unclear = Entry(0, EffectKind.UNCLEAR, *table.key, reason=reason, log=log)
-                    by_log[file][table.key] = unclear
+            for last, own_table, program in programs_of(page):
+                for one in effects_of(page, last, own_table, program):
+                    by_log[file][own_table.key, one.kind, one.columns, one.reason] = Entry.of(one, 0, log)
+                lacking = (own_table.schema.columns[one] for one in lacking_columns(own_table, program))
+                if not options.lists_absent and any(not one.is_generated for one in lacking):
+                    one = unclear(page.position(last), *own_table.key, _NEEDS_ABSENT)
+                    by_log[file][own_table.key, _NEEDS_ABSENT] = Entry.of(one, 0, log)
     except DamagedError:
         pass  # the reader of the rows raises the error
     logs_entries = ((*by_log[file].values(), *effects[file]) for file in by_log)

@@ -194,6 +194,9 @@ class Column:
         The SQL type from DDL, such as ``"int unsigned"`` or ``"uuid"``.
     is_generated : bool or None
         Whether the column is generated, so that statements cannot assign to it; known only from DDL.
+    default : str or None
+        The default by its definition, as an SQL literal: ``"'a'"``, ``"-1.5"``, ``"NULL"``; ``""`` without
+        one; None for an expression or a function, and if it is unknown.
     is_row_period : bool or None
         Whether it is ROW START or ROW END of MariaDB's system versioning.
     has_on_update : bool or None
@@ -225,6 +228,7 @@ class Column:
     is_generated: bool | None = None
     is_row_period: bool | None = None
     has_on_update: bool | None = None
+    default: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -364,6 +368,7 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
         is_generated=known.is_generated if known else None,
         is_row_period=known.is_row_period if known else None,
         has_on_update=known.has_on_update if known else None,
+        default=known.default if known else None,
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.arrow import pa
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.log.decoders import is_partial
@@ -33,6 +34,7 @@ from binlog_kaitai.rows.image_walk import (
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.values.defaults import UnknownDefaultError, default_of
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, TIME, own_columns
@@ -186,6 +188,7 @@ def _batch(
     is_given = _is_given(located.changes)
     columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
     own = own_columns(table.schema, schema)
+    known = _defaults(table) if ABSENT_FIELD in schema else {}
     cells = [_cells(located, table, own[name]) for name in schema.names if name in own]
     arrays = zip(build_all([values for values, _ in cells], zero_dates), cells, strict=True)
     for field in schema:
@@ -200,14 +203,30 @@ def _batch(
                     array = pa.array(values, array.type)
             except CellError as error:
                 raise CellError(error.row, _located(error.error, table, column.name)) from error
+            if column.index in known:
+                is_left_out = (located.starts[column.index] == ABSENT) & (located.changes == INSERT)
+                value = plain_value(known[column.index], column, array.type, zero_dates)
+                array = pc.if_else(pa.array(is_left_out), pa.scalar(value, array.type), array)
             columns[field.name] = _cast(array, field.type, table, field.name)
         elif field.name == CHANGE_TYPE:
             columns[field.name] = change_types(located.changes)
         elif field == ABSENT_FIELD:
-            columns[field.name] = located.absent(list(own))
+            columns[field.name] = located.absent(list(own), list(known))
         elif field.name not in columns:
             columns[field.name] = pa.nulls(len(located.events), field.type)
     return joined_columns(columns, len(located.events), schema)
+
+
+def _defaults(table: Table) -> dict[int, Value]:
+    """The values of columns that an INSERT leaves out, by their numbers, as far as they are known."""
+    if default_of not in table.memory:
+        known: dict[int, Value] = {}
+        for column in table.schema.columns:
+            with suppress(UnknownDefaultError):
+                known[column.index] = default_of(column)
+        table.memory[default_of] = known
+    defaults: dict[int, Value] = table.memory[default_of]
+    return defaults
 
 
 def _is_given(changes: Array) -> Bools:
@@ -263,12 +282,14 @@ def _reader_batches(
     """The rows of an event that kernels cannot walk, from the event reader; raises its error."""
     event = page.event(index)
     changes, numbers, images = list[int](), list[int](), list[dict[str, Value]]()
+    known = _defaults(table) if ABSENT_FIELD in schema else {}
+    defaults = {column.name: known[column.index] for column in table.schema.columns if column.index in known}
     for row in rows_of(event, table.schema):
         for change, image in ((_BEFORE_OF, row.before), (_AFTER_OF, row.after)):
             if image is not None:
                 changes.append(change[row.before is not None and row.after is not None])
                 numbers.append(row.index)
-                images.append(image)
+                images.append(image if row.before is not None else defaults | image)
 
     def batch(schema: pa.Schema) -> pa.RecordBatch:
         events = np.full(len(images), index, dtype=np.int64)

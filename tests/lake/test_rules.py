@@ -119,7 +119,7 @@ def test_a_key_that_is_masked_is_none(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv(KEY_VARIABLE, "sixteen bytes at least")
     for mask, reasons in (("t.a.id=null", 1), ("t.a.id=hash", 0)):
         written = write(ROTATED, tmp_path / mask, Rules(Masks.of(mask=[mask])))
-        incomplete = {name: one for part in written for name, one in part.incomplete.items()}
+        incomplete = {one.table_name: one.reason for part in written for one in part.effects}
         assert len(incomplete) == reasons
         assert all("its key column id is masked" in one for one in incomplete.values())
 

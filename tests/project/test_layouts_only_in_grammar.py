@@ -51,7 +51,6 @@ REASONS = {
     "log/gtid_runs.py: _mysql_source": "the halves of a UUID",
     "log/event_gtids.py: _of_mysql": "the halves of a UUID",
     "views/debezium_rows.py: base64_texts": "base64",
-    "lake/write.py: _changes": "which images are wanted",
     "snapshot/snapshot_values.py: value_of_text": "a BIT that a query returns",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/sql/logged_statements.py: xa_rows": "letters in lower case",
