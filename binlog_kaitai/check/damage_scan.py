@@ -22,7 +22,6 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import mariadb_gtid
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
@@ -35,6 +34,7 @@ from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import EndKind
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -386,10 +386,11 @@ def verify(
     SourceError
         Immediately: no log was found.
     """
+    sources = resolve(source, options["keys"])
     return _reports(
-        resolve(source, options["keys"]),
+        sources,
         thorough,
-        SeriesDefinitions(options["ddl"]),
+        SeriesDefinitions(sources, options["ddl"]),
         options["progress"],
         options["threads"],
     )

@@ -43,14 +43,14 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
     from binlog_kaitai.check.damage_scan import Coverage, scan
-    from binlog_kaitai.ddl.definitions import SeriesDefinitions
+    from binlog_kaitai.log.series import SeriesDefinitions
     from binlog_kaitai.render.check_reports import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 
     damage_count = not_checked = 0
-    definitions = SeriesDefinitions()
-    coverage = Coverage()
-    for source in resolve(sources):
+    logs = resolve(sources)
+    definitions, coverage = SeriesDefinitions(logs), Coverage()
+    for source in logs:
         with progress_over() as progress:
             advance = partial(progress, source)
             report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)

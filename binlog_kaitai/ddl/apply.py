@@ -62,7 +62,7 @@ class DefinitionUpdate:
         if statement.is_temporary:
             store.temporary.add(self._temporary(key))
             return
-        if statement.only_if_new and not statement.is_certain and not self._is_new(key):
+        if statement.only_if_new and not statement.is_certain and not self._is_new(key, statement):
             return
         try:
             table = self._new_table(key, statement)
@@ -74,16 +74,16 @@ class DefinitionUpdate:
         else:
             store.lose(key, "created without columns")
 
-    def _is_new(self, key: TableKey) -> bool:
+    def _is_new(self, key: TableKey, statement: CreateTable) -> bool:
         """Whether CREATE TABLE IF NOT EXISTS has created the table; if that is unclear, the table is lost."""
-        store, has_changed = self._store, self._session.has_changed
+        store, has_created = self._store, statement.has_created(self._session)
         if key in store.tables or key in store.lost:
             return False
-        if has_changed is None and store.is_absent(key):
+        if has_created is None and store.is_absent(key):
             return True
-        if has_changed is None and key not in store.from_file:
+        if has_created is None and key not in store.from_file:
             store.lose(key, "it may have existed before CREATE TABLE IF NOT EXISTS, with other columns")
-        return bool(has_changed)
+        return bool(has_created)
 
     def _new_table(self, key: TableKey, statement: CreateTable) -> TableDefinition:
         if statement.source is not None:

@@ -120,9 +120,9 @@ def _planned(
     match statement:
         case CreateTable():
             before = known(statement.name)
-            is_there = session.has_changed is False or (session.has_changed is None and before is not None)
-            is_skipped = statement.only_if_new and is_there and not statement.is_certain
-            if not statement.is_temporary and not is_skipped:
+            has_created = statement.has_created(session)
+            is_there = before is not None if has_created is None else not has_created
+            if not statement.is_temporary and not is_there:
                 yield DefinitionChange(
                     DdlKind.CREATE_TABLE, *qualified(statement.name, schema), before=before
                 )

@@ -13,7 +13,6 @@ from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.ddl.store import Session, Store, TableKey
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.sources.source import series_of
 from binlog_kaitai.values.table_definition import (
     Charset,
     ColumnDefinition,
@@ -95,7 +94,7 @@ class Definitions:
         For an event that cannot be parsed, pass the error instead: all tables are unknown from there on.
         """
         if isinstance(body, BinlogError):
-            self._lose_all(f"a statement cannot be read: {body}")
+            self.forget(f"a statement cannot be read: {body}")
             return True
         try:
             query = body.query
@@ -179,10 +178,13 @@ class Definitions:
         """Statements that could not be parsed, and the tables that are unknown since; the newest 100."""
         return self._store.notes
 
-    def _lose_all(self, reason: str) -> None:
+    def forget(self, reason: str) -> None:
+        """All tables are unknown from here on, because a part of the log, or a whole one, is missing."""
         self._store.note(reason)
         for store in (self._store, self._folded):
             store.absent.clear()
+            store.databases.clear()
+            store.temporary.clear()
             for key in {*store.tables, *store.from_file}:
                 store.lose(key, reason)
 
@@ -210,31 +212,6 @@ def _match(
                 return fit
             reason = reason or fit
     return DefinitionMismatch(*key, reason) if reason else None
-
-
-class SeriesDefinitions:
-    """Gives each log the definitions left by the earlier logs of its series.
-
-    Logs belong to one series if they are in the same folder, their names differ only in the number, and their
-    first events have the same server ID. An ALTER on one server says nothing about the tables of another.
-
-    `ddl`: CREATE TABLE statements, such as mysqldump writes; they apply to every series.
-    `of_all`: the definitions for all logs, if these are known to come from one server.
-    """
-
-    def __init__(self, ddl: str | None = None, of_all: Definitions | None = None) -> None:
-        self._of_all = of_all
-        self._from_file = restore("", ddl)
-        self._known: dict[tuple[tuple[str, str], int], Definitions] = {}
-
-    def of(self, name: str, server_id: int) -> Definitions:
-        """The definitions for a log, by its name and the server ID in its first event."""
-        if self._of_all is not None:
-            return self._of_all
-        key = series_of(name), server_id
-        if key not in self._known:
-            self._known[key] = self._from_file.copy()
-        return self._known[key]
 
 
 def save(definitions: Definitions) -> str:

@@ -94,6 +94,17 @@ class CreateTable:
     only_if_new: bool = False
     replaces: bool = False
     is_certain: bool = False
+    engine: str = ""
+
+    def has_created(self, session: Session) -> bool | None:
+        """Whether it created the table; None if the log does not show it.
+
+        MySQL logs the transaction of a statement that changed something only for InnoDB.
+        """
+        if not self.only_if_new or self.is_certain:
+            return True
+        is_shown = session.has_changed or self.engine.upper() == "INNODB"
+        return session.has_changed if is_shown else None
 
 
 class AlterTable(NamedTuple):
@@ -264,6 +275,9 @@ def _create_table(cursor: TokenCursor, table: CreateTable, sql_mode: int) -> Non
             table.charset_options.append(charset)
         elif cursor.skip("WITH", "SYSTEM", "VERSIONING"):
             table.elements.is_versioned = True
+        elif cursor.skip("ENGINE"):
+            cursor.skip("=")
+            table.engine = cursor.next().text
         elif cursor.skip("START", "TRANSACTION"):  # MySQL's CREATE TABLE … SELECT in row format
             table.is_certain = True
         elif _begins_query(cursor, int(cursor.mark() == "(")):

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Unpack
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.options import Option, part_of, takes
 from binlog_kaitai.core.spans import Span
-from binlog_kaitai.ddl.definitions import SeriesDefinitions, restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Start
 from binlog_kaitai.following.feed import FeedFollower
 from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.log.read_options import ChecksumOptions, LogOptions, ReaderOptions
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.sources.source import Source
 
 if TYPE_CHECKING:

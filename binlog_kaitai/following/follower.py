@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -12,16 +11,17 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.ddl.definitions import restore
+from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
 from binlog_kaitai.following.walk import FAR, Limit, Step, Walk
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.series import LogEnds, continuity
 from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
-from binlog_kaitai.sources.source import log_name, log_number, series_of
+from binlog_kaitai.sources.source import LOG_NAME, log_name, log_number, series_of
 
 #: How often listing is retried if a log is removed meanwhile; the pause between attempts, in seconds.
 _TRIES, _PAUSE = 5, 0.1
@@ -29,8 +29,6 @@ _TRIES, _PAUSE = 5, 0.1
 #: Target size of a span, in bytes; exceeded only by a transaction that crosses it.
 SPLIT_SIZE = 64 << 20
 
-
-_NUMBERED = re.compile(r"(.*)\.([0-9]+)")
 
 #: Callback that receives the loss; raises, or returns to continue reading.
 Lose = Callable[[SourceError], None]
@@ -230,7 +228,8 @@ class Follower:
                 is_new_era = eras.number_of(paths[number]) != eras.number_of(walk.checkpoint.file)
                 if is_new_era and log_header.previous is None and number == len(paths) - 1:
                     return walk  # its GTIDs, which show where it continues, are still to come
-                self._check_next(walk.checkpoint, paths[number], log_header)
+                if (lost := self._check_next(walk.checkpoint, paths[number], log_header)) is not None:
+                    walk.forget(lost)
                 skip = walk.checkpoint.skip
                 if is_new_era:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
@@ -291,13 +290,15 @@ class Follower:
     ) -> Checkpoint:
         (lose or self._lose)(SourceError(reason, file=checkpoint.file))
         start = self._start_of(paths[0])
+        definitions = restore(checkpoint.definitions, self._ddl)
+        definitions.forget(f"{checkpoint.file} {reason}")
         everything = GtidSet.parse(start.gtids)
         everything.update(GtidSet.parse(checkpoint.gtids))
         return replace(
             start,
             gtids=str(everything),
             skip=checkpoint.gtids,
-            definitions=checkpoint.definitions,
+            definitions=save(definitions) if self._follows_definitions else "",
             era=_era_after(checkpoint, start.file),
         )
 
@@ -351,25 +352,26 @@ class Follower:
             # All its transactions are known; future ones are not.
             return replace(checkpoint, position=reader.position, format_position=format_position, skip="")
 
-    def _check_next(self, checkpoint: Checkpoint, path: str, log_header: LogHeader) -> None:
-        """Check that one log continues where another ends: by its number, else by its GTIDs."""
-        before, after = (
-            _NUMBERED.fullmatch(log_name(os.path.basename(name))) for name in (checkpoint.file, path)
-        )
-        is_same_server = eras.number_of(checkpoint.file) == eras.number_of(path)
-        if before and after and before[1] == after[1] and is_same_server:
-            if int(after[2]) == int(before[2]) + 1:
-                return
-        elif not before or not after:
-            return  # custom file names prove nothing
-        reason = "logs between them are missing"
-        if log_header.previous is not None:
-            lost = log_header.previous.without(GtidSet.parse(checkpoint.gtids))
-            if not lost:
-                return
-            reason = f"no available log contains {lost}"
-        reason = f"does not continue where {checkpoint.file} ends: {reason}"
+    def _check_next(self, checkpoint: Checkpoint, path: str, log_header: LogHeader) -> str | None:
+        """Check that one log continues where another ends; returns why not, if that is accepted."""
+        gtids = GtidSet.parse(checkpoint.gtids)
+        before = LogEnds.of(source.Source.of_path(checkpoint.file, self._keys), gtids)
+        after = LogEnds(path, log_header)
+        if not LOG_NAME.fullmatch(before.file_name) or not LOG_NAME.fullmatch(after.file_name):
+            return None  # custom file names prove nothing
+        if before.stem == after.stem and eras.number_of(before.name) == eras.number_of(path):
+            link = continuity(before, after)
+            if not link.is_gap:
+                return None
+            reason = link.reason
+        else:
+            lost = None if log_header.previous is None else log_header.previous.without(gtids)
+            if lost is not None and not lost:
+                return None
+            missing = f"no available log contains {lost}" if lost else "logs between them are missing"
+            reason = f"does not continue where {before.file_name} ends: {missing}"
         self._lose(SourceError(reason, file=path))
+        return reason
 
 
 def _at_start(path: str, log_header: LogHeader) -> Checkpoint:

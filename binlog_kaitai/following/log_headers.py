@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.framing import MAGIC, read_start, read_up_to
-from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_length, read_header
+from binlog_kaitai.core.framing import MAGIC, read_start
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
 from binlog_kaitai.errors import reading
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
+from binlog_kaitai.log.series import last_event
 from binlog_kaitai.sources import source
 from binlog_kaitai.sources.keys import Keys
 
 BLOCK_SIZE_OF_HEADERS = 1 << 16
-
-#: Events that a server writes at the end of a log; none of them is longer, in bytes.
-_ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
 
 
 def open_log(path: str, keys: Keys | None = None) -> BinaryIO:
@@ -56,18 +52,8 @@ def closed_at(path: str) -> int | None:
     Raises `BinlogError`: it does not begin like a readable log.
     """
     with reading(path), open_log(path) as stream:
-        layout = read_log_header(stream, path).context().layout
-        size = stream.seek(0, io.SEEK_END)
-        stream.seek(max(size - _LONGEST_END, len(MAGIC)))
-        data = read_up_to(stream, _LONGEST_END)
-    for start in range(len(data) - header_length(layout.binlog_version), -1, -1):
-        header = read_header(data[start:], layout.binlog_version)
-        is_last = header.len_event == len(data) - start and header.next_position == size & POSITION_MASK
-        if is_last and layout.effective_type(header.type_code) in _ENDS:
-            raw = data[start:]
-            is_whole = not layout.is_checksummed or stored_checksum(raw) == crc32_of(raw, header)
-            return header.timestamp if is_whole and header.timestamp else None
-    return None
+        event = last_event(stream, read_log_header(stream, path))
+    return None if event is None else event.header.timestamp or None
 
 
 @contextmanager

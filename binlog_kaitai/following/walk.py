@@ -116,8 +116,8 @@ class Walk:
         self._passes_damage = passes_damage
         self._keys = keys
         self._gtids = GtidSet.parse(start.gtids)
-        # State of the open transaction:
-        self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement]]()
+        # State of the open transaction, in which a gap is among the statements:
+        self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement | Gap]]()
         self._effects: list[Effect] = []
         self._statements, self._wanted, self._counts = Statements(), wanted, True
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
@@ -135,6 +135,11 @@ class Walk:
         self.checkpoint = self._begin = replace(
             start, gtids=str(self._gtids), definitions=self.checkpoint.definitions
         )
+
+    def forget(self, reason: str) -> None:
+        """All tables are unknown from here on, because logs are missing."""
+        if self._definitions is not None:
+            self._definitions.forget(reason)
 
     def read(self, *, is_last: bool) -> None:
         """Read the complete transactions of the checkpoint's log; all of the log if it is not the last one.
@@ -187,6 +192,8 @@ class Walk:
         for block in log.blocks(span):
             if isinstance(block, Gap):
                 quiescent, gap = QuiescentPoints(), block
+                if not gap.is_last:
+                    self._open_statements.append((gap.start, gap))
                 after = SplitPointFinder(log.log_header, is_sure=False)
                 continue
             points, end = quiescent.of(block), int(block.end_positions[-1])
@@ -250,7 +257,10 @@ class Walk:
         self._gtids.update(self._open_gtids)
         if self._definitions is not None:
             for position, body in self._open_statements:
-                self._effects += take_statement(position, body, self._definitions)
+                if isinstance(body, Gap):
+                    self._definitions.observe_query(body.error)
+                else:
+                    self._effects += take_statement(position, body, self._definitions)
         self._open_gtids, self._open_statements = GtidSet(), []
 
     def _keep(self, block: Block) -> None:

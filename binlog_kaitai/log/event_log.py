@@ -23,12 +23,12 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log import event_reader as reader
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.log.read_options import LogOptions, ReaderOptions
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.values.schema import Schema, is_mariadb
 
@@ -126,12 +126,13 @@ class LogReader(reader.EventReader):
         start_position: int | None = None,
     ) -> None:
         super().__init__(sources, verify_checksums=verify_checksums, start_position=start_position)
-        self._definitions = SeriesDefinitions(ddl)
+        self._definitions = SeriesDefinitions(sources, ddl)
         self._series: dict[Definitions, EarlierStatements] = {}
         self._statements: EarlierStatements | None = None
 
     def __iter__(self) -> Iterator[Event]:
         self._series = {}  # a new iteration starts over
+        self._definitions.restart()
         return super().__iter__()  # type: ignore[return-value]
 
     def read_from(self, source: Source, stops: Sequence[int] = ()) -> Generator[Event, None, None]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from binlog_kaitai.core.context import FORMAT_TYPES
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.render.static_page import as_script_data, assemble, read, script_of
 from binlog_kaitai.rows.log_definitions import table_maps_of
 from binlog_kaitai.rows.table_maps import Table
@@ -65,7 +65,7 @@ class Definitions(NamedTuple):
         definitions = cls([], [])
         latest: dict[int, Defined] = {}
         try:
-            for position, content, table in table_maps_of(source, SeriesDefinitions(ddl)):
+            for position, content, table in table_maps_of(source, SeriesDefinitions([source], ddl)):
                 if stop is not None and position >= stop:
                     break
                 checksum, number = zlib.crc32(content), None

@@ -21,7 +21,6 @@ from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, TableMa
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import unknown_signs
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
@@ -31,6 +30,7 @@ from binlog_kaitai.log.block import Frames, offset_of
 from binlog_kaitai.log.block_reader import FULL, BlockReader, find_events
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.series import SeriesDefinitions, carried
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source
@@ -63,7 +63,7 @@ def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator
 
     Damage ends the search in a log; it is reported when the rows are read.
     """
-    definitions = SeriesDefinitions(ddl)
+    definitions = SeriesDefinitions(sources, ddl)
     for source in sources:
         seen: set[int] = set()
         try:
@@ -356,36 +356,42 @@ def new_definitions(ddl: str | None) -> Definitions:
     return definitions
 
 
+class EarlierLog(NamedTuple):
+    """A log whose statements apply: a key that identifies it, how it is opened, and its source."""
+
+    key: object
+    opened: AbstractContextManager[Log]
+    source: Source
+
+
 def definitions_before(
-    logs: Sequence[tuple[object, AbstractContextManager[Log]]],
-    key: object,
-    log: Log,
-    span: Span,
-    ddl: str | None,
+    logs: Sequence[EarlierLog], source: Source, key: object, log: Log, span: Span, ddl: str | None
 ) -> Definitions:
     """The definitions in force at the start of a span of a log.
 
-    `logs`: the earlier logs, in order: a key that identifies each, and a function that opens it.
-    `key`, `log`: the same for the log itself.
+    `logs`: the earlier logs, in order.
+    `source`, `key`, `log`: the log itself, as in `EarlierLog`.
     `ddl`: table definitions in the format of mysqldump.
     Raises `BinlogError`: a log cannot be opened.
     """
     definitions = _definitions_after(logs, ddl)
+    if logs:
+        definitions = carried(definitions, logs[-1].source, source)
     for seen in _seen(key, nullcontext(log), span):
         seen.show(definitions)
     return definitions
 
 
-def _definitions_after(
-    logs: Sequence[tuple[object, AbstractContextManager[Log]]], ddl: str | None
-) -> Definitions:
+def _definitions_after(logs: Sequence[EarlierLog], ddl: str | None) -> Definitions:
     """The definitions after the given logs; continues from cached results."""
-    keys = tuple(key for key, _ in logs)
+    keys = tuple(log.key for log in logs)
     known = [cached for text, cached in _ends if text == ddl and keys[: len(cached)] == cached]
     count = max(map(len, known), default=0)
     definitions = _ends[ddl, keys[:count]].copy() if known else new_definitions(ddl)
-    for key, opened in logs[count:]:
-        for seen in _seen(key, opened, None):
+    for number in range(count, len(logs)):
+        if number:
+            definitions = carried(definitions, logs[number - 1].source, logs[number].source)
+        for seen in _seen(logs[number].key, logs[number].opened, None):
             seen.show(definitions)
     _ends[ddl, keys] = definitions.copy()
     _ends.move_to_end((ddl, keys))
@@ -423,6 +429,8 @@ def _read_on(log: Log, known: _Known, until: Span | None) -> _Known:
     assert known.until is not None
     for block in log.blocks(known.until, stop):
         if isinstance(block, Gap):
+            if not block.is_last:  # what is cut off at the end was not committed
+                seen.append(_Seen(block.error))
             continue
         whole = block
         if stop is not None and block.positions[-1] >= stop:

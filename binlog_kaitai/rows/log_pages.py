@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError, GrammarError, reading
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import BAD
@@ -27,6 +26,7 @@ from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
@@ -288,7 +288,7 @@ class RowsPages(LogPages[RowsPage]):
         self._era = era_of(one.name for one in self.sources) if era is None else era
 
     def __iter__(self) -> Generator[RowsPage, None, None]:
-        self._definitions = SeriesDefinitions(self._ddl, self._given)
+        self._definitions = SeriesDefinitions(self.sources, self._ddl, self._given)
         yield from super().__iter__()
         if self._prepared is not None:
             self._prepared.warn()

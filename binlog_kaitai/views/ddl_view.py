@@ -12,11 +12,11 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import Reading, ReadOptions
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import statement_body, statement_of, statements_in
@@ -86,7 +86,7 @@ def read_ddl(
     """
     reading = Reading.of(source, options)
     pages = pages_of_ddl(reading.sources, reading.filters, **reading.pages)
-    batches = ddl_batches(pages, reading.filters, SeriesDefinitions(options["ddl"]))
+    batches = ddl_batches(pages, reading.filters, SeriesDefinitions(pages.sources, options["ddl"]))
     return pa.RecordBatchReader.from_batches(DDL_SCHEMA, batches)
 
 

@@ -25,11 +25,17 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import SeriesDefinitions, restore
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, PackedWarning, reading, warn
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.rows.log_definitions import LateDefinitions, definitions_before, new_definitions
+from binlog_kaitai.rows.log_definitions import (
+    EarlierLog,
+    LateDefinitions,
+    definitions_before,
+    new_definitions,
+)
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import statement_body, statements_in
@@ -230,9 +236,10 @@ def _definitions(
         return new_definitions(ddl)
 
     def load() -> Definitions:
-        logs = [(_key(log), opened(log)) for log in _of_one_series(source, earlier)]
+        logs = [EarlierLog(_key(log), opened(log), log) for log in _of_one_series(source, earlier)]
         with opened(source) as log:
-            return definitions_before(logs, _key(source), log, span, ddl)
+            definitions = definitions_before(logs, source, _key(source), log, span, ddl)
+        return _past_gaps(definitions, span)
 
     is_known = False
     with suppress(BinlogError), opened(source) as log:
@@ -268,10 +275,18 @@ def definitions_in(source: Source, ddl: str | None) -> Callable[[Span], Definiti
             with opened(source) as log:
                 for block in log.blocks(whole, part.start):
                     if isinstance(block, Gap):
+                        definitions.observe_query(block.error)
                         continue
                     for row in statements_in(block):
                         if block.positions[row] < part.start:
                             definitions.observe_query(statement_body(block, row))
-        return definitions
+        return _past_gaps(definitions, part)
 
     return before
+
+
+def _past_gaps(definitions: Definitions, span: Span) -> Definitions:
+    """The definitions for a span: what is in its gaps may have changed them."""
+    if span.gaps:
+        definitions.forget(f"the log is damaged at {span.gaps[0][0]}")
+    return definitions

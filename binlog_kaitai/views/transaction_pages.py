@@ -15,7 +15,6 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.block import Block
@@ -23,6 +22,7 @@ from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles, Segments, roles_of
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, check_gtids
 from binlog_kaitai.log.line_arrays import Pool
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.row_counts import row_counts
@@ -175,7 +175,7 @@ class TransactionPages(LogPages[Finished]):
         **options: Any,
     ) -> None:
         super().__init__(source, filters, ends_at_gtids=True, **options)
-        self._definitions = SeriesDefinitions() if definitions is None else definitions
+        self._definitions = SeriesDefinitions(self.sources) if definitions is None else definitions
         self._makes_rows = makes_rows
         self._types = [kind.value for kind in EventType if type_name(kind) in filters.event_types]
 

@@ -11,14 +11,14 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.boundaries import Outcome
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Reading
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
 
 _SECOND = 1_000_000
@@ -90,9 +90,8 @@ def read_transactions(
         During iteration, after all transactions before the damage; the damaged one is returned as open.
     """
     reading = Reading.of(source, options)
-    batches = transaction_batches(
-        reading.sources, reading.filters, definitions=SeriesDefinitions(options["ddl"]), **reading.pages
-    )
+    definitions = SeriesDefinitions(reading.sources, options["ddl"])
+    batches = transaction_batches(reading.sources, reading.filters, definitions=definitions, **reading.pages)
     return pa.RecordBatchReader.from_batches(TRANSACTIONS_SCHEMA, batches)
 
 
@@ -189,8 +188,10 @@ def write_transactions(
     Raises `BinlogError`: after the lines of all transactions before the damage; with `sort`, without any
     lines.
     """
+    logs = resolve(source)
+    definitions = SeriesDefinitions(logs, ddl)
     batches = transaction_batches(
-        source, filters or Filters(), definitions=SeriesDefinitions(ddl), ends=ends, progress=progress
+        logs, filters or Filters(), definitions=definitions, ends=ends, progress=progress
     )
     if operation or min_size or min_rows:
         columns = [_ROWS_OF[change] for change in operation]

@@ -11,7 +11,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import main
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, header_offset
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
+from binlog_kaitai.log.series import SeriesDefinitions
 from tests.columns.log_maker import log_of_statements
 from tests.columns.test_splits import in_splits, rows
 from tests.corpus_files import case
@@ -37,16 +37,13 @@ def logs(request: pytest.FixtureRequest, tmp_path: Path) -> list[str]:
     """A server's CREATE, statements of another server, and rows of the first one's table."""
     own = [path.read_bytes() for path in case("mysql-9.7", "rotate").logs]
     other = log_of_statements(CREATE, ALTER, None)
-    names = ["a/binlog.000001", "a/binlog.000002", "a/binlog.000003"]
-    match request.param:
-        case "another folder":
-            names[1] = "b/binlog.000002"
-        case "another name":
-            names[1] = "a/other.000002"
-        case _:
-            other = with_server_id(other, 4711)
+    names = [f"a/binlog.{number:06}" for number in range(1, len(own) + 1)]
+    names[-1:] = [{"another folder": "b/", "another name": "a/other."}.get(request.param, "a/"), names[-1]]
+    names[-2] += "binlog.000099"
+    if request.param == "another server id":
+        other = with_server_id(other, 4711)
     paths = [tmp_path / name for name in names]
-    for path, data in zip(paths, [own[0], other, own[-1]], strict=True):
+    for path, data in zip(paths, [*own[:-1], other, own[-1]], strict=True):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data)
     return list(map(str, paths))
@@ -62,14 +59,14 @@ def test_statements_count_for_their_own_server_only(logs: list[str]) -> None:
 
 def test_the_command_line_distinguishes_servers(logs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
-        main(["rows", "--format", "json", logs[1], *logs[::2]])
+        main(["rows", "--format", "json", logs[-2], *logs[:-2], logs[-1]])
     assert ended.value.code == 0
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert last["after"] == {"id": 50, "v": "after the stop"}
 
 
 def test_given_definitions_hold_for_all_servers() -> None:
-    definitions = SeriesDefinitions("CREATE TABLE t.a (x INT);")
+    definitions = SeriesDefinitions(ddl="CREATE TABLE t.a (x INT);")
     one, other = definitions.of("a/binlog.000001", 1), definitions.of("b/binlog.000001", 1)
     assert one is definitions.of("a/binlog.000007", 1)
     assert one is not other

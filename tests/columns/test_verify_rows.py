@@ -13,7 +13,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ColumnType, EventType
-from binlog_kaitai.ddl.definitions import SeriesDefinitions
+from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
 from tests.columns.refusals import ENTRIES, events_in, log_of, refusal, refusals

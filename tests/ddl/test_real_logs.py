@@ -12,6 +12,8 @@
 - `wide_space`, MySQL 9.7.4: an unquoted column name that begins with an ideographic space
 - `sessions_mysql`, MySQL 8.0.15, and `sessions_mariadb`, MariaDB 10.11.19: CREATE TABLE IF NOT EXISTS of new
   and known tables; RENAME TABLE of a name that means a temporary table
+- `engines_*`, MySQL 8.0.15 and 9.7.4, MariaDB 11.8.9: CREATE TABLE IF NOT EXISTS of a new table, of one that
+  exists, and of one that was dropped, in each of several engines; each value is the name of its column
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -135,3 +137,11 @@ def test_a_table_that_may_have_existed_has_no_names() -> None:
 
 def test_a_file_of_definitions_decides_about_a_table_that_may_have_existed() -> None:
     assert rows("if_not_exists", ddl="CREATE TABLE s.n (id INT, b INT)") == [{"id": 1, "b": 2}]
+
+
+@pytest.mark.parametrize("server", ["mysql8.0", "mysql9.7", "mariadb11.8"])
+def test_if_not_exists_in_every_engine(server: str) -> None:
+    """Only for InnoDB does MySQL log a transaction that shows that such a statement created the table."""
+    found = rows(f"engines_{server}")
+    assert len(found) == 18
+    assert [row for row in found if any(name != value for name, value in row.items())] == []
