@@ -116,7 +116,7 @@ class RolledBackWarning(UserWarning):
 
 
 class IncompleteScriptWarning(UserWarning):
-    """A script of SQL does not do all that was chosen; comments in it name what is left out."""
+    """A script of SQL does less than was chosen, or may do more; comments in it say what."""
 
 
 class PackedWarning(UserWarning):

@@ -30,6 +30,7 @@ EXIT_INCOMPLETE = 3
 @options.rewrite_db
 @options.flag("--replace", "Write REPLACE instead of INSERT: overwrite existing rows.")
 @options.flag("--insert-ignore", "Write INSERT IGNORE: keep existing rows.")
+@options.flag("--check", "With --undo: revert only rows that are as the log left them, else stop.")
 @options.flag("--extended-insert", "Combine consecutive INSERTs into the same table.")
 @options.flag("--allow-unnamed", "Write c1, c2 … for unknown column names.")
 def sql(
@@ -54,6 +55,10 @@ def sql(
     that names the database is printed as a comment, too. Filters take the names in the log.
 
     --replace and --insert-ignore allow INSERTs of rows that exist; DELETE and UPDATE stay as they are.
+
+    --undo does not revert changes that are not selected: it warns about rows that the logs change again later
+    (exit code 3). With --check, the script stops at the first row that is not as the log left it, and reverts
+    nothing of that transaction.
 
     With --for-table, --undo reverts changes on a table whose columns have changed since. Columns are matched
     by name or by --renamed. Values of dropped columns are omitted, with a warning.

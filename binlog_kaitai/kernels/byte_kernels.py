@@ -154,6 +154,26 @@ def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
 
 
 @kernel
+def digest_ranges(data: Bytes, starts: Ints, ends: Ints, digests: Unsigned) -> None:
+    """Continue a digest (64 bits) by the bytes of each range; one outside `data` is a value of its own."""
+    # Halves of 32 bits, so that plain Python multiplies without overflow.
+    half, shift, step = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(15)
+    first, second = np.uint64(0x9E3779B1), np.uint64(0x85EBCA77)
+    for index in range(starts.shape[0]):
+        start = starts[index]
+        length = ends[index] - start
+        if start < 0 or length < 0 or start + length > data.shape[0]:
+            length = np.int64(-1)
+        low, high = digests[index] & half, digests[index] >> shift
+        for offset in range(-1, max(length, 0)):
+            byte = np.uint64(length + 2) if offset < 0 else np.uint64(data[start + offset])
+            low = ((low ^ byte) & half) * first & half
+            high = (high ^ low) * second & half
+            low ^= high >> step
+        digests[index] = high << shift | low
+
+
+@kernel
 def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Bools) -> None:
     """Whether two ranges contain the same bytes, for each pair."""
     for index in range(starts.shape[0]):

@@ -55,6 +55,7 @@ class LogPages(Generic[_Page]):
     `progress`: called periodically with the source and the offset reached in it.
     `threads`: number of threads of `each`, see `thread_count`; 1 for sources that are read in one.
     `ends`: list to which the end of each file is appended.
+    `past_stop`: logs are read past a stop, too; called with an error there.
     `options`: more of `BlockReader`.
     """
 
@@ -68,8 +69,10 @@ class LogPages(Generic[_Page]):
         progress: Callable[[Source, int], object] = lambda source, position: None,
         threads: int | None = None,
         ends: list[End] | None = None,
+        past_stop: Callable[[BinlogError], object] | None = None,
         **options: Any,
     ) -> None:
+        self._past_stop = past_stop
         self.sources = resolve(source)
         self.ends: list[End] = [] if ends is None else ends
         self.threads = thread_count(threads, self.sources)
@@ -114,7 +117,7 @@ class LogPages(Generic[_Page]):
                 state = state or self._begin(block)
                 with block.held():
                     yield from self._page(block, state, selection)
-                if selection.is_over:
+                if selection.is_over and self._past_stop is None:
                     return
                 self._progress(source, reader.position)
             if (end := reader.end()) is not None:
@@ -122,9 +125,12 @@ class LogPages(Generic[_Page]):
         except (BinlogError, OSError, MemoryError) as error:
             if state is not None:
                 yield from self._finish(state, selection)
-            if isinstance(error, BinlogError):
-                raise error.at(file=source.name, position=reader.position) from error.__cause__
-            raise
+            if not isinstance(error, BinlogError):
+                raise
+            error.at(file=source.name, position=reader.position)
+            if self._past_stop is None or not selection.is_over:
+                raise error from error.__cause__
+            self._past_stop(error)
         if state is not None:
             yield from self._finish(state, selection)
 
@@ -166,12 +172,14 @@ class RowsPage:
     """The selected rows events of one block.
 
     `chosen`: int64 array, numbers of the events in `images`, in log order.
+    `others`: if logs are read past a stop, the same for those not chosen, without those rolled back.
     `gtids`: the GTIDs in force in the block.
     `markers`, `marker_times`: the events that begin a transaction, and the result of `CommitTimes`.
     `first_numbers`: int64 array, for each event in `images`, the number of its first row.
     `wanted`: bool array, which events of the block match the filters on header and GTID.
     `limit`: number of the first event of the block at or after a stop position or damage; else the number of
     events.
+    `is_past`: a stop is before the block.
     `origins`: JSON values of each event of the block, for the requested names of `Origins`.
     `era`: see `rows.sequences`.
     """
@@ -179,6 +187,7 @@ class RowsPage:
     block: Block
     images: Images
     chosen: NDArray[np.int64]
+    others: NDArray[np.int64]
     pool: Pool
     gtids: Gtids
     markers: Markers
@@ -186,6 +195,7 @@ class RowsPage:
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
     limit: int
+    is_past: bool
     origins: dict[str, TextColumn]
     era: int
 
@@ -260,6 +270,8 @@ class RowsPages(LogPages[RowsPage]):
     out.
     `origins`: columns to compute with `Origins`.
     `era`: the era of the logs in the column `_sequence`; by default, determined by the names of the logs.
+
+    The attribute `definitions` has the table definitions in force where the newest log has been read.
     """
 
     def __init__(
@@ -281,6 +293,7 @@ class RowsPages(LogPages[RowsPage]):
         self._options["shares_blocks"] |= not has_rolled_back
         self._ddl = ddl
         self._given = definitions
+        self.definitions = Definitions()
         self._every_block = every_block
         is_whole = follows_xa and all(one.span is None for one in self.sources)
         self._prepared = PreparedTransactions() if is_whole else None
@@ -302,7 +315,8 @@ class RowsPages(LogPages[RowsPage]):
     def _begin(self, block: Block) -> _RowsContext:
         if self._prepared is not None:
             self._prepared.begin()
-        tables = Tables(self._definitions.of(block.file, block.fixed_header(0).server_id))
+        self.definitions = self._definitions.of(block.file, block.fixed_header(0).server_id)
+        tables = Tables(self.definitions)
         return _RowsContext(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
 
     def _page(self, block: Block, state: _RowsContext, selection: EventSelection) -> Iterator[RowsPage]:
@@ -316,8 +330,10 @@ class RowsPages(LogPages[RowsPage]):
         for row, error in state.tables.failures:
             failures.setdefault(row, error)
         firsts = state.numbers.first(images)
+        is_past = selection.is_over
         wanted = selection.of(block, filtered)
         limit = min([selection.limit, *failures])
+        selection.is_over &= limit == selection.limit  # not at damage before the stop
         self._unmatched.look(block, limit, filtered)
         wanted[limit:] = False
         chosen = np.flatnonzero(wanted[images.rows])
@@ -325,9 +341,27 @@ class RowsPages(LogPages[RowsPage]):
             chosen = self._by_name(images, chosen)
         if self._left_out is not None:
             chosen = self._left_out.without(images, chosen)
+        others = np.zeros(0, dtype=np.int64)
+        if self._past_stop is not None:
+            others = np.delete(np.arange(len(images)), chosen)
+            if block.rolled_back is not None:
+                others = others[~block.rolled_back[images.rows[others]]]
         origins = state.origins.columns(block, pool)
         page = RowsPage(
-            block, images, chosen, pool, gtids, markers, times, firsts, wanted, limit, origins, self._era
+            block,
+            images,
+            chosen,
+            others,
+            pool,
+            gtids,
+            markers,
+            times,
+            firsts,
+            wanted,
+            limit,
+            is_past,
+            origins,
+            self._era,
         )
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)

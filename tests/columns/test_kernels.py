@@ -269,6 +269,30 @@ def test_hash_ranges(mode: str) -> None:
     assert outside == [0, 0]
 
 
+def test_digest_ranges(mode: str) -> None:
+    """Digests go on from range to range; the sizes of ranges, and absent ones, count."""
+    bytes_ = np.frombuffer(b"0123456789ab" * 2, dtype=np.uint8)
+    run = getattr(byte_kernels.digest_ranges, mode)
+
+    def digest(*ranges: tuple[int, int]) -> int:
+        found = np.zeros(1, dtype=np.uint64)
+        for start, end in ranges:
+            run(bytes_, np.array([start]), np.array([end]), found)
+        return int(found[0])
+
+    assert digest((0, 12), (3, 5)) == digest((12, 24), (15, 17)) == 0x04B9BC23A9D6C085
+    others = [
+        digest(*ranges)
+        for ranges in (
+            [(0, 12)], [(0, 11)], [(0, 6), (6, 12)], [(0, 5), (5, 12)], [(5, 12), (0, 5)], [(0, 0)],
+            [(-1, 3)], [(0, 0), (0, 0)], [(20, 25), (0, 0)],
+        )
+    ]  # fmt: skip
+    assert len({one >> 32 for one in others}) == len({one & 0xFFFFFFFF for one in others}) == len(others)
+    run(bytes_, np.arange(24), np.arange(24) + 1, distinct := np.zeros(24, dtype=np.uint64))
+    assert len(set(distinct.tolist())) == 12
+
+
 def test_are_same(mode: str) -> None:
     run = getattr(byte_kernels.are_same, mode)
     bytes_ = np.frombuffer(b"0123456789ab" * 3, dtype=np.uint8)

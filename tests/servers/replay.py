@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -40,15 +42,42 @@ def play(server: Server, text: bytes) -> None:
 
 def played(server: Server, text: bytes) -> subprocess.CompletedProcess[bytes]:
     """What the client says to a script."""
-    options = ["--no-defaults", "--binary-mode", "-h127.0.0.1", f"-P{server.port}", "-uroot"]
-    return subprocess.run([*_client(server), *options], input=text, capture_output=True)
+    return subprocess.run([*client_of(server), "--binary-mode"], input=text, capture_output=True)
 
 
-def _client(server: Server) -> list[str]:
+#: How a script is run: by a client that stops at an error, by one that does not, and by its user.
+WAYS = ("plain", "force", "source")
+
+
+def run_script(client: list[str], text: bytes, way: str, folder: Path) -> str:
+    """Run a script in a client, in a folder; returns what the client says."""
+    if way != "source":
+        command = [*client, *(["--force"] if way == "force" else [])]
+        done = subprocess.run(command, input=text, capture_output=True, cwd=folder)
+        return (done.stdout + done.stderr).decode(errors="replace")
+    path = folder.parent / "script.sql"
+    path.write_bytes(text)
+    terminal, end = pty.openpty()
+    with subprocess.Popen([*client, "--pager=cat"], stdin=end, stdout=end, stderr=end, cwd=folder) as process:
+        os.close(end)
+        os.write(terminal, f"source {path}\nexit\n".encode())
+        said = b""
+        try:
+            while piece := os.read(terminal, 1 << 16):
+                said += piece
+        except OSError:  # Linux: the other end is closed
+            pass
+        process.wait(60)
+    os.close(terminal)
+    return said.decode(errors="replace")
+
+
+def client_of(server: Server) -> list[str]:
+    """The server's client, ready to log in."""
     # The client of MySQL 9.7 cannot log in to 5.6 and 5.7.
-    if server.spec.name in ("mysql-8.0", "mysql-9.7"):
-        return server.client("mysql")
-    return Server("mariadb-10.11").client("mariadb")
+    is_mysql = server.spec.name in ("mysql-8.0", "mysql-9.7")
+    client = server.client("mysql") if is_mysql else Server("mariadb-10.11").client("mariadb")
+    return [*client, "--no-defaults", "-h127.0.0.1", f"-P{server.port}", "-uroot"]
 
 
 def contents(server: Server) -> dict[str, Counter[str]]:

@@ -8,7 +8,18 @@ import pytest
 
 import binlog_kaitai as bk
 from tests.servers.conftest import StartServer
-from tests.servers.replay import NAMES, last_log, play, run
+from tests.servers.random_tables import changes
+from tests.servers.replay import (
+    NAMES,
+    WAYS,
+    checksums,
+    client_of,
+    contents,
+    last_log,
+    play,
+    run,
+    run_script,
+)
 from tests.servers.test_sql import definitions, script
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
@@ -80,3 +91,63 @@ def test_a_column_that_was_added_since_is_not_changed(
     assert [str(one) for one in server.execute("SELECT total, DATE(updated) FROM r.orders")[0]] == [
         "100", "2026-01-01"
     ]  # fmt: skip
+
+
+#: Changes that are reverted, and what stands in the way of the second one.
+STALE = {
+    "UPDATE r.orders SET total = 0 WHERE id = 1": "UPDATE r.orders SET note = 'later' WHERE id = 1",
+    "DELETE FROM r.orders WHERE id = 1": "INSERT INTO r.orders VALUES (1, 5, 'new')",
+    "INSERT INTO r.orders VALUES (9, 9, 'i')": "UPDATE r.orders SET total = 8 WHERE id = 9",
+    "UPDATE r.notes SET v = 'changed'": "DELETE FROM r.notes WHERE n = 1",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_checked_script_reverts_nothing_where_a_row_is_not_as_it_was(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    server, folder = start_server(name), tmp_path / "client"
+    folder.mkdir()
+    for change, later in STALE.items():
+        begun(
+            server,
+            "CREATE TABLE r.orders (id INT PRIMARY KEY, total INT, note VARCHAR(9))",
+            "CREATE TABLE r.notes (n INT, v VARCHAR(9))",
+            "INSERT INTO r.orders VALUES (1, 1, 'a'), (2, 2, 'b'), (3, 3, 'c')",
+            "INSERT INTO r.notes VALUES (1, 'a'), (2, 'b')",
+        )
+        ddl = definitions(server, tmp_path / "r.sql")
+        last_log(server)
+        # The transactions in the script are, in this order: the last one, the stale one, the first one.
+        run(server, ["UPDATE r.orders SET total = 7 WHERE id = 3"])
+        run(server, ["BEGIN", "UPDATE r.orders SET note = 'x' WHERE id = 2", change, "COMMIT"])
+        run(server, ["UPDATE r.orders SET note = 'y' WHERE id = 3"])
+        log = last_log(server)
+        run(server, [later])
+        text = script("--undo", "--check", "--ddl", ddl, log)
+        expected = contents(server)["r.orders"].copy()
+        expected['["3", "7", "y"]'] -= 1
+        expected['["3", "7", "c"]'] += 1
+        for way in WAYS:
+            said = run_script(client_of(server), text, way, folder)
+            assert "the statement before found no row" in said or "Duplicate entry" in said, (change, way)
+            assert contents(server)["r.orders"] == +expected, (change, way)
+            server.execute("UPDATE r.orders SET note = 'y' WHERE id = 3")
+    run(server, ["DELETE FROM r.notes", "INSERT INTO r.notes VALUES (1, 'changed'), (2, 'changed')"])
+    play(server, text)
+    assert sorted(contents(server)["r.notes"]) == ['["1", "a"]', '["2", "b"]']
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_checked_script_reverts_all_types_of_values(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(name)
+    setup, after = changes(name, 2)
+    begun(server, *setup)
+    last_log(server)
+    before = contents(server), checksums(server)
+    run(server, after)
+    log = last_log(server)
+    play(server, script("--undo", "--check", "--ddl", definitions(server, tmp_path / "r.sql"), log))
+    assert (contents(server), checksums(server)) == before

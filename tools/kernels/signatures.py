@@ -17,6 +17,7 @@ _TABLE = {
         "copy_ranges": "u1[] i8[] i8[] i8[] u1[]*",
         "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
         "hash_ranges": "u1[] i8[] i8[] u8[]*",
+        "digest_ranges": "u1[] i8[] i8[] u8[]*",
         "lengths_to_zero": "u1[] i8[] i8[] i8[]*",
         "read_numbers": "u1[] i8[] i8 i8 b1 u8[]*",
         "read_u4": "u1[] u8",

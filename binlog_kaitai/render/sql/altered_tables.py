@@ -14,18 +14,20 @@ Rules
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.lexer import UnreadableError, may_matter_bytes
+from binlog_kaitai.ddl.lexer import UnreadableError, may_affect_tables
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     CreateTable,
     DropTables,
     Name,
     RenameTables,
+    TruncateTable,
     qualified,
     statement_of,
 )
@@ -179,42 +181,43 @@ def _notes(schema: Schema, today: TableDefinition, numbers: dict[int, int]) -> I
 class LaterAlteration(NamedTuple):
     """A statement that alters a table.
 
-    `row`: number of its event in the block.
     `key`: schema and name of the table.
     `where`, `text`: its position, and the beginning of its text.
+    `lost`: what the table has no longer.
     """
 
-    row: int
     key: tuple[str, str]
     where: str
     text: str
+    lost: str = "definition"
 
     @property
     def warning(self) -> str:
         """The warning to show before the script runs."""
         return (
             f"{self.where}: {'.'.join(self.key)} has changes in the script from before this statement, which "
-            f"is not reverted; the table must have its earlier definition: {self.text}"
+            f"is not reverted; the table must have its earlier {self.lost}: {self.text}"
         )
 
 
-def alterations(body: Any, row: int, where: str) -> list[LaterAlteration]:
+def alterations(body: Any, where: str) -> list[LaterAlteration]:
     """The tables that the body of a QUERY_EVENT alters."""
-    query = bytes(body.query)
-    if not may_matter_bytes(query):
-        return []
     try:
-        names = _names(statement_of(body))
-    except (UnreadableError, RecursionError):
+        query = bytes(body.query)
+        if not may_affect_tables(query):
+            return []
+        statement = statement_of(body)
+    except (UnreadableError, RecursionError, zlib.error):
         return []
     text = shortened(query.decode("utf-8", "backslashreplace"))
-    keys = [qualified(name, body.schema_name) for name in names]
-    return [LaterAlteration(row, key, where, text) for key in keys]
+    keys = [qualified(name, body.schema_name) for name in _names(statement)]
+    lost = "rows" if isinstance(statement, TruncateTable) else "definition"
+    return [LaterAlteration(key, where, text, lost) for key in keys]
 
 
 def _names(statement: Any) -> list[Name]:
     match statement:
-        case AlterTable() | CreateTable(replaces=True, is_temporary=False):
+        case AlterTable() | CreateTable(replaces=True, is_temporary=False) | TruncateTable():
             return [statement.name]
         case RenameTables():
             return [old for old, _ in statement.pairs]

@@ -30,7 +30,15 @@ from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.sql_options import SqlOptions
-from binlog_kaitai.render.sql.statement_text import ASSIGN, DEALLOCATE, RUN_ASSIGNED, inside
+from binlog_kaitai.render.sql.statement_text import (
+    ASSIGN,
+    DEALLOCATE,
+    EXECUTE,
+    PREPARE,
+    RUN_ASSIGNED,
+    STATEMENT,
+    inside,
+)
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import DELETE
 from binlog_kaitai.rows.row_images import ImageProgram
@@ -79,6 +87,13 @@ CHECK = b"SET sql_mode = IF(ROW_COUNT() = 1, @@sql_mode, 'the statement before f
 _TEXT = STRINGS | COMPRESSED
 #: Columns that may have ON UPDATE CURRENT_TIMESTAMP if no definition is known.
 _UPDATED = frozenset((Kind.DATETIME, Kind.TIMESTAMP, Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP))
+
+
+#: The same for `--check`, also for clients that continue after an error: nothing is committed any more.
+CHECK_ALL = b"SET @binlog_kaitai_ok = @binlog_kaitai_ok AND ROW_COUNT() = 1;\n" + CHECK.replace(
+    b"ROW_COUNT() = 1", b"@binlog_kaitai_ok"
+)
+CHECKED_COMMIT = b"SET @%s = IF(@binlog_kaitai_ok, 'COMMIT', 'ROLLBACK');\n" % STATEMENT + PREPARE + EXECUTE
 
 
 class RefusedError(Exception):
@@ -291,7 +306,7 @@ class ChangeStatements(Form):
     ) -> None:
         schema = table.schema
         self._table, self._server, self._undo, self._ends = table, server, options.undo, ends
-        self._insertion_words = options.insertion
+        self._insertion_words, self._checks = options.insertion, options.check
         #: The names of the written columns, as in the statements.
         self._now = {column.index: column for column in schema.columns} if fitted is None else fitted.columns
         database, name = table.key
@@ -355,17 +370,18 @@ class ChangeStatements(Form):
         if not self._is_plain:
             line.text(ASSIGN + b"'")
         current, wanted = reversed(images) if self._undo else images
-        is_sure = True
+        is_sure = not self._checks
         if current is None:
             self._insert(line, _there(wanted))
         elif wanted is None:
-            is_sure = self._delete(line, images, current)
+            is_sure &= self._delete(line, images, current)
         else:
-            is_sure = self._update(line, images, current, wanted)
+            is_sure &= self._update(line, images, current, wanted)
         line.text(_END if self._is_plain else b"'" + RUN_ASSIGNED)
         if not is_sure:
+            check = CHECK_ALL if self._checks else CHECK
             # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
-            line.text(CHECK) if wanted is None else line.if_changed(CHECK)
+            line.text(check) if None in (current, wanted) else line.if_changed(check)
         if not self._is_plain:
             line.text(DEALLOCATE)
 
@@ -425,15 +441,19 @@ class ChangeStatements(Form):
         other = image if images.before is None else images.before
         is_by_key = self._has_key(image, other)
         columns = self._key if is_by_key else [one for one in self._columns if one.index in other.columns]
+        if is_by_key and self._checks:
+            there = {*image.columns, *other.columns}
+            columns = columns + [one for one in self._columns if one.index in there and one not in columns]
         if not columns:
             raise RefusedError("the image has no column that identifies the row")
         word = b" WHERE "
         for column in columns:
             name, opening, closing = self._name_of(column), b"", b""
-            if not is_by_key:
+            is_exact = not is_by_key or column not in self._key
+            if is_exact:
                 is_text = column.charset in UTF8
                 name, opening, closing = _compared(self._now[column.index], self._server, is_text)
-            line.text(self.style.part(word + name + (b" = " if is_by_key else b" <=> ") + opening))
+            line.text(self.style.part(word + name + (b" <=> " if is_exact else b" = ") + opening))
             # Columns missing from an after image are unchanged.
             source = image if column.index in image.columns else other
             line.value(column.index, is_second=source.is_second, is_exact=True).text(closing)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,6 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.render.sql.altered_tables import LaterAlteration, alterations
 from binlog_kaitai.render.sql.script_lines import (
     FIRST,
     OmissionReport,
@@ -42,6 +42,9 @@ _LOADS = (
     EventType.exec_load_event,
     EventType.execute_load_query_event,
 )
+
+#: Beginnings of INSERT, UPDATE, SET, LOAD and the like.
+_NOT_OF_DEFINITIONS = b"biuslxBIUSLX"
 
 _AS_COMMITTED = "an XA transaction is reverted as if it had been committed"
 
@@ -118,15 +121,12 @@ class LoggedStatements:
         self._report = report
         self._context: list[ParsedEvent] = []
         self._renamed = {name: mention(name) for name in options.rewrite_db}
-        #: Effects of the last block's statements on tables; only determined for undo.
-        self.alterations: list[LaterAlteration] = []
 
     def lines(self, page: RowsPage, roles: Roles, dialect: SqlDialect) -> ScriptLines:
         """The lines of all wanted statements of a block."""
         block = page.block
         texts: list[bytes] = []
         events: list[int] = []
-        self.alterations = []
         matters = _matters(block, roles)
         for row in matters[matters < page.limit].tolist():
             kind = int(block.types[row])
@@ -134,14 +134,24 @@ class LoggedStatements:
                 self._context.append(block.event(row))
                 continue
             context, self._context = self._context, []
-            if self._options.undo and kind in QUERY_TYPES:
-                event = block.event(row)
-                _query(event)  # raises its error
-                self.alterations += alterations(event.body, row, place(block, row))
             if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
                 texts.append(text)
                 events.append(row)
         return ScriptLines.at(texts, events, FIRST)
+
+    def definitions(self, page: RowsPage) -> Iterator[tuple[ParsedEvent, int]]:
+        """A block's statements that may define something, selected or not, and their numbers."""
+        block = page.block
+        rows, firsts = block.statements, np.zeros(0, dtype=np.int64)
+        if len(rows):
+            starts, _ = block.statement_bodies.ranges("query")
+            firsts = block.data[np.clip(starts, 0, len(block.data) - 1)]
+        rows = rows[~np.isin(firsts, list(_NOT_OF_DEFINITIONS))]
+        for row in np.union1d(rows, block.rows_of(EventType.query_compressed_event)).tolist():
+            event = block.event(row)
+            if row < page.limit:
+                _query(event)  # raises its error
+            yield event, row
 
     def _is_wanted(self, page: RowsPage, row: int) -> bool:
         if not page.wanted[row] or self._options.wanted:

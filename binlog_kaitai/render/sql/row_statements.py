@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.event_rows import Row, rows_of
+from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.sql.altered_tables import FittedTable
-from binlog_kaitai.render.sql.change_statements import CHECK, ChangeStatements, RefusedError
+from binlog_kaitai.render.sql.change_statements import CHECK_ALL, ChangeStatements, RefusedError
 from binlog_kaitai.render.sql.row_changes import (
     ChangeGroup,
     WalkedSide,
@@ -33,9 +33,10 @@ from binlog_kaitai.render.sql.script_lines import (
     head_key,
     place,
 )
+from binlog_kaitai.render.sql.side_effects import SideEffects
 from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions
-from binlog_kaitai.rows.column_cells import CellError
-from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.row_images import ImageProgram
@@ -43,7 +44,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
-from binlog_kaitai.views.row_forms import LineWriter, RowLines, unnamed
+from binlog_kaitai.views.row_forms import CHANGES, LineWriter, RowLines, unnamed
 from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader, table_by_table
 
 #: Number of rows converted to text at once.
@@ -74,6 +75,10 @@ class RowStatements:
     changed : dict
         Schema and name of each table with changes in the script, with the numbers of the first one's page and
         event.
+    page : int
+        Number of the page.
+    side_effects : SideEffects
+        What the changes cause besides.
     """
 
     def __init__(self, options: SqlOptions, report: OmissionReport, threads: int = 1) -> None:
@@ -85,9 +90,10 @@ class RowStatements:
         self._report = report
         self._beginnings: dict[bytes, int] = {}
         self._noted: set[str] = set()
-        self._page = -1
+        self.page = 0
         self.fitted: set[tuple[str, ...]] = set()
         self.changed: dict[tuple[str, ...], tuple[int, int]] = {}
+        self.side_effects = SideEffects(undo=options.undo)
 
     def portions(self, page: RowsPage) -> Iterator[tuple[ScriptLines, int]]:
         """The lines of a page in order, in portions of limited size.
@@ -100,7 +106,6 @@ class RowStatements:
         BinlogError
             After the lines of all events before the invalid one.
         """
-        self._page += 1
         limits = _limits(page)
         for begin, end in pairwise(limits):
             events, is_last = page.chosen[begin:end], end == len(page.chosen)
@@ -134,7 +139,7 @@ class RowStatements:
 
         def by_reader(index: int) -> Iterator[ScriptLines]:
             rows = list(rows_of(page.event(index), table.schema))
-            for group, ends in self._chosen(table, read_groups(rows, index)):
+            for group, ends in self.selected(table, read_groups(rows, index)):
                 yield self._joined(page, table, _read(rows, group, self._form(page, table, index, ends)))
 
         return by_kernels_or_reader(
@@ -171,9 +176,8 @@ class RowStatements:
             for part, ends in self._parts(table, rows):
                 form = self._form(page, table, int(part.events[0]), ends)
                 lines = LineWriter(page, table, chosen, form).lines(part)
-                statements.append(
-                    _walked_statements(page, form, lines, has_heads=self._options.extended_insert)
-                )
+                made = _walked_statements(page, form, lines, has_heads=self._options.extended_insert)
+                statements.append(made._replace(changes=_changes(table, part, ends=ends)))
         except CellError as error:
             # The row number is relative to a part, so each event is tried separately.
             events = distinct_values(rows.events).tolist()
@@ -190,11 +194,11 @@ class RowStatements:
         if not self._options.wanted and row_end(table.schema) is None:
             yield rows, False
             return
-        for group, ends in self._chosen(table, walked_groups(table, rows)):
+        for group, ends in self.selected(table, walked_groups(table, rows)):
             sides = [side.rows for side in (group.before, group.after) if isinstance(side, WalkedSide)]
             yield rows.select(np.sort(np.concatenate(sides))), ends
 
-    def _chosen(self, table: Table, groups: Iterable[ChangeGroup]) -> Iterator[tuple[ChangeGroup, bool]]:
+    def selected(self, table: Table, groups: Iterable[ChangeGroup]) -> Iterator[tuple[ChangeGroup, bool]]:
         """The selected changes, and whether they are updates that become deletes."""
         end = row_end(table.schema)
         for group in groups:
@@ -208,8 +212,11 @@ class RowStatements:
         for part in parts:
             events = [*part.lines.events[:1].tolist(), *(refusal.event for refusal in part.refusals)]
             if events:
-                first = self._page, int(page.images.rows[min(events)])
+                first = self.page, int(page.images.rows[min(events)])
                 self.changed[table.key] = min(self.changed.get(table.key, first), first)
+            if len(part.lines.events):
+                last = self.page, int(page.images.rows[part.lines.events[-1]])
+                self.side_effects.changed(table, part.changes, last, self.dialect)
             lines += [self._script_lines(page, part), self._refused(page, table, part.refusals)]
         return ScriptLines.joined(lines)
 
@@ -279,12 +286,31 @@ class _Refusal(NamedTuple):
 
 
 class _Statements(NamedTuple):
-    """The statements for some changes, their beginnings, and the number of each one's beginning."""
+    """The statements for some changes, their beginnings, and the number of each one's beginning.
+
+    `changes`: see `SideEffects.changed`.
+    """
 
     lines: RowLines
     heads: list[bytes]
     head_of: Ints
     refusals: list[_Refusal]
+    changes: frozenset[str] = frozenset()
+
+
+def _changes(table: Table, rows: LocatedRows, *, ends: bool) -> frozenset[str]:
+    """The kinds of some changes: "key" if one updates a primary key, or no key is known."""
+    changes = {CHANGES[kind] for kind in distinct_values(rows.changes).tolist() if kind in CHANGES}
+    before = np.flatnonzero(rows.changes == BEFORE)
+    if ends and len(before):
+        return frozenset(("delete",))
+    key = table.schema.primary_key
+    for index in key if len(before) else ():
+        cells = Cells.of(table, table.schema.columns[index], rows)
+        after = cells.part(before + 1)
+        if (cells.part(before).differs(after) & (after.starts != ABSENT)).any():
+            changes.add("key")
+    return frozenset(changes if key or not len(before) else changes | {"key"})
 
 
 def _walked_statements(
@@ -326,7 +352,8 @@ def _read(rows: Sequence[Row], group: ChangeGroup, form: ChangeStatements) -> _S
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     data = np.frombuffer(b"".join(texts), dtype=np.uint8)
     lines = RowLines(group.events[:count], group.numbers[:count], data, ends)
-    return _Statements(lines, [head], np.zeros(count, dtype=np.int64), refusals)
+    changes = frozenset((group.change.value, *(("key",) if group.change is Change.UPDATE else ())))
+    return _Statements(lines, [head], np.zeros(count, dtype=np.int64), refusals, changes)
 
 
 def _limits(page: RowsPage) -> list[int]:
@@ -355,7 +382,7 @@ def _limits(page: RowsPage) -> list[int]:
 def _overhead(table: Table) -> int:
     """Bytes of text per row besides its values: names, up to twice each, and character set introducers."""
     names = [column.name for column in table.schema.columns]
-    size = 64 + len(CHECK) + 2 * sum(len(name) + 24 for name in names)
+    size = 64 + len(CHECK_ALL) + 2 * sum(len(name) + 24 for name in names)
     # In a prepared statement, a character may take ten bytes.
     return size if all(map(is_plain, (*names, *table.key))) else 10 * size
 

@@ -199,6 +199,11 @@ class OmissionReport:
         self._reasons[reason] = _Reason(count, where)
         self._say(f"{where}: {reason}")
 
+    def doubt(self, text: str) -> None:
+        """Warn that the script may do less or more than it should."""
+        self._reasons.setdefault(text, _Reason(1, ""))
+        self._say(text)
+
     def warn(self, text: str) -> None:
         """Warn about something that does not make the script incomplete."""
         self._say(text)

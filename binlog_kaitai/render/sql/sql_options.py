@@ -169,6 +169,7 @@ class SqlOptions:
     `for_table`, `renamed`: see `CurrentDefinitions`; None for the tables as they were.
     `rewrite_db`: new names of databases.
     `replace`, `insert_ignore`: REPLACE or INSERT IGNORE instead of INSERT.
+    `check`: the script reverts nothing of a transaction, and stops, unless all rows are as the log left them.
     Raises `UsageError`: a value is invalid, or contradicts another one.
     """
 
@@ -183,6 +184,7 @@ class SqlOptions:
     rewrite_db: Mapping[str, str] = field(default_factory=dict)
     replace: bool = False
     insert_ignore: bool = False
+    check: bool = False
 
     def __post_init__(self) -> None:
         if self.for_table is not None and not self.undo:
@@ -191,6 +193,10 @@ class SqlOptions:
             raise UsageError("--renamed requires --for-table")
         if self.replace and self.insert_ignore:
             raise UsageError("--replace and --insert-ignore cannot be used together")
+        if self.check and not self.undo:
+            raise UsageError("--check requires --undo")
+        if self.check and (self.extended_insert or self.replace or self.insert_ignore):
+            raise UsageError("--check cannot be used with --extended-insert, --replace or --insert-ignore")
         self.wanted = Wanted.of(operation=self.operation, where=self.where, column=self.column)
         inserted, operations = Change.DELETE if self.undo else Change.INSERT, self.wanted.operations
         if (self.replace or self.insert_ignore) and operations and inserted not in operations:

@@ -6,7 +6,8 @@ Strategy
 2. A transaction with selected lines gets its BEGIN before the first and its COMMIT after the last of them. It
    may extend over many blocks.
 3. To undo changes, the lines of each block are written in reverse to a spool on disk, which is then read
-   backward. The lines of an incomplete transaction are removed from it.
+   backward. The lines of an incomplete transaction are removed from it. If not all changes are selected, the
+   logs are read to their end, for those that concern the same rows or tables.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOp
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.row_listing import text_column
+from binlog_kaitai.render.sql.altered_tables import alterations
+from binlog_kaitai.render.sql.change_statements import CHECKED_COMMIT
+from binlog_kaitai.render.sql.later_changes import LaterChanges
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
 from binlog_kaitai.render.sql.row_statements import RowStatements
 from binlog_kaitai.render.sql.script_lines import (
@@ -81,13 +85,21 @@ class SqlScript:
 
     `pages`: pages of all blocks of the logs (`every_block`).
     `report`: receives what is omitted.
+    `later`: receives the changes of which not all are selected, with `undo`.
     """
 
     def __init__(
-        self, pages: RowsPages, filters: Filters, options: SqlOptions, report: OmissionReport
+        self,
+        pages: RowsPages,
+        filters: Filters,
+        options: SqlOptions,
+        report: OmissionReport,
+        later: LaterChanges | None = None,
     ) -> None:
         self._pages = pages
         self._undo = options.undo
+        self._start_of_checks = b"SET @binlog_kaitai_ok = 1;\n" if options.check else b""
+        self._commit = CHECKED_COMMIT if options.check else _COMMIT
         self._report = report
         self._rows = RowStatements(options, report, pages.threads)
         self._statements = LoggedStatements(options, filters, report)
@@ -103,8 +115,9 @@ class SqlScript:
         self._mark = 0  # chunks in the spool below those of the open transaction
         self._spool: Stack | None = None
         self._has_head = False
-        self._page = -1
-        self._notes = b""
+        self._notes: list[str] = []
+        self._later = later
+        self._select = self._rows.selected if options.wanted else None
 
     def __iter__(self) -> Iterator[memoryview | bytes]:
         """The bytes of the script.
@@ -128,22 +141,49 @@ class SqlScript:
                     for lines, _ in self._portions(page):
                         yield self._head()
                         yield from filled(lines.forward(), page.block)
+                    self._see(page)
         except BinlogError:
             # Nothing of an incomplete transaction may remain.
             yield self._cut_off()
             raise
-        yield self._cut_off() + self._head() + postamble()
+        yield self._cut_off() + self._head()
+        yield self._noted(self._rows.side_effects.notes(())) + postamble()
 
     def _backward(self) -> Iterator[memoryview | bytes]:
         with closing(Stack()) as self._spool:
             for page in self._pages:
                 with page.block.held():
-                    for lines, numbers in self._portions(page):
+                    for lines, numbers in () if page.is_past else self._portions(page):
                         self._put(page.block, lines, numbers)
+                    self._see(page)
             note = self._cut_off()
-            yield self._head() + self._notes + note
+            if self._later is not None:
+                self._notes += self._later.notes
+            self._notes += self._rows.side_effects.notes(self._pages.definitions.foreign_keys())
+            yield self._head() + self._noted(self._notes) + note
             yield from self._spool.backwards()
             yield postamble()
+
+    def _see(self, page: RowsPage) -> None:
+        """Take note of what later statements and changes do to rows that the script reverts."""
+        if self._later is not None:
+            self._later.see(page, self._select)
+        for event, row in self._statements.definitions(page):
+            number = self._rows.page, row
+            self._rows.side_effects.observe(event.body, number)
+            for alteration in alterations(event.body, place(page.block, row)) if self._undo else ():
+                if alteration.key in self._rows.fitted:
+                    continue  # differences are reported, and the statements are for the altered table
+                if self._rows.changed.get(alteration.key, number) < number:
+                    self._notes.append(alteration.warning)
+        self._rows.page += 1
+
+    def _noted(self, notes: Iterable[str]) -> bytes:
+        """Comments about what the script does, besides."""
+        texts = list(notes)
+        for text in texts:
+            self._report.doubt(text)
+        return b"".join(map(comment, texts))
 
     def _put(self, block: Block, lines: ScriptLines, numbers: Ints) -> None:
         """Write lines to the spool, those of the open transaction as separate chunks."""
@@ -162,7 +202,7 @@ class SqlScript:
         word = "reverts the changes in" if self._undo else "replays the changes in"
         names = ", ".join(plain(source.name) for source in self._pages.sources)
         heading = f"binlog-kaitai sql: {word} {names}; times are {zone_name()}"
-        return comment(heading) + preamble(self._rows.dialect)
+        return comment(heading) + preamble(self._rows.dialect) + self._start_of_checks
 
     def _cut_off(self) -> bytes:
         """The replacement for the missing end of a transaction."""
@@ -196,14 +236,6 @@ class SqlScript:
             contents = ScriptLines.joined([rows, statements.select(inside)])
             yield self._bracketed(page, transactions, contents, rows, range(low, high))
             low = high
-        self._page += 1
-        for alteration in self._statements.alterations:
-            if alteration.key in self._rows.fitted:
-                continue  # differences are reported, and the statements are for the altered table
-            event = self._page, alteration.row
-            if self._rows.changed.get(alteration.key, event) < event:
-                self._report.warn(alteration.warning)
-                self._notes += comment(alteration.warning)
         if transactions.count:
             if transactions.carried.number != self._last.number:
                 row = int(transactions.first[-1])
@@ -294,7 +326,7 @@ class SqlScript:
         _, first = begins
         numbers, rows, _ = ends
         headings = self._headings(page, transactions, numbers)
-        return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(_COMMIT, first, CLOSING)]
+        return [ScriptLines.at(headings, rows, OPENING), ScriptLines.at(self._commit, first, CLOSING)]
 
     def _without_rolled_back(
         self, page: RowsPage, lines: ScriptLines, of_line: Ints, ends: _Ends
@@ -379,8 +411,12 @@ def write_sql(
     `**others`: see :class:`WriteOptions`.
     """
     logs = resolve(source, others.pop("keys"))
-    pages = RowsPages(logs, filters, every_block=True, follows_xa=False, ends=ends, **others)
-    script = SqlScript(pages, filters, options, report)
+    later = LaterChanges() if options.undo and (filters or options.wanted) else None
+    past_stop = None if later is None else later.stopped
+    pages = RowsPages(
+        logs, filters, every_block=True, follows_xa=False, ends=ends, past_stop=past_stop, **others
+    )
+    script = SqlScript(pages, filters, options, report, later)
     yield from script
     script.check()
     report.finish()

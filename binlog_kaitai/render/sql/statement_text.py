@@ -95,11 +95,12 @@ def is_whole(text: str, sql_mode: int) -> bool:
     return True
 
 
-_NAME = b"binlog_kaitai_statement"
-ASSIGN = b"SET @%s = CONCAT(_binary " % _NAME
-PREPARE = b"PREPARE %s FROM @%s;\n" % (_NAME, _NAME)
-DEALLOCATE = b"DEALLOCATE PREPARE %s;\n" % _NAME
-_RUN_PREPARED = b"EXECUTE %s;\n" % _NAME
+#: The name of a prepared statement, and of the variable with its text.
+STATEMENT = b"binlog_kaitai_statement"
+ASSIGN = b"SET @%s = CONCAT(_binary " % STATEMENT
+PREPARE = b"PREPARE %s FROM @%s;\n" % (STATEMENT, STATEMENT)
+DEALLOCATE = b"DEALLOCATE PREPARE %s;\n" % STATEMENT
+_RUN_PREPARED = b"EXECUTE %s;\n" % STATEMENT
 EXECUTE = _RUN_PREPARED + DEALLOCATE
 
 #: What follows the arguments of a statement assigned by `ASSIGN`, up to its execution.

@@ -1,0 +1,174 @@
+"""Finds rows whose changes a script reverts, and that the same logs change again later.
+
+Rules
+-----
+1. A row is recognized by its primary key or, if none is known, by all its values: by a digest of their bytes.
+2. A later change counts if the script does not revert it. To know all of them, logs are read to their end,
+   past a stop.
+3. Memory is bounded: beyond `MOST` rows, the script says that it does not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+
+import numpy as np
+
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Ints, Unsigned
+from binlog_kaitai.kernels.byte_kernels import digest_ranges
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, WalkedSide, walked_groups
+from binlog_kaitai.render.sql.script_lines import place, plain
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.values.schema import Column
+
+#: Maximum number of rows to recognize: 128 MiB of digests.
+MOST = 1 << 24
+
+#: The selected ones of some changes, with a flag.
+Select = Callable[[Table, Iterable[ChangeGroup]], Iterator[tuple[ChangeGroup, bool]]]
+
+
+class LaterChanges:
+    """Rows in a script that are changed again after a change in it."""
+
+    def __init__(self) -> None:
+        self._rows, self._again = _Digests(), _Digests()
+        self._tables: dict[tuple[str, str], int] = {}
+        self._first = self._unread = ""
+
+    def stopped(self, error: BinlogError) -> None:
+        """Take note of an error after which a log cannot be read on."""
+        self._unread = self._unread or plain(str(error))
+
+    def see(self, page: RowsPage, select: Select | None) -> None:
+        """Take note of the changes in a page.
+
+        `select`: selects those that the script reverts; None for all changes of the chosen events.
+        """
+        events = np.union1d(page.chosen, page.others)
+        numbers = page.images.table_of[events]
+        firsts: list[tuple[int, str]] = []
+        for number in distinct_values(numbers).tolist():
+            of_table = events[numbers == number]
+            table = page.images.table(int(of_table[0]))
+            is_chosen = np.isin(of_table, page.chosen)
+            if isinstance(table, Table) and (is_chosen.any() or table.key in self._tables):
+                self._tables.setdefault(table.key, len(self._tables))
+                firsts += self._of_table(page, table, of_table, select)
+        if firsts and not self._first:
+            row = int(page.images.rows[min(firsts)[0]])
+            self._first = f"{place(page.block, row)} ({plain(min(firsts)[1])})"
+
+    def _of_table(
+        self, page: RowsPage, table: Table, events: Ints, select: Select | None
+    ) -> Iterator[tuple[int, str]]:
+        """The event of the first row that is changed again, with its table, if there is one."""
+        with suppress(MismatchError, CellError):  # an error of the script, if the event is selected
+            for located in walk(page.images, events, len(table.schema.columns)):
+                is_selected = np.isin(located.events, page.chosen)
+                if select is not None and is_selected.any():
+                    is_selected = _selected(table, located, is_selected, select)
+                if self._rows.size < MOST:
+                    hits = self._compared(table, located, is_selected)
+                    if len(hits):
+                        yield int(located.events[hits[0]]), table.schema.full_name
+
+    def _compared(self, table: Table, located: LocatedRows, is_selected: Bools) -> Ints:
+        """The rows that are changed again; takes note of the selected ones."""
+        digests = np.full(len(located.events), self._tables[table.key], dtype=np.uint64)
+        _digest(table, located, digests)
+        has_key = bool(table.schema.primary_key)
+        # A new row with the earlier or the current key is in the way; one with equal values is not.
+        rows = np.flatnonzero(is_selected & (has_key | (located.changes != BEFORE)))
+        is_there = (located.changes == BEFORE) | (located.changes == DELETE)
+        others = np.flatnonzero(~is_selected & (has_key | is_there))
+        is_again = self._rows.has(digests[others])
+        if len(rows) and len(others):
+            once, first = np.unique(digests[rows], return_index=True)
+            index = np.minimum(np.searchsorted(once, digests[others]), len(once) - 1)
+            is_again |= (once[index] == digests[others]) & (rows[first[index]] < others)
+        self._rows.add(digests[rows])
+        hits: Ints = others[is_again]
+        self._again.add(digests[hits])
+        return hits
+
+    @property
+    def notes(self) -> list[str]:
+        """What to say before the script runs."""
+        notes = []
+        if len(self._again):
+            count = f"{len(self._again)} of {len(self._rows)} rows were changed again"
+            effect = "the script overwrites the later changes, or does not find the rows"
+            notes.append(f"{count}, the first at {self._first}: {effect}")
+        if self._rows.size >= MOST:
+            notes.append(f"of more than {MOST} rows, it is unknown whether they were changed again")
+        if self._unread:
+            notes.append(f"it is unknown whether rows were changed again after this: {self._unread}")
+        return notes
+
+
+def _selected(table: Table, located: LocatedRows, is_chosen: Bools, select: Select) -> Bools:
+    """Which rows are selected, among those of chosen events."""
+    rows = np.flatnonzero(is_chosen)
+    is_selected = np.zeros(len(is_chosen), dtype=np.bool_)
+    for group, _ in select(table, walked_groups(table, located.select(rows))):
+        for side in (group.before, group.after):
+            if isinstance(side, WalkedSide):
+                is_selected[rows[side.rows]] = True
+    return is_selected
+
+
+def _digest(table: Table, located: LocatedRows, digests: Unsigned) -> None:
+    """Continue the digest of each row."""
+    is_after = located.changes[1:] == AFTER
+    for column in _identity(table):
+        starts = located.starts[column.index].copy()
+        # What is missing from an after image is unchanged.
+        missing = np.flatnonzero(is_after & (starts[1:] == ABSENT)) + 1
+        starts[missing] = starts[missing - 1]
+        cells = Cells(table, column, located.data, starts)
+        sizes = cells.sizes(np.arange(len(starts)))
+        digest_ranges.run(located.data, starts + cells.width.prefix * (starts >= 0), starts + sizes, digests)
+
+
+def _identity(table: Table) -> list[Column]:
+    columns = table.schema.columns
+    key = [columns[index] for index in table.schema.primary_key]
+    return [column for column in key or columns if not (column.is_generated or column.is_row_period)]
+
+
+class _Digests:
+    """A set of digests: sorted arrays, each more than twice as long as the next one."""
+
+    def __init__(self) -> None:
+        self._arrays: list[Unsigned] = []
+
+    @property
+    def size(self) -> int:
+        """Number of digests in the arrays, of which some may be equal."""
+        return sum(map(len, self._arrays))
+
+    def __len__(self) -> int:
+        if len(self._arrays) > 1:
+            self._arrays = [distinct_values(np.concatenate(self._arrays))]
+        return self.size
+
+    def add(self, digests: Unsigned) -> None:
+        """Add some digests."""
+        while self._arrays and len(self._arrays[-1]) <= 2 * len(digests):
+            digests = np.concatenate((self._arrays.pop(), digests))
+        if len(digests):
+            self._arrays.append(distinct_values(digests))
+
+    def has(self, digests: Unsigned) -> Bools:
+        """Which digests the set contains."""
+        found = np.zeros(len(digests), dtype=np.bool_)
+        for array in self._arrays:
+            found |= array[np.minimum(np.searchsorted(array, digests), len(array) - 1)] == digests
+        return found
