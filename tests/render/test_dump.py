@@ -18,7 +18,7 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback
 from binlog_kaitai.render.dump.client_values import metadata_lines, second_of, timestamp
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.core.test_old_versions import VERSION_1, VERSION_3
 from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
@@ -306,3 +306,35 @@ def test_a_payload_that_is_not_compressed_has_one_size(tmp_path: Path) -> None:
     body = bytes.fromhex("02 03 fcff00  03 01 00  01 01 00  00")
     text = printed(_log_with(("mysql-9.7", "rotate"), 40, 0, body, tmp_path), DumpOptions(), tmp_path)
     assert b"\tTransaction_Payload\t\tpayload_size=0\tcompression_type=NONE\n# Start of" in text
+
+
+def test_every_line_of_a_statement_and_hidden_columns_are_printed_as_in_the_client(tmp_path: Path) -> None:
+    """MySQL 9.7.4: an empty line inside a statement, and after its character set INVISIBLE of a column."""
+    log = Path(__file__).parent / "logs" / "hidden_columns-mysql-9.7.000001"
+    options = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS, print_table_metadata=True)
+    text = printed(log, options, tmp_path)
+    assert b"\tRows_query\n# INSERT INTO u.hidden (id)\n# \n# VALUES (1)\n# at 863\n" in text
+    assert (
+        b"# Columns(`id` INT,\n"
+        b"#         `v` VARCHAR(9) CHARSET latin1 COLLATE latin1_swedish_ci INVISIBLE,\n"
+        b"#         `n` INT NOT NULL INVISIBLE,\n"
+        b"#         `e` ENUM('\\0x', '\\0y') CHARSET ucs2 COLLATE ucs2_general_ci INVISIBLE)\n"
+    ) in text
+
+
+@pytest.mark.parametrize("few", [True, False], ids=["one by one", "by shapes"])
+def test_lines_of_statements(few: bool, tmp_path: Path) -> None:
+    """As `mysqlbinlog` 9.7.4 prints them: each newline begins a line, also the first and the last one."""
+    texts = {
+        b"\n": b"# \n# \n", b"a\n": b"# a\n# \n", b"\na": b"# \n# a\n", b"a\n\n\nb": b"# a\n# \n# \n# b\n",
+        b"a\r\nb": b"# a\\r\n# b\n", b"a\0b\n\n": b"# a\\0b\n# \n# \n",
+    }  # fmt: skip
+    layout, [[head, *_], [model, *_], *_] = events_of(corpus_files.case("mysql-9.7", "mixed").logs[0])
+    log = LogMaker(layout)
+    log.add(head)
+    log.add_all(carrier(model, text, layout) for text in [*texts] * (1 if few else 2000))
+    options = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
+    text = printed(log.write(tmp_path / "binlog.000001"), options, tmp_path)
+    lines = [part.partition(b"# at ")[0] for part in text.split(b"\tRows_query\n")[1:]]
+    assert lines[: len(texts) - 1] == list(texts.values())[:-1]
+    assert len(lines) == len(texts) * (1 if few else 2000)

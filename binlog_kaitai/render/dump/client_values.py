@@ -308,15 +308,13 @@ def _properties(column: ColumnFacts, is_mariadb: bool, old_names: bool) -> bytes
         text += b" NOT NULL"
     if column.kind in CHOICES and column.members is not None:
         text += b"(" + (b"," if is_mariadb else b", ").join(map(pretty, column.members)) + b")"
-    if column.is_visible is False:
-        text += b" INVISIBLE"
     number = column.collation_id
     if number is not None and (column.kind in CHOICES or number != _BINARY):
         charset, name = charset_of(number) or "", collation_name(number, is_mariadb=is_mariadb) or ""
         if old_names:
             charset, name = charset.replace("utf8mb3", "utf8"), name.replace("utf8mb3", "utf8")
         text += f" CHARSET {charset} COLLATE {name}".encode()
-    return text
+    return text + (b" INVISIBLE" if column.is_visible is False else b"")
 
 
 def _type_name(column: ColumnFacts, is_mariadb: bool) -> bytes:

@@ -132,7 +132,7 @@ class PayloadSize(Number):
 
 def comment_lines(query: bytes) -> bytes:
     """The statement of a rows event, as `mysqlbinlog` prints it."""
-    return b"".join(b"# " + comment(line) + b"\n" for line in query.split(b"\n") if line)
+    return b"".join(b"# " + comment(line) + b"\n" for line in query.split(b"\n"))
 
 
 def annotation_lines(query: bytes) -> bytes:

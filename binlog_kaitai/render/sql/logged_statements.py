@@ -142,11 +142,11 @@ class LoggedStatements:
     def definitions(self, page: RowsPage) -> Iterator[tuple[ParsedEvent, int]]:
         """A block's statements that may define something, selected or not, and their numbers."""
         block = page.block
-        rows, firsts = block.statements, np.zeros(0, dtype=np.int64)
+        rows = block.statements
         if len(rows):
             starts, _ = block.statement_bodies.ranges("query")
             firsts = block.data[np.clip(starts, 0, len(block.data) - 1)]
-        rows = rows[~np.isin(firsts, list(_NOT_OF_DEFINITIONS))]
+            rows = rows[~np.isin(firsts, list(_NOT_OF_DEFINITIONS))]
         for row in np.union1d(rows, block.rows_of(EventType.query_compressed_event)).tolist():
             event = block.event(row)
             if row < page.limit:
