@@ -273,9 +273,9 @@ def dump(
 ) -> None:
     """Print a log exactly as mysqlbinlog or mariadb-binlog does.
 
-    MariaDB logs are printed as mariadb-binlog prints them, all others as mysqlbinlog does. The output can be
-    executed: binlog-kaitai dump … | mysql. Times are local (TZ). If a log is damaged, the output up to the
-    damage is terminated properly, and the exit code is 1.
+    MariaDB logs are printed as mariadb-binlog prints them, all others as mysqlbinlog does. The output can
+    be executed: binlog-kaitai dump … | mysql --binary-mode. Times are local (TZ). If a log is damaged,
+    the output up to the damage is terminated properly, and the exit code is 1.
 
     LOAD DATA files are written to disk, and the statements refer to them by name.
 
@@ -284,7 +284,7 @@ def dump(
     \b
     Examples:
       binlog-kaitai dump -vv --base64-output=decode-rows binlog.000024
-      binlog-kaitai dump -j 157 --database shop binlog.000024 | mysql
+      binlog-kaitai dump -j 157 --database shop binlog.000024 | mysql --binary-mode
       binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
     """
     from binlog_kaitai.render.dump import dump

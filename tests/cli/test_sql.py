@@ -36,7 +36,9 @@ def test_damage_exits_with_1(run: Run, tmp_path: Path) -> None:
     log.write_bytes(MIXED.read_bytes()[:5000])
     redo, undo = run("sql", log), run("sql", "--undo", log)
     assert (redo.returncode, undo.returncode) == (1, 1)
-    assert redo.stdout.endswith("COMMIT;\n") or redo.stdout.endswith("ROLLBACK;\n")
+    # A transaction with logged statements is committed, or rolled back, by a prepared one.
+    ends = ("COMMIT;", "ROLLBACK;", "DEALLOCATE PREPARE binlog_kaitai_statement;")
+    assert redo.stdout.splitlines()[-1] in ends
     assert undo.stdout == ""
 
 
@@ -83,7 +85,8 @@ def test_a_stop_position_inside_a_transaction_means_the_same_to_all(log: str, ru
             done = run("sql", *options, *only_rows, "--allow-unnamed", script)
             statements = re.findall(r"^(?:INSERT INTO|UPDATE|DELETE FROM) `", done.stdout, re.MULTILINE)
             assert len(statements) == len(expected)
-            assert done.returncode == (0 if before == whole else 3)
+            is_complete = before == whole and "rows were changed again" not in done.stderr
+            assert done.returncode == (0 if is_complete else 3)
             assert ("an incomplete transaction is not" in done.stderr) is (before != whole)
     assert incomplete or "payloads" in log  # a compressed transaction is one event
 

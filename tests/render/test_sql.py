@@ -101,9 +101,13 @@ def test_a_row_without_any_column_has_all_defaults() -> None:
 def test_statements_of_the_log_come_with_their_settings() -> None:
     gtid = "a40b4242-e518-11f1-9090-02fc00000001:12"
     text = sql(MIXED, filters={"include_gtids": gtid})
-    assert "SET INSERT_ID = 5002;\nUSE `t`;\nSET timestamp = 1795203107, sql_mode = 1073741824, " in text
+    assert "SET INSERT_ID = 5002;\nUSE `t`;\nSET sql_mode = 1073741824, @binlog_kaitai_mode = 1;\n" in text
+    assert "\nSET timestamp = 1795203107, " in text
     assert "time_zone = '+05:30'" in text
-    assert "INSERT INTO s (v) VALUES (NOW()),(FROM_UNIXTIME(0));\nSET timestamp = DEFAULT" in text
+    assert (
+        "INSERT INTO s (v) VALUES (NOW()),(FROM_UNIXTIME(0));\nSET NAMES utf8mb4;\nSET timestamp = DEFAULT"
+        in text
+    )
 
 
 def test_statements_of_the_log_are_comments_where_changes_are_taken_back() -> None:

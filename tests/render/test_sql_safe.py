@@ -90,4 +90,4 @@ def test_a_table_that_is_altered_after_its_changes_is_named() -> None:
     assert not [one for one in said if "ALTER TABLE" in one and "t.zz" in one]
     said.clear()
     sql(log, said, operation=["insert"])
-    assert said == []
+    assert not [one for one in said if "ALTER" in one]

@@ -19,7 +19,8 @@ import pytest
 from binlog_kaitai.render.sql.statement_text import SQL_MODE
 from binlog_kaitai.values.sql_text import identifier
 from tests.servers.conftest import StartServer
-from tests.servers.replay import last_log
+from tests.servers.hostile_log import COLLATIONS, REFUSED, Logged, hostile, log_of
+from tests.servers.replay import WAYS, last_log, run_script
 from tests.servers.test_sql import script
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
@@ -256,3 +257,65 @@ def test_statements_of_the_log_are_read_as_they_were(
         cleared(server, *HOMES)
         play(server, text, charset, folder)
         assert described(server) == after, charset
+
+
+@pytest.mark.parametrize("refused", REFUSED)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_statement_of_a_hostile_log_is_a_command_of_the_client(
+    name: str, refused: str, start_server: StartServer, folder: Path, tmp_path: Path
+) -> None:
+    """Whatever the client's character set, whether it stops at errors, and whichever settings are taken."""
+    server = start_server(name)
+    cleared(server, "r", "pwned")
+    server.execute("CREATE DATABASE r")
+    server.execute("CREATE TABLE r.there (id INT)")
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(log_of(name, hostile(refused)))
+    text = script(log, code=3)
+    client = server.client("mysql" if server.spec.flavour == "mysql" else "mariadb")
+    client += ["--no-defaults", "-h127.0.0.1", "-uroot", f"-P{server.port}"]
+    for charset, way in product(COLLATIONS, WAYS):
+        if server.execute(f"SHOW CHARACTER SET LIKE '{charset}'"):
+            run_script([*client, f"--default-character-set={charset}"], text, way, folder)
+            assert list(folder.iterdir()) == [], (charset, way)
+            assert ("pwned",) not in databases(server), (charset, way)
+
+
+@pytest.mark.parametrize("refused", [one for one in REFUSED if one != "none"])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_script_does_not_go_on_where_settings_were_not_taken(
+    name: str, refused: str, start_server: StartServer, folder: Path, tmp_path: Path
+) -> None:
+    server = start_server(name)
+    log = tmp_path / "binlog.000001"
+    client = server.client("mysql" if server.spec.flavour == "mysql" else "mariadb")
+    client += ["--no-defaults", "-h127.0.0.1", "-uroot", f"-P{server.port}"]
+    insert = b"INSERT INTO r.there VALUES (%d)"
+    commit = Logged(None)
+    statements = [
+        Logged(b"BEGIN"), Logged(insert % 1), commit,
+        # Of this transaction, nothing remains; after it, nothing is done.
+        Logged(b"BEGIN"), Logged(insert % 2), Logged(insert % 3, refused=refused), Logged(insert % 4), commit,
+        Logged(b"CREATE TABLE r.other (id INT)"), Logged(b"CREATE PROCEDURE r.p() SELECT 1"),
+        Logged(b"BEGIN"), Logged(insert % 5), commit,
+    ]  # fmt: skip
+    for lines in (statements, [statements[0], statements[1], commit, *statements[8:9], *statements[5:]]):
+        log.write_bytes(log_of(name, lines))
+        for way in WAYS:
+            cleared(server, "r")
+            server.execute("CREATE DATABASE r")
+            server.execute("CREATE TABLE r.there (id INT)")
+            said = run_script(client, script(log), way, folder)
+            assert "ERROR" in said, way
+            assert [row[0] for row in server.execute("SELECT id FROM r.there")] == [1], (way, said)
+            assert not server.execute("SHOW PROCEDURE STATUS WHERE Db = 'r'"), way
+    # Where they are taken, all of it is done, and the session is as before.
+    log.write_bytes(log_of(name, [one._replace(refused="none") for one in statements]))
+    cleared(server, "r")
+    server.execute("CREATE DATABASE r")
+    server.execute("CREATE TABLE r.there (id INT)")
+    assert "ERROR" not in run_script(
+        client, script(log) + b"CREATE TABLE r.after (id INT);\n", "force", folder
+    )
+    assert len(server.execute("SELECT id FROM r.there")) == 5
+    assert [name for (name,) in server.execute("SHOW TABLES FROM r")] == ["after", "other", "there"]

@@ -33,10 +33,7 @@ from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import (
     ASSIGN,
     DEALLOCATE,
-    EXECUTE,
-    PREPARE,
     RUN_ASSIGNED,
-    STATEMENT,
     inside,
 )
 from binlog_kaitai.rows.column_cells import Cells
@@ -89,11 +86,10 @@ _TEXT = STRINGS | COMPRESSED
 _UPDATED = frozenset((Kind.DATETIME, Kind.TIMESTAMP, Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP))
 
 
-#: The same for `--check`, also for clients that continue after an error: nothing is committed any more.
+#: The same for `--check`, also for clients that go on after an error: nothing is committed any more.
 CHECK_ALL = b"SET @binlog_kaitai_ok = @binlog_kaitai_ok AND ROW_COUNT() = 1;\n" + CHECK.replace(
     b"ROW_COUNT() = 1", b"@binlog_kaitai_ok"
 )
-CHECKED_COMMIT = b"SET @%s = IF(@binlog_kaitai_ok, 'COMMIT', 'ROLLBACK');\n" % STATEMENT + PREPARE + EXECUTE
 
 
 class RefusedError(Exception):

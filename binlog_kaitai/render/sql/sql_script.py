@@ -34,7 +34,6 @@ from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.row_listing import text_column
 from binlog_kaitai.render.sql.altered_tables import alterations
-from binlog_kaitai.render.sql.change_statements import CHECKED_COMMIT
 from binlog_kaitai.render.sql.later_changes import LaterChanges
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
 from binlog_kaitai.render.sql.row_statements import RowStatements
@@ -52,7 +51,7 @@ from binlog_kaitai.render.sql.script_lines import (
     plain,
 )
 from binlog_kaitai.render.sql.sql_options import SqlOptions
-from binlog_kaitai.render.sql.statement_text import postamble, preamble
+from binlog_kaitai.render.sql.statement_text import COMMIT_IF_OK, postamble, preamble
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.rows.text.moment_texts import clock_texts
@@ -98,8 +97,8 @@ class SqlScript:
     ) -> None:
         self._pages = pages
         self._undo = options.undo
-        self._start_of_checks = b"SET @binlog_kaitai_ok = 1;\n" if options.check else b""
-        self._commit = CHECKED_COMMIT if options.check else _COMMIT
+        self._commit = COMMIT_IF_OK if options.check else _COMMIT
+        self._stated = np.zeros(0, dtype=np.int64)  # the transactions that have logged statements
         self._report = report
         self._rows = RowStatements(options, report, pages.threads)
         self._statements = LoggedStatements(options, filters, report)
@@ -202,7 +201,7 @@ class SqlScript:
         word = "reverts the changes in" if self._undo else "replays the changes in"
         names = ", ".join(plain(source.name) for source in self._pages.sources)
         heading = f"binlog-kaitai sql: {word} {names}; times are {zone_name()}"
-        return comment(heading) + preamble(self._rows.dialect) + self._start_of_checks
+        return comment(heading) + preamble(self._rows.dialect)
 
     def _cut_off(self) -> bytes:
         """The replacement for the missing end of a transaction."""
@@ -282,6 +281,8 @@ class SqlScript:
         is_taken = takes[numbers - base]
         numbers, first = numbers[is_taken], first[is_taken]
         self._was_open = self._open
+        is_carried = self._stated == (NO_TRANSACTION if self._was_open is None else self._was_open)
+        self._stated = np.append(self._stated[is_carried], number_of[np.setdiff1d(events, changed)])
         is_new = numbers != (NO_TRANSACTION if self._open is None else self._open)
         every = numbers if self._open is None or self._open < base else np.union1d(numbers, [self._open])
         ends = transactions.closing[every - base]
@@ -313,9 +314,11 @@ class SqlScript:
         for row in rows[transactions.is_cut[finished - transactions.base]].tolist():
             self._report.incomplete(_UNENDED.format("committed"), place(page.block, row))
         headings = self._headings(page, transactions, numbers)
+        is_stated = np.isin(finished, self._stated)
         return [
             ScriptLines.at(headings, first, OPENING),
-            ScriptLines.at(_COMMIT, rows[~is_rollback], CLOSING),
+            ScriptLines.at(_COMMIT, rows[~is_rollback & ~is_stated], CLOSING),
+            ScriptLines.at(COMMIT_IF_OK, rows[~is_rollback & is_stated], CLOSING),
             ScriptLines.at(_ROLLBACK, rows[is_rollback], CLOSING),
         ]
 

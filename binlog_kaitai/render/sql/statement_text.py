@@ -2,7 +2,13 @@
 
 The settings of a logged statement are set before it and restored after it, so that statements are
 independent. A statement is printed unchanged if no client can misparse it, else prepared from a string.
-Statements that servers do not prepare are printed after a command that sets the client's character set.
+Statements that servers do not prepare are printed after a command that sets the client's character set, which
+a client need not know: they must be whole with it and without it.
+
+A client may go on after an error (`--force`, `source`), so no statement may depend on its settings to be
+harmless: it is whole whatever `sql_mode` is. Nor does the script go on where they were not taken: the session
+is made read-only before them, the last of them ends this unless one has failed so far, and the transaction of
+the statement is rolled back (`COMMIT_IF_OK`).
 
 The `mysql` client divides a script into statements: it scans for quotes, comments, the delimiter, and its own
 commands (``\\!``, `system`), by rules that differ from the server's. It decodes characters with its own
@@ -22,7 +28,6 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, UserVarEvent
-from binlog_kaitai.ddl.lexer import ANSI_QUOTES, NO_BACKSLASH_ESCAPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.values.charsets import BINARY, charset_of, decode
@@ -61,38 +66,37 @@ def _token(quoted: str) -> re.Pattern[str]:
     return re.compile(f"{_COMMENT}|{_CONDITIONAL}|{_HINT}|{quoted}|`[^`\\\\]*`|{_PLAIN}", re.DOTALL)
 
 
-_WITHOUT_ESCAPES = _token("'[^']*'|\"[^\"]*\"")
-_TOKENS = {
-    0: _token(f"{_escaped(chr(39))}|{_escaped(chr(34))}"),
-    ANSI_QUOTES: _token(f'{_escaped(chr(39))}|"[^"\\\\]*"'),
-    NO_BACKSLASH_ESCAPES: _WITHOUT_ESCAPES,
-    ANSI_QUOTES | NO_BACKSLASH_ESCAPES: _WITHOUT_ESCAPES,
-}
+#: The tokens in the `sql_mode` that a session may have: with escapes, with ANSI_QUOTES, without escapes.
+_READINGS = (
+    _token(f"{_escaped(chr(39))}|{_escaped(chr(34))}"),
+    _token(f'{_escaped(chr(39))}|"[^"\\\\]*"'),
+    _token("'[^']*'|\"[^\"]*\""),
+)
 #: What may precede the first word of a statement.
 BEFORE_VERB = rf"(?>{_SPACE}|{_COMMENT})*(?:/\*M?![0-9]*{_SPACE}*)?"
 _START = re.compile(rf"{BEFORE_VERB}(?:\(|(?:{_VERBS})\b)", re.DOTALL | re.IGNORECASE)
 _IS_ASCII = re.compile(rb"[\t\n -~]*")
 
 
-def is_safe(query: bytes, sql_mode: int) -> bool:
+def is_safe(query: bytes) -> bool:
     """Whether client and server parse a statement in the same way, in any client character set."""
-    if _IS_ASCII.fullmatch(query) is None or (b"\\" in query and sql_mode & NO_BACKSLASH_ESCAPES):
-        return False
-    return is_whole(query.decode("ascii"), sql_mode)
+    return _IS_ASCII.fullmatch(query) is not None and is_whole(query.decode("ascii"))
 
 
-def is_whole(text: str, sql_mode: int) -> bool:
-    """Whether client and server parse a statement in the same way, given the same character set."""
-    token = _TOKENS[sql_mode & (ANSI_QUOTES | NO_BACKSLASH_ESCAPES)]
+def is_whole(text: str) -> bool:
+    """Whether client and server parse a statement in the same way in any `sql_mode`, given the same
+    character set.
+    """
     if "\0" in text or _START.match(text) is None:
         return False
-    position = 0
-    while position < len(text):
-        match = token.match(text, position)
-        if match is None:
-            return False
+    return all(_end(text, token) == len(text) for token in (_READINGS if "\\" in text else _READINGS[:1]))
+
+
+def _end(text: str, token: re.Pattern[str], position: int = 0) -> int:
+    """Where the tokens end that follow each other from a position."""
+    while (match := token.match(text, position)) is not None and match.end() > position:
         position = match.end()
-    return True
+    return position
 
 
 #: The name of a prepared statement, and of the variable with its text.
@@ -105,6 +109,9 @@ EXECUTE = _RUN_PREPARED + DEALLOCATE
 
 #: What follows the arguments of a statement assigned by `ASSIGN`, up to its execution.
 RUN_ASSIGNED = b");\n" + PREPARE + _RUN_PREPARED
+
+#: Commits unless an expectation, or a setting, has failed in the script.
+COMMIT_IF_OK = b"SET @%s = IF(@binlog_kaitai_ok, 'COMMIT', 'ROLLBACK');\n" % STATEMENT + PREPARE + EXECUTE
 
 _RUN = re.compile(rb"[ -\[\]-~]+|[^ -\[\]-~]+")
 
@@ -170,8 +177,9 @@ TIME_ZONE = "+00:00"
 #: The number of utf8mb4_0900_ai_ci, the default collation of utf8mb4 unless configured otherwise.
 _COLLATION = 255
 
-#: How MySQL 8.0.21 and later logs a definition that is followed by the table's first rows.
-_ATOMIC = b" START TRANSACTION"
+#: How MySQL 8.0.21 and later logs a definition that is followed by the table's first rows: these words are
+#: between the columns and the table's options.
+_ATOMIC = " START TRANSACTION"
 
 _SAVED = ("sql_mode", "time_zone", "foreign_key_checks", "unique_checks")
 _CHARSETS = ("character_set_client", "character_set_results", "collation_connection")
@@ -194,11 +202,19 @@ class MisreadError(Exception):
 
 
 class Setting(NamedTuple):
-    """A session variable: its value for a statement, and its value otherwise, if needed."""
+    """A session variable: its value for a statement, and its value otherwise, if needed.
+
+    `servers`: the beginning of a conditional comment for the servers that have it; empty for all.
+    """
 
     name: str
     value: str
     usual: str | None = "DEFAULT"
+    servers: str = ""
+
+
+#: Of MySQL since 5.7.20, and of MariaDB; older servers have none that the newest one has, too.
+_READ_ONLY = {"transaction_read_only": "/*!50720", "tx_read_only": "/*M!100000"}
 
 
 def preamble(dialect: SqlDialect) -> bytes:
@@ -211,7 +227,8 @@ def preamble(dialect: SqlDialect) -> bytes:
     lines = [
         f"SET {saved};",
         f"SET NAMES {dialect.utf8};",
-        f"SET sql_mode = '{SQL_MODE}', time_zone = '{TIME_ZONE}', foreign_key_checks = 1, unique_checks = 1;",
+        f"SET sql_mode = '{SQL_MODE}', time_zone = '{TIME_ZONE}', foreign_key_checks = 1, unique_checks = 1, "
+        "@binlog_kaitai_ok = 1;",
     ]
     return _client_reads(dialect.utf8) + "\n".join([*lines, ""]).encode()
 
@@ -223,8 +240,8 @@ def _client_reads(charset: str) -> bytes:
 
 def postamble() -> bytes:
     """The end of the script, which restores the session."""
-    back = ", ".join(f"{name} = @binlog_kaitai_{name}" for name in (*_SAVED, *_CHARSETS))
-    return f"SET {back};\n".encode()
+    back = [Setting(name, f"@binlog_kaitai_{name}") for name in (*_SAVED, *_CHARSETS)]
+    return _set([*back, *_read_only("DEFAULT")])
 
 
 def statement_text(
@@ -243,31 +260,54 @@ def statement_text(
     settings = _settings(event, variables, dialect)
     # After a definition with rows (CREATE TABLE ... SELECT) only BINLOG statements are allowed; alone it ends
     # the transaction that the script has begun.
-    query = bytes(body.query.removesuffix(_ATOMIC))
+    query = _without_rows(bytes(body.query))
     opening, run = _way(query, variables, dialect)
+    is_taken = "@binlog_kaitai_before"
+    before = [Setting(is_taken, "@binlog_kaitai_ok"), Setting("@binlog_kaitai_ok", "NULL")]
+    text = _set([*before, Setting("@binlog_kaitai_mode", "NULL"), *_read_only("1")])
     # Names of variables may need the same treatment.
-    text = b"".join(map(_context, context))
+    text += b"".join(map(_context, context))
     if body.schema_name and not event.header.is_use_suppressed:
-        text += _use(databases.get(body.schema_name, body.schema_name))
+        name = databases.get(body.schema_name, body.schema_name)
+        text += _use(name)
+        is_taken += f" AND DATABASE() = {literal(name)}"
     # The name of the database is in UTF-8.
     text += opening
-    text += _set([(one.name, one.value) for one in settings])
+    # By itself, so that the client knows it if another one fails.
+    if modes := [one for one in settings if one.name == "sql_mode"]:
+        text += _set([*modes, Setting("@binlog_kaitai_mode", "1")])
+        is_taken += " AND @binlog_kaitai_mode"
+    others = [one for one in settings if one not in modes]
+    taken = Setting("@binlog_kaitai_ok", f"IF({is_taken}, 1, NULL)")
+    text += _set([*others, taken, *_read_only(f"IF({is_taken}, 0, 1)")])
     if getattr(body, "error_code", 0):
         text += b"-- it ended with error %d\n" % body.error_code
     text += run
-    if body.query.endswith(_ATOMIC):
+    if query != body.query:
         text += b"START TRANSACTION;\n"
-    text += _set([(one.name, one.usual) for one in settings if one.usual is not None])
     if opening.startswith(b"/*"):
         text += _client_reads(dialect.utf8)
-    has_charset = any(one.name == _CHARSETS[0] for one in settings)
-    return text + (f"SET NAMES {dialect.utf8};\n".encode() if has_charset else b"")
+    # First: literals are in the character set of the connection, and `sql_mode` takes none of UTF-16.
+    if any(one.name == _CHARSETS[0] for one in settings):
+        text += f"SET NAMES {dialect.utf8};\n".encode()
+    return text + _set([one._replace(value=one.usual) for one in settings if one.usual is not None])
+
+
+def _without_rows(query: bytes) -> bytes:
+    """A statement without the words that announce rows, which follow the columns of a table."""
+    text, position, depth = query.decode("latin-1"), 0, 0
+    while _ATOMIC in text and (match := _READINGS[0].match(text, position)):
+        for offset in range(position, match.end()) if match[0][0] not in "'\"`/#" else ():
+            depth += (text[offset] == "(") - (text[offset] == ")")
+            if text[offset] == ")" and not depth and text.startswith(_ATOMIC, offset + 1):
+                return query[: offset + 1] + query[offset + 1 + len(_ATOMIC) :]
+        position = match.end()
+    return query
 
 
 def _way(query: bytes, variables: dict[str, Any], dialect: SqlDialect) -> tuple[bytes, bytes]:
     """How to write a statement: the text before its settings, and the text that runs it."""
-    modes = variables["sql_mode"].modes if "sql_mode" in variables else 0
-    if is_safe(query, modes):
+    if is_safe(query):
         return b"", delimited(query)
     charset = variables.get("charset")
     is_wide = charset is not None and charset_of(charset.connection) in _WIDE
@@ -277,8 +317,10 @@ def _way(query: bytes, variables: dict[str, Any], dialect: SqlDialect) -> tuple[
     text = decode(query, name) if name is not None else query
     if name is None or isinstance(text, bytes):
         raise MisreadError("the statement is not valid in its character set")
-    if not is_whole("".join(one if one.isascii() else "x" for one in text), modes):
-        raise MisreadError("the client would split the statement differently than the server did")
+    # A client that does not know the character set reads bytes.
+    readings = text, query.decode("latin-1")
+    if not all(is_whole("".join(one if one.isascii() else "x" for one in one_way)) for one_way in readings):
+        raise MisreadError("a client might split the statement differently than the server did")
     return b"" if name in UTF8 else _client_reads(name), delimited(query)
 
 
@@ -317,11 +359,14 @@ def delimited(query: bytes) -> bytes:
     return b"DELIMITER %s\n%s%s\n%s\nDELIMITER ;\n" % (delimiter, query, end, delimiter)
 
 
-def _set(values: list[tuple[str, str]]) -> bytes:
-    if not values:
-        return b""
-    text = ", ".join(f"{name} = {value}" for name, value in values)
-    return f"SET {text};\n".encode()
+def _set(settings: list[Setting]) -> bytes:
+    text = ", ".join(f"{one.name} = {one.value}" for one in settings if not one.servers)
+    more = (f" {one.servers} , {one.name} = {one.value} */" for one in settings if one.servers)
+    return f"SET {text}{''.join(more)};\n".encode()
+
+
+def _read_only(value: str) -> list[Setting]:
+    return [Setting(f"@@session.{name}", value, servers=servers) for name, servers in _READ_ONLY.items()]
 
 
 def _variables(body: Any) -> dict[str, Any]:
@@ -353,7 +398,7 @@ def _settings(event: ParsedEvent, variables: dict[str, Any], dialect: SqlDialect
         settings.append(Setting("character_set_client", client, None))
         settings.append(Setting("collation_connection", str(charset.connection), None))
         settings.append(Setting("collation_server", str(charset.server)))
-    return settings + _of_definitions(variables)
+    return settings + _of_definitions(body.query, variables, dialect)
 
 
 def _of_flags(flags: Any, dialect: SqlDialect) -> list[Setting]:
@@ -369,9 +414,15 @@ def _of_flags(flags: Any, dialect: SqlDialect) -> list[Setting]:
     return settings
 
 
-def _of_definitions(variables: dict[str, Any]) -> list[Setting]:
-    """Settings that newer servers log for statements that define something."""
+def _of_definitions(query: bytes, variables: dict[str, Any], dialect: SqlDialect) -> list[Setting]:
+    """Settings for statements that define something: those that newer servers log, and those that they do not
+    log, with which the server must have accepted the statement.
+    """
     settings = []
+    if dialect.is_mariadb and query[:_MOST].lstrip()[:5].upper() == b"ALTER":
+        settings.append(Setting("system_versioning_alter_history", "KEEP", servers="/*M!100304"))
+    elif not dialect.is_mariadb and b"REFERENCES" in query.upper():
+        settings.append(Setting("restrict_fk_on_non_standard_key", "0", servers="/*!80400"))
     collation = variables.get("default_collation_for_utf8mb4")
     if collation is not None and collation.collation_id != _COLLATION:
         settings.append(Setting("default_collation_for_utf8mb4", str(collation.collation_id)))
