@@ -97,7 +97,8 @@ class Run:
     def _chosen(self) -> Iterator[tuple[str, Path]]:
         tests = dict(self._tree.tests())
         if self._options.tests:
-            wanted = [name for one in self._options.tests for name in fnmatch.filter(tests, one)]
+            patterns = self._options.tests
+            wanted = [name for name in tests if any(fnmatch.fnmatch(name, one) for one in patterns)]
         elif self._options.whole:
             wanted = list(tests)
         else:
@@ -140,6 +141,9 @@ class Run:
             trial = Trial(self.servers[0], second, first.logs(), *reported, before[1])
             found = list(differences(trial))
             self._keep_logs(trial, found, f"{self._name}-{test.replace('/', '.')}-{setting}")
+        except LeftOutError as error:
+            self.left_out[str(error)] += 1
+            return
         except (pymysql.Error, ServerError, OSError, ValueError) as error:
             self.left_out["the server"] += 1
             print(f"{self._name} {test} [{setting}] the server: {error!r:.200}", flush=True)

@@ -86,7 +86,7 @@ class Witness:
         """Leave no databases, sessions and variables of earlier tests, and begin a log."""
         self._connection = self.server.connect(read_timeout=30)
         for variable in ("lock_wait_timeout", "foreign_key_checks"):
-            self._ask(f"SET SESSION {variable} = {5 if 'wait' in variable else 0}")
+            self._ask(f"SET SESSION {variable} = {2 if 'wait' in variable else 0}")
         (own,) = self._ask("SELECT CONNECTION_ID()")[0]
         for number, *rest in self._ask("SHOW PROCESSLIST"):
             if number != own and rest[0] == "root":
@@ -154,17 +154,17 @@ class Witness:
     def tables(self, where: str = f"NOT IN {SYSTEM}") -> dict[TableName, Table]:
         """The contents of all tables whose engines keep their rows, and which have no history."""
         found = {}
-        plain = self.server.connect(conv={})
+        plain = self.server.connect(conv={}, read_timeout=30)
         try:
             cursor = plain.cursor()
-            cursor.execute("SET time_zone = '+00:00'")
+            cursor.execute("SET time_zone = '+00:00', lock_wait_timeout = 1")
             for schema, table, engine, kind in self._ask(_TABLES.format(where)):
                 if kind != "BASE TABLE" or engine in _NO_ROWS or engine is None:
                     continue
                 try:
                     one = table_contents(cursor, schema, table)
                 except pymysql.Error:
-                    continue  # a table of missing parts
+                    continue  # locked, or without one of its parts
                 found[schema, table] = Table(one["columns"], one["rows"])
         finally:
             plain.close()

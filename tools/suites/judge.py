@@ -43,6 +43,7 @@ from tests.rows.truth import OracleTable, server_text
 from tests.servers.test_dump import MODES
 from tools.servers import Server
 from tools.suites.evidence import Columns, Point, Table, TableName, Witness
+from tools.suites.trees import LeftOutError
 
 #: Logs that are larger, and tables with more rows, are not compared everywhere.
 _MOST_BYTES, _MOST_ROWS = 500_000, 2000
@@ -82,9 +83,12 @@ class Trial(NamedTuple):
 
 
 def differences(trial: Trial) -> Iterator[Difference]:
-    """All differences that the comparisons find; one that fails is a difference, too."""
+    """All differences that the comparisons find; one that fails is a difference, too.
+
+    Raises `LeftOutError`: the logs are too large for this.
+    """
     if sum(log.stat().st_size for log in trial.logs) > _MOST_BYTES:
-        return
+        raise LeftOutError("a large log")
     for name, compare in COMPARISONS.items():
         try:
             with warnings.catch_warnings(record=True):
@@ -300,7 +304,7 @@ class _Fold:
         ours = [
             (
                 one.name, _canonical(one.type_name, one.charset), *_charset(one), one.is_nullable,
-                one.is_primary_key, one.is_generated,
+                None if one.is_row_period else one.is_primary_key, one.is_generated,
             )
             for one in shown
         ]  # fmt: skip

@@ -27,7 +27,6 @@ _GONE = (2006, 2013, 2055, 1927, 4031)
 _VARIABLE = re.compile(r"\\(\$)|\$(\w+)")
 _NAMES = r"((?:[\w.`]+\s*,\s*)*[\w.`]+)"
 _DROP = re.compile(rf"drop\s+tables?\s+(?:if\s+exists\s+)?{_NAMES}\s*(?:restrict|cascade)?$", re.I)
-_QUERY_VALUE = re.compile(r"query_get_value\s*\((.*),\s*([^,]+),\s*(\d+)\s*\)\s*$", re.S)
 _SIGNS = {"==": eq, "!=": ne, "<": lt, "<=": le, ">": gt, ">=": ge}
 _COMPARISON = re.compile(r"(.+?)\s*(==|!=|<=|>=|<|>)\s*(.+)$", re.S)
 #: Included files that only check what the server can do, and those that wait for other sessions.
@@ -182,19 +181,9 @@ class Player:
         if len(text) > 1 and text[0] == text[-1] == "`":
             rows = self._rows(self._filled(text[1:-1]))
             return "\t".join(_text(cell) for cell in rows[0]) if rows else ""
-        if (found := _QUERY_VALUE.match(text)) is not None:
-            return self._query_value(found)
+        if text.startswith("query_get_value"):
+            raise LeftOutError("query_get_value")
         return self._filled(text)
-
-    def _query_value(self, found: re.Match[str]) -> str:
-        query, column, number = found[1].strip(), found[2].strip().strip("'\""), int(found[3])
-        if query[:1] in "'\"":
-            query = query[1:-1]
-        rows = self._rows(self._filled(query))
-        names = [one[0].decode("latin-1") if isinstance(one[0], bytes) else one[0] for one in self._fields]
-        if number > len(rows) or column not in names:
-            return "No such row"
-        return _text(rows[number - 1][names.index(column)])
 
     def _filled(self, text: str) -> str:
         def value(found: re.Match[str]) -> str:
@@ -227,11 +216,9 @@ class Player:
         session = self._sessions[self._current]
         try:
             session.query(query.encode("latin-1"))
-            self._fields = session._result.description or ()
             return list(session._result.rows or ())
         except pymysql.Error as error:
             self._check_alive(error)
-            self._fields = ()
             return []
 
     def _statement(self, sql: str) -> None:
