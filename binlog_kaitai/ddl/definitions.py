@@ -108,8 +108,10 @@ class Definitions:
         if is_half_done(body):
             return False
         sql = text_of(body)
-        if sql is None:
-            self._lose_named(query.decode("latin-1"), "its character set is not known")
+        if sql is None or body.error_code:
+            # Servers log a failed statement if it has changed something.
+            reason = f"it ended with error {body.error_code}" if sql else "its character set is not known"
+            self._lose_named(sql or query.decode("latin-1"), reason)
             return True
         return self.observe(body.schema_name, sql, session_of(body))
 

@@ -252,8 +252,8 @@ class _Effects:
     def found(self) -> list[Effect]:
         """The effects; if the statement cannot be read, those that it may have."""
         try:
-            if (text := text_of(self._body)) is None:
-                raise UnreadableError("its character set is not known")
+            if (text := text_of(self._body)) is None or self._body.error_code:
+                raise UnreadableError("its character set is not known, or it has failed")
             statement = read_statement(text, self._session)
         except (UnreadableError, RecursionError):
             self._observe()  # drops the tables it names

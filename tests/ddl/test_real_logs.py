@@ -14,6 +14,7 @@
   and known tables; RENAME TABLE of a name that means a temporary table
 - `engines_*`, MySQL 8.0.15 and 9.7.4, MariaDB 11.8.9: CREATE TABLE IF NOT EXISTS of a new table, of one that
   exists, and of one that was dropped, in each of several engines; each value is the name of its column
+- `failed_replace`, MariaDB 11.8.9: CREATE OR REPLACE TABLE f.t, which fails after it has dropped the table
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -26,6 +27,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.ddl import Definitions
 
 LOGS = Path(__file__).parent / "logs"
 
@@ -133,6 +135,15 @@ def test_if_not_exists_is_certain_where_servers_log_what_they_changed() -> None:
 def test_a_table_that_may_have_existed_has_no_names() -> None:
     with pytest.warns(bk.DefinitionWarning, match="may have existed before CREATE TABLE IF NOT EXISTS"):
         assert rows("if_not_exists") == [{"c1": 1, "c2": 2}]
+
+
+def test_a_statement_that_failed_defines_nothing() -> None:
+    found, known = Definitions(), []
+    for event in bk.open(log("failed_replace")):
+        if event.type == "QUERY_EVENT":
+            found.observe_query(event.body)
+            known.append(found.of("f", "t") is not None)
+    assert known == [False, True, False]
 
 
 def test_a_file_of_definitions_decides_about_a_table_that_may_have_existed() -> None:
