@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from fnmatch import fnmatchcase
 from numbers import Integral
 from typing import Annotated, Literal, TypedDict, Unpack, get_args
 
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import Option, takes
+from binlog_kaitai.core.times import date_parts
 from binlog_kaitai.errors import UsageError
 
 _GLOB = r"[*?\[]"
@@ -111,8 +112,8 @@ _MOST_SHOWN = 80
 # Patterns are compiled when they are first used.
 _WHOLE = r"[+-]?[0-9]{1,20}"
 _SIZE = r"(?i)([0-9]{1,19})\s*([kmgt]?)i?b?"
-#: A time of day with a zone, possibly after a blank, which Python does not accept.
-_ZONED = r"(?ai)(.*:[0-9]{2}(?:[.,][0-9]+)?) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
+#: A time of day with a zone, possibly after a blank.
+_ZONED = r"(.*[T ][0-9:.]*[0-9]) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 #: A time before now, such as ``-2h`` or ``1d12h ago``; a time of today or yesterday.
 _AGO = r"(?a)(-)?((?:[0-9]{1,9}[smhdw])+)(?(1)| +ago)"
@@ -130,13 +131,15 @@ class FiltersWithoutTable(TypedDict, total=False):
         int | None, Option("In the last file, stop at the first event that begins at or after this offset.")
     ]
     start_datetime: Annotated[
-        datetime | str | None,
+        datetime | date | str | None,
         Option(
             "Skip events before this time; text is local time unless it has a zone, as in '... +02:00', or"
             " relative to now: '-2h', 'yesterday 03:00'."
         ),
     ]
-    stop_datetime: Annotated[datetime | str | None, Option("Stop at the first event at or after this time.")]
+    stop_datetime: Annotated[
+        datetime | date | str | None, Option("Stop at the first event at or after this time.")
+    ]
     include_gtids: Annotated[GtidSet | str | None, Option("Only events of these transactions.")]
     exclude_gtids: Annotated[GtidSet | str | None, Option("No events of these transactions.")]
     database: Annotated[
@@ -340,16 +343,20 @@ def _spellings(full: str) -> Iterable[str]:
     return full, full.removesuffix("_EVENT"), full.removesuffix("_LOG_EVENT")
 
 
-def _timestamp(value: datetime | str | None) -> int | None:
+def _timestamp(value: datetime | date | str | None) -> int | None:
     return None if value is None else int(moment_of(value).timestamp())
 
 
-def moment_of(time: datetime | str) -> datetime:
+def moment_of(moment: datetime | date | str) -> datetime:
     """A time with its zone (in text ``Z``, ``UTC``, ``+02:00``), which is the local one if there is none.
 
-    Raises `UsageError`: the text is not a time, or too far away.
+    A date is its first moment.
+
+    Raises `UsageError`: it is not a time, or too far away.
     """
-    found = _parsed(time) if isinstance(time, str) else time
+    if isinstance(moment, date) and not isinstance(moment, datetime):
+        moment = datetime.combine(moment, time())
+    found = moment if isinstance(moment, datetime) else _parsed(moment)
     try:
         return found if found.tzinfo is not None else datetime.fromtimestamp(_local_timestamp(found), UTC)
     except (ValueError, OverflowError, OSError):
@@ -365,10 +372,10 @@ def _parsed(text: str) -> datetime:
             )
         if day := re.fullmatch(_DAY, text):
             text = f"{date.today() - timedelta(days=day[1] == 'yesterday')} {day[2] or '00:00'}"
-        zoned = re.fullmatch(_ZONED, text)
-        plain = text if zoned is None else zoned[1] + ("Z" if zoned[2].upper() == "UTC" else zoned[2])
-        return datetime.fromisoformat(plain if plain.isascii() else "")
-    except (ValueError, OverflowError):
+        plain, zone = zoned.groups() if (zoned := re.fullmatch(_ZONED, text)) else (text, "")
+        offset = datetime.fromisoformat("2000-01-01T00" + zone.replace("UTC", "Z")).tzinfo
+        return datetime(*(date_parts(plain) or (0,) * 7)).replace(tzinfo=offset)
+    except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, followed by a time zone unless it is"
             " local, or -2h, today, yesterday 03:00"

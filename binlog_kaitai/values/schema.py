@@ -184,6 +184,8 @@ class Column:
         Number of bits of a BIT.
     element_type : ColumnType, int or None
         Element type of a typed array.
+    collation : str or None
+        The collation that DDL gives.
     charset : str or None
         The server's name, such as ``"utf8mb4"``; ``"binary"`` for byte strings.
     members : tuple of str or None
@@ -218,6 +220,7 @@ class Column:
     is_unsigned: bool | None = None
     is_nullable: bool = True
     collation_id: int | None = None
+    collation: str | None = None
     charset: str | None = None
     members: tuple[str, ...] | None = None
     is_primary_key: bool | None = None
@@ -358,6 +361,7 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
         is_unsigned=_first(logged.is_unsigned, known.is_unsigned if known else None),
         is_nullable=logged.is_nullable,
         collation_id=logged.collation_id,
+        collation=known.collation if known else None,
         charset=charset,
         members=_first(members, known.members if known else None),
         is_primary_key=_first(is_key, known.is_primary_key if known else None),

@@ -46,11 +46,18 @@ class Where(NamedTuple):
         return cls(expression, pa.schema(fields))
 
     def rows(self, batch: pa.RecordBatch) -> NDArray[np.int64]:
-        """Numbers of the rows that match, ascending; the batch has the columns `needed`."""
+        """Numbers of the rows that match, ascending; the batch has the columns `needed`.
+
+        Raises `UsageError`: a value cannot be compared exactly, such as a large BIGINT with 1.5.
+        """
         numbered = pa.Table.from_arrays(
             [*batch.columns, pa.array(np.arange(batch.num_rows))], names=[*batch.schema.names, _NUMBERS]
         )
-        numbers: NDArray[np.int64] = numbered.filter(self.expression).column(_NUMBERS).to_numpy()
+        try:
+            numbers: NDArray[np.int64] = numbered.filter(self.expression).column(_NUMBERS).to_numpy()
+        except pa.ArrowInvalid as error:
+            reason = str(error).splitlines()[0]
+            raise UsageError(f"where cannot be compared exactly with these values: {reason}") from None
         return numbers
 
 

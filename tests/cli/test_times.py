@@ -8,12 +8,14 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from binlog_kaitai.core.filters import moment_of
+from binlog_kaitai.core.filters import Filters, moment_of
+from binlog_kaitai.errors import UsageError
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 
@@ -91,6 +93,34 @@ def test_csv_has_times_in_iso_8601(command: str, column: str, run: Run) -> None:
 )
 def test_times_relative_to_now(text: str, ago: timedelta) -> None:
     assert abs(datetime.now(UTC) - ago - moment_of(text)) < timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2026-11-20 03:00Z",
+        "2026-11-20 3:0:0 UTC",
+        "2026-11-20T03+00:00",
+        "20261120T030000Z",
+        "26-11-20 03:00:00.0 -0000",
+        "2026/11/20 04:00 +01",
+    ],
+)
+def test_times_have_the_forms_that_conditions_have(text: str) -> None:
+    assert moment_of(text) == datetime(2026, 11, 20, 3, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "value", [0, 1.5, True, (), "0000-00-00", "2026-11-00", "2026-02-30", "4_2", "٢٠٢٦-١١-٢٠"]
+)
+@pytest.mark.parametrize("name", ["start_datetime", "stop_datetime"])
+def test_what_is_no_time(name: str, value: Any) -> None:
+    with pytest.raises(UsageError, match="is not a time; use YYYY-MM-DD"):
+        Filters.of(**{name: value})
+
+
+def test_a_date_is_its_first_moment() -> None:
+    assert moment_of(date(2026, 11, 20)) == moment_of("2026-11-20")
 
 
 def test_times_of_today_and_yesterday() -> None:

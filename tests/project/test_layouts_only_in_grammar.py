@@ -54,7 +54,6 @@ REASONS = {
     "snapshot/snapshot_values.py: value_of_text": "a BIT that a query returns",
     "render/dump/printer.py: print_intvar": "the client prints an unsigned number as a signed one",
     "render/sql/logged_statements.py: xa_rows": "letters in lower case",
-    "render/sql/where.py: _number": "hexadecimal literals",
     "spark/infer.py: _tables": "a size in MiB",
     "sources/remote.py: read_whole": "a size in MiB",
     "values/charsets.py: _characters": "code points of a table of characters",

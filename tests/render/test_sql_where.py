@@ -1,7 +1,9 @@
-"""Conditions on values, as in `sql --where`."""
+"""Conditions on values, as in `sql --where`: their syntax, and where a log leaves their outcome open."""
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -9,34 +11,54 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.sql.where import ConditionValues, parse_where
+from binlog_kaitai.render.sql.where import parse_where
+from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
+from binlog_kaitai.values.schema import Column
 
-COLUMNS: dict[str, ConditionValues] = {
-    "id": ConditionValues(pa.array([1, 2, None, 4], pa.int32())),
-    "big": ConditionValues(
-        pa.array([Decimal(2**64 - 1), Decimal(0), None, Decimal(5)], pa.decimal128(20, 0))
+
+def column(name: str, kind: ColumnType, **facts: Any) -> Column:
+    return Column(0, name, is_named=True, type=kind, **facts)
+
+
+ID = column("id", ColumnType.long, is_unsigned=False)
+UUID = "00000000-0000-0000-0000-00000000000a"
+GENERAL_CI = {"collation_id": 45, "charset": "utf8mb4"}
+
+COLUMNS: dict[str, tuple[Column, pa.Array]] = {
+    "id": (ID, pa.array([1, 2, None, 4], pa.int32())),
+    "sign": (replace(ID, name="sign", is_unsigned=None), pa.array([1, -1, None, 4], pa.int32())),
+    "rate": (column("rate", ColumnType.float), pa.array([0.1, 0.5, None, -1.0], pa.float32())),
+    "plain": (column("plain", ColumnType.float, type_name="float"), pa.array([0.1, 0.5], pa.float32())),
+    "price": (
+        column("price", ColumnType.newdecimal, precision=9, scale=2),
+        pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-3.25")], pa.decimal128(9, 2)),
     ),
-    "price": ConditionValues(
-        pa.array([Decimal("1.50"), Decimal("2.00"), None, Decimal("-3.25")], pa.decimal128(9, 2))
+    "status": (column("status", ColumnType.varchar, **GENERAL_CI), pa.array(["new", "paid", None, "it's"])),
+    "odd name": (column("odd name", ColumnType.varchar, **GENERAL_CI), pa.array(["a", "b", "c", "d"])),
+    "who": (column("who", ColumnType.varchar, **GENERAL_CI), pa.array(["José", "Bob", None, "Иван"])),
+    "any": (column("any", ColumnType.varchar), pa.array(["new", "NEW", None, "old "])),
+    "uuid": (column("uuid", ColumnType.string, type_name="uuid"), pa.array([UUID])),
+    "length": (
+        column("length", ColumnType.time2),
+        pa.array([timedelta(hours=1), timedelta(hours=-2), None, timedelta()], pa.duration("us")),
     ),
-    "rate": ConditionValues(pa.array([0.1, 0.5, None, -1.0], pa.float32())),
-    "status": ConditionValues(pa.array(["new", "paid", None, "it's"])),
-    "odd name": ConditionValues(pa.array(["a", "b", "c", "d"])),
-    "raw": ConditionValues(pa.array([b"\x00\xff", b"ab", None, b""], pa.binary())),
-    "day": ConditionValues(pa.array(["2026-11-20", "0000-00-00", None, "2027-01-01"])),
-    "at": ConditionValues(
-        pa.array(["2026-11-20 00:00:00.000", "2026-11-20 10:00:00.500", None, "2027-01-01 00:00:00.000"]), 3
-    ),
-    "length": ConditionValues(
-        pa.array([timedelta(hours=1), timedelta(hours=-2), None, timedelta()], pa.duration("us"))
-    ),
-}
+}  # fmt: skip
 
 
 def rows(condition: str) -> list[int]:
-    """The rows, from 0, for which the condition is true."""
-    found = parse_where(condition).holds(COLUMNS.__getitem__)
+    """The rows, from 0, for which the condition is true; raises `UsageError` where that is unknown."""
+
+    def evaluate(comparison: Comparison) -> pa.BooleanArray:
+        its, values = COLUMNS[comparison.name]
+        compared = ColumnComparison(its, comparison, f"t.{its.name}")
+        holds, unknown = compared.outcome(values)
+        if unknown is not None:
+            raise compared.unknown_error(values.filter(unknown)[0].as_py())
+        return holds
+
+    found = parse_where(condition).holds(evaluate)
     return [row for row, holds in enumerate(found.to_pylist()) if holds]
 
 
@@ -44,44 +66,22 @@ def rows(condition: str) -> list[int]:
     ("condition", "expected"),
     [
         ("id = 2", [1]),
-        ("id != 2", [0, 3]),
         ("id <> 2 AND id >= 1", [0, 3]),
-        ("id < 1.5", [0]),
-        ("id = 99999999999", []),
-        ("id < 99999999999", [0, 1, 3]),
-        ("id IS NULL", [2]),
         ("id is not null", [0, 1, 3]),
         ("id = NULL", []),
         ("id <=> NULL", [2]),
-        ("id <=> 4", [3]),
-        ("id IN (1, 4, 9)", [0, 3]),
+        ("NOT id <=> 4", [0, 1, 2]),
         ("id NOT IN (1)", [1, 3]),
-        ("id BETWEEN 2 AND 4", [1, 3]),
         ("NOT id BETWEEN 2 AND 4", [0]),
-        ("id = '2'", [1]),
-        ("big = 18446744073709551615", [0]),
-        ("price = 1.5", [0]),
-        ("price < 0", [3]),
-        ("rate = 0.1", [0]),
-        ("status = 'new'", [0]),
-        ("status = 'NEW'", []),
         ("status = 'it''s' OR status = \"paid\"", [1, 3]),
         (r"status = 'it\'s'", [3]),
-        ("status LIKE 'p%'", [1]),
-        ("status NOT LIKE '%e%'", [1, 3]),
         ("status = 'new' OR id = 2 AND status = 'no'", [0]),
         ("(status = 'new' OR id = 2) AND status = 'paid'", [1]),
         ("NOT (status = 'new')", [1, 3]),
         ("`odd name` = 'c'", [2]),
-        ("raw = 0x00FF", [0]),
-        ("raw = 'ab'", [1]),
-        ("day = '0000-00-00'", [1]),
-        ("day >= '2026-12-01'", [3]),
-        ("at = '2026-11-20'", [0]),
-        ("at > '2026-11-20'", [1, 3]),
-        ("at = '2026-11-20 10:00:00.5'", [1]),
-        ("length < '00:30:00'", [1, 3]),
-        ("length = '-02:00:00'", [1]),
+        (f"uuid = '{UUID}'", [0]),
+        ("price = '1.5'", [0]),
+        ("length < '00:30'", [1, 3]),
     ],
 )
 def test_rows_that_match(condition: str, expected: list[int]) -> None:
@@ -96,29 +96,101 @@ def test_columns_of_a_condition() -> None:
     ("condition", "words"),
     [
         ("", "ends where"),
-        ("id", "ends where"),
         ("id = ", "ends where a value is expected"),
         ("id = 1 2", "found '2'"),
         ("id = 1 AND", "ends where"),
         ("(id = 1", "ends where"),
         ("id = status", "expected a value, found 'status'; put text in quotes"),
+        ("id = BINARY 5", "expected text in quotes"),
         ("id ; DROP", "is not valid at '; DROP'"),
         ("id IS 5", "found '5'"),
         ("id = 'open", "is not valid at"),
+        ("(" * 1000 + "id = 1" + ")" * 1000, "nested more than 100 deep"),
+        ("NOT " * 1000 + "id = 1", "nested more than 100 deep"),
+        ("status = '\udce9'", "not valid UTF-8"),
     ],
 )
 def test_what_is_no_condition(condition: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_where(condition)
     assert words in caught.value.reason
+    assert len(caught.value.reason) < 400
 
 
-@pytest.mark.parametrize("condition", ["status = 5", "id = 'x'", "id LIKE '1'", "length = 'x'", "raw = 5"])
-def test_values_that_do_not_compare(condition: str) -> None:
-    with pytest.raises(UsageError):
+@pytest.mark.parametrize(
+    "literal",
+    ["4_2", "nan", "snan", "inf", "", "x", "1e1000000", "1e9999", "9" * 10_000, "0." + "9" * 10_000, "٤٢"],
+)
+@pytest.mark.parametrize("name", ["id", "price", "rate", "length"])
+def test_what_is_no_number(name: str, literal: str) -> None:
+    begin = time.process_time()
+    with pytest.raises(UsageError) as caught:
+        rows(f"{name} = '{literal}'")
+    assert f"t.{name} (" in caught.value.reason
+    assert "; use a " in caught.value.reason
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("status = 5", "use text in quotes"),
+        ("id LIKE '1'", "LIKE is for text"),
+        ("status LIKE 'a\\\\'", "ends with an escape"),
+        ("status > 'José'", "only printable ASCII"),
+        ("any < 'x'", "order of its collation"),
+        ("uuid = 'x'", "as the server prints it"),
+        ("id IN (1, '2')", "numbers and strings"),
+    ],
+)
+def test_literals_without_a_meaning_for_their_column(condition: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
         rows(condition)
 
 
-def test_no_rows_at_all() -> None:
-    nothing: dict[str, Any] = {"id": ConditionValues(pa.array([], pa.int32()))}
-    assert parse_where("id = 1 OR NOT id IS NULL").holds(nothing.__getitem__).to_pylist() == []
+@pytest.mark.parametrize(
+    ("condition", "right", "unknown"),
+    [
+        ("sign = 4", [3], None),
+        ("plain = 0.1", [], None),
+        ("rate > 0.25", [1], None),
+        ("who = 'Bob'", [1], None),
+        ("who LIKE 'B%'", [1], None),
+        ("who = BINARY 'José'", [0], None),
+        ("any = 'old'", None, "'old '"),
+        ("any = BINARY 'new'", [0], None),
+        ("any = 'Bob'", [], None),
+        ("sign = 4294967295", None, "-1"),
+        ("sign > 1", None, "-1"),
+        ("rate = 0.1", None, "0.1"),
+        ("who = 'Jose'", None, "'José'"),
+        ("who LIKE '%e'", None, "'José'"),
+        ("who < 'jose'", None, "'José'"),
+        ("any = 'new'", None, "'NEW'"),
+        ("any LIKE 'new%'", None, "'NEW'"),
+    ],
+)
+def test_what_a_log_leaves_open_is_refused_where_it_decides(
+    condition: str, right: list[int] | None, unknown: str | None
+) -> None:
+    if unknown is None:
+        assert rows(condition) == right
+    else:
+        with pytest.raises(UsageError, match="depends on") as caught:
+            rows(condition)
+        assert f"whether {unknown}" in caught.value.reason
+
+
+def test_the_weights_of_characters_are_those_of_ascii_text_in_an_array_with_an_offset() -> None:
+    its = COLUMNS["who"][0]
+    values = pa.array(["zz", None, "Ab", "b", "a_"]).slice(1)
+    comparison = parse_where("who < 'AC'")
+    holds = comparison.holds(lambda one: ColumnComparison(its, one, "t.who").outcome(values)[0])
+    assert holds.to_pylist() == [None, True, False, False]
+
+
+@pytest.mark.parametrize("condition", ["who < 'a'", "who = 'a'", "who LIKE 'a'", "NOT who IS NULL"])
+def test_no_rows_at_all(condition: str) -> None:
+    its, values = COLUMNS["who"][0], pa.array([], pa.string())
+    holds = parse_where(condition).holds(lambda one: ColumnComparison(its, one, "").outcome(values)[0])
+    assert holds.to_pylist() == []

@@ -33,6 +33,10 @@ class Side(Protocol):
         """Whether the images contain a column."""
         ...
 
+    def is_diff(self, column: Column) -> bool:
+        """Whether the images contain changes of a document (PARTIAL_JSON) instead of its value."""
+        ...
+
     def values(self, column: Column) -> pa.Array:
         """The values of a column as an Arrow array of its type; dates and times as text."""
         ...
@@ -94,6 +98,9 @@ class WalkedSide:
     def has(self, column: Column) -> bool:
         return len(self.rows) > 0 and int(self._walked.starts[column.index][self.rows[0]]) != ABSENT
 
+    def is_diff(self, column: Column) -> bool:
+        return False
+
     def cells(self, column: Column) -> Cells:
         """The cells of a column."""
         starts = self._walked.starts[column.index][self.rows]
@@ -119,6 +126,9 @@ class ReadSide:
 
     def has(self, column: Column) -> bool:
         return bool(self._images) and (column.name in self._images[0] or column.name in self._diffs[0])
+
+    def is_diff(self, column: Column) -> bool:
+        return bool(self._diffs) and column.name in self._diffs[0]
 
     def values(self, column: Column) -> pa.Array:
         kind = arrow_type(column, "text")

@@ -13,10 +13,10 @@ from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
-from binlog_kaitai.render.sql.where import ConditionValues, WhereCondition, parse_where
-from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.render.sql.where import WhereCondition, parse_where
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
 from binlog_kaitai.values.schema import Column, NameSource
 
 #: Maximum number of tables with unknown columns that are named in an error.
@@ -71,6 +71,7 @@ class CriteriaChoice:
         self._wanted = wanted
         self._seen: set[str] = set()
         self._nameless: set[str] = set()
+        self._comparisons: dict[tuple[str, Column, Comparison], ColumnComparison] = {}
 
     def of_group(self, table: Table, group: ChangeGroup) -> ChangeGroup:
         """The selected ones of a group of changes."""
@@ -93,7 +94,10 @@ class CriteriaChoice:
                 takes[:] = False
             else:
                 sides = [side for side in (group.before, group.after) if side is not None]
-                takes &= np.any([self._holds(wanted.where, side, columns) for side in sides], axis=0)
+                name, count = table.schema.full_name, len(group)
+                takes &= np.any(
+                    [self._holds(wanted.where, name, side, count, columns) for side in sides], axis=0
+                )
         return group if takes.all() else group.select(np.flatnonzero(takes))
 
     def of_located(self, table: Table, located: LocatedRows) -> LocatedRows:
@@ -129,14 +133,37 @@ class CriteriaChoice:
             )
         raise UsageError(reason)
 
-    def _holds(self, where: WhereCondition, side: Side, columns: dict[str, Column]) -> Bools:
-        def values(name: str) -> ConditionValues:
-            column = columns[name]
-            is_moment = pa.types.is_timestamp(arrow_type(column))
-            digits = column.fractional_digits if is_moment else None
-            return ConditionValues(side.values(column), digits)
+    def _holds(
+        self, where: WhereCondition, table: str, side: Side, count: int, columns: dict[str, Column]
+    ) -> Bools:
+        """Which of some images match; a comparison with a column that they lack is neither true nor false."""
+        present = {name: columns[name] for name in where.columns if side.has(columns[name])}
+        values = {name: side.values(one) for name, one in present.items() if not side.is_diff(one)}
+        doubts = list[tuple[Comparison, pa.BooleanArray]]()
 
-        return np.asarray(pc.fill_null(where.holds(values), False))
+        def evaluate(comparison: Comparison) -> pa.BooleanArray:
+            name = comparison.name
+            if name not in values:
+                return pa.nulls(count, pa.bool_())
+            holds, unknown = self._prepared(table, columns[name], comparison).outcome(values[name])
+            if unknown is not None:
+                doubts.append((comparison, unknown))
+            return holds
+
+        holds = where.holds(evaluate)
+        for comparison, unknown in doubts:
+            rows = pc.indices_nonzero(pc.and_(unknown, pc.is_null(holds)))
+            if len(rows):
+                name = comparison.name
+                value = values[name][rows[0].as_py()].as_py()
+                raise self._prepared(table, columns[name], comparison).unknown_error(value)
+        return np.asarray(pc.fill_null(holds, False))
+
+    def _prepared(self, table: str, column: Column, comparison: Comparison) -> ColumnComparison:
+        key = (table, column, comparison)
+        if key not in self._comparisons:
+            self._comparisons[key] = ColumnComparison(column, comparison, f"{table}.{column.name}")
+        return self._comparisons[key]
 
 
 def _named(table: Table, names: Iterable[str]) -> dict[str, Column]:
