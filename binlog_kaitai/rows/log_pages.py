@@ -172,14 +172,12 @@ class RowsPage:
     """The selected rows events of one block.
 
     `chosen`: int64 array, numbers of the events in `images`, in log order.
-    `others`: if logs are read past a stop, the same for those not chosen, without those rolled back.
     `gtids`: the GTIDs in force in the block.
     `markers`, `marker_times`: the events that begin a transaction, and the result of `CommitTimes`.
     `first_numbers`: int64 array, for each event in `images`, the number of its first row.
     `wanted`: bool array, which events of the block match the filters on header and GTID.
     `limit`: number of the first event of the block at or after a stop position or damage; else the number of
     events.
-    `is_past`: a stop is before the block.
     `origins`: JSON values of each event of the block, for the requested names of `Origins`.
     `era`: see `rows.sequences`.
     """
@@ -187,7 +185,6 @@ class RowsPage:
     block: Block
     images: Images
     chosen: NDArray[np.int64]
-    others: NDArray[np.int64]
     pool: Pool
     gtids: Gtids
     markers: Markers
@@ -195,9 +192,15 @@ class RowsPage:
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
     limit: int
-    is_past: bool
     origins: dict[str, TextColumn]
     era: int
+
+    @property
+    def others(self) -> Ints:
+        """The same as `chosen` for the other events, without those that were rolled back."""
+        others = np.delete(np.arange(len(self.images)), self.chosen)
+        is_out = self.block.rolled_back
+        return others if is_out is None else others[~is_out[self.images.rows[others]]]
 
     @cached_property
     def headers(self) -> Gathered:
@@ -330,7 +333,6 @@ class RowsPages(LogPages[RowsPage]):
         for row, error in state.tables.failures:
             failures.setdefault(row, error)
         firsts = state.numbers.first(images)
-        is_past = selection.is_over
         wanted = selection.of(block, filtered)
         limit = min([selection.limit, *failures])
         selection.is_over &= limit == selection.limit  # not at damage before the stop
@@ -341,27 +343,9 @@ class RowsPages(LogPages[RowsPage]):
             chosen = self._by_name(images, chosen)
         if self._left_out is not None:
             chosen = self._left_out.without(images, chosen)
-        others = np.zeros(0, dtype=np.int64)
-        if self._past_stop is not None:
-            others = np.delete(np.arange(len(images)), chosen)
-            if block.rolled_back is not None:
-                others = others[~block.rolled_back[images.rows[others]]]
         origins = state.origins.columns(block, pool)
         page = RowsPage(
-            block,
-            images,
-            chosen,
-            others,
-            pool,
-            gtids,
-            markers,
-            times,
-            firsts,
-            wanted,
-            limit,
-            is_past,
-            origins,
-            self._era,
+            block, images, chosen, pool, gtids, markers, times, firsts, wanted, limit, origins, self._era
         )
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)

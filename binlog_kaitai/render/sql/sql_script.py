@@ -152,7 +152,7 @@ class SqlScript:
         with closing(Stack()) as self._spool:
             for page in self._pages:
                 with page.block.held():
-                    for lines, numbers in () if page.is_past else self._portions(page):
+                    for lines, numbers in self._portions(page) if page.limit else ():
                         self._put(page.block, lines, numbers)
                     self._see(page)
             note = self._cut_off()
