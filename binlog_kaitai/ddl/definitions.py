@@ -169,11 +169,11 @@ class Definitions:
         """The tables that the log has defined so far and not dropped."""
         return iter(list(self._store.tables.values()))
 
-    def foreign_keys(self) -> Iterator[tuple[TableDefinition, ForeignKey]]:
+    def foreign_keys(self) -> list[tuple[TableDefinition, ForeignKey]]:
         """All foreign keys that are known, with their tables."""
         store = self._store
         tables = filter(None, map(store.find, {**store.from_file, **store.tables}))
-        return ((table, one) for table in tables for one in table.foreign_keys)
+        return [(table, one) for table in tables for one in table.foreign_keys]
 
     @property
     def notes(self) -> list[str]:

@@ -11,6 +11,7 @@ place         the plan of the current batch: where the pipeline continues
 batches       commits batches, table by table; the interface of a table format
 changes       the changes that make up a table, as Arrow
 state_tables  the contents of tables, kept up to date
+cascades      tables that foreign keys change without a log of it
 lineage       which changes make up a table, across TRUNCATE, DROP and RENAME
 rules         what is left out, masked and renamed
 preview       what a pipeline would load

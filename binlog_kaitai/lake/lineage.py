@@ -228,6 +228,8 @@ class Lineage:
             return not self._all_unclear
         if one.kind == EffectKind.UNNAMED:
             return self._unnamed.get(one.table, "") == one.reason
+        if one.kind == EffectKind.UNCLEAR and one.table_name:
+            return self.unclear.get(one.table) == one.reason
         if one.kind == EffectKind.COMPUTED:
             return one.table in self.computed and self._names(one) <= self.computed[one.table][1]
         keys = self.keyed(one.table)

@@ -18,6 +18,7 @@ from binlog_kaitai.ddl.lexer import may_replace
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
 from binlog_kaitai.lake import STATEMENTS, VIEWS
+from binlog_kaitai.lake.cascades import cascades
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
@@ -104,17 +105,19 @@ def write_lake(
         source: Source, span: Span, **options: Any
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         chosen, all_tables = Filters.of(table=list(tables), **options), Filters.of(**options)
+        known = definitions_at(span)
         pages = RowsPages(
             source,
             chosen,
-            definitions=definitions_at(span),
+            definitions=known,
             era=span.era,
             every_block=True,
             origins=[STATEMENT],
         )
-        definitions, lacking = definitions_at(span), set[tuple[str, str]]()
+        definitions, lacking, references = definitions_at(span), set[tuple[str, str]](), known.foreign_keys()
         for page in pages:
-            written.effects += statements_in_payloads(page)
+            earlier, references = references, known.foreign_keys()
+            written.effects += (*statements_in_payloads(page), *cascades(page, earlier, references))
             error = None
             try:
                 yield from _changes(page, batches_of, written, lacking, zero_dates, rules)

@@ -22,6 +22,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
+from binlog_kaitai.lake.cascades import cascades
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
 from binlog_kaitai.lake.write import (
@@ -309,7 +310,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
     definitions = Definitions()
     if options.ddl is not None:
         definitions.load(options.ddl)
-    watch = _Watch(definitions)
+    watch, references = _Watch(definitions), definitions.foreign_keys()
     try:
         for page in pages:
             file = page.block.file
@@ -321,7 +322,9 @@ def lineage_of(options: ReadOptions) -> Lineage:
                 # Times have the same value with more digits, unless they are read as text.
                 if options.zero_dates == "text" or effect.kind != EffectKind.MORE_DIGITS:
                     effects[file].append(Entry.of(effect, 0, log))
-            effects[file] += (Entry.of(one, 0, log) for one in statements_in_payloads(page))
+            earlier, references = references, definitions.foreign_keys()
+            changed = (*statements_in_payloads(page), *cascades(page, earlier, references))
+            effects[file] += (Entry.of(one, 0, log) for one in changed)
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):

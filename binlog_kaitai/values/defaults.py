@@ -8,10 +8,11 @@ Only literals with the same meaning in every session are converted: a TIMESTAMP 
 from __future__ import annotations
 
 import re
-import struct
 from collections.abc import Callable
 from datetime import date, datetime
 from decimal import Decimal
+
+import numpy as np
 
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
@@ -20,7 +21,6 @@ from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)", re.ASCII)
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d(?: \d\d:\d\d:\d\d)?", re.ASCII)
 _WORDS = {"TRUE": "1", "FALSE": "0"}
 
 
@@ -36,70 +36,56 @@ def default_of(column: Column) -> Value:
     literal = column.default
     if literal is not None and (literal.upper() == "NULL" or (not literal and column.is_nullable)):
         return None
-    if not literal or column.is_generated is not False:
+    is_string = literal is not None and literal[:1] == "'"
+    if not literal or column.is_generated is not False or column.kind not in _CONVERSIONS:
         raise UnknownDefaultError
-    is_string = literal[0] == "'"
     text = literal[1:-1].replace("''", "'") if is_string else _WORDS.get(literal.upper(), literal)
-    is_fitting = is_string if column.kind in _TEXTS else not (is_string and column.kind is Kind.BIT)
-    if column.kind not in _CONVERSIONS or not is_fitting:
+    if not (is_string if column.kind in _OF_STRINGS else _NUMBER.fullmatch(text)):
         raise UnknownDefaultError
     try:
         return _CONVERSIONS[column.kind](text, column)
-    except (ValueError, ArithmeticError, struct.error) as error:
+    except (ValueError, ArithmeticError) as error:
         raise UnknownDefaultError from error
 
 
-def _decimal(text: str, column: Column) -> Decimal:
-    if not _NUMBER.fullmatch(text):
-        raise ValueError(text)
-    number = Decimal(text)
-    scaled = number.quantize(Decimal(1).scaleb(-(column.scale or 0)))
-    if scaled != number:  # the server rounds it
-        raise ValueError(text)
-    return scaled
+def _exactly(value: Value, is_exact: bool) -> Value:
+    """The value, unless the server would convert the literal to another one."""
+    if not is_exact:
+        raise ValueError(value)
+    return value
 
 
-def _float(text: str, column: Column) -> float:
-    if not _NUMBER.fullmatch(text) or "(" in (column.type_name or "("):  # which has decimal digits
-        raise ValueError(text)
-    kind = "f" if column.kind is Kind.FLOAT else "d"
-    number: float = struct.unpack(kind, struct.pack(kind, float(text)))[0]
-    return number
+def _decimal(text: str, column: Column) -> Value:
+    number = Decimal(text).quantize(Decimal(1).scaleb(-(column.scale or 0)))
+    return _exactly(int(number) if column.kind is Kind.INTEGER else number, number == Decimal(text))
 
 
-def _string(text: str, column: Column) -> str | bytes:
+def _float(text: str, column: Column) -> Value:
+    value = float(np.float32(text)) if column.kind is Kind.FLOAT else float(text)
+    return _exactly(value, column.type_name in ("float", "double"))  # not with numbers of digits
+
+
+def _string(text: str, column: Column) -> Value:
     is_cut = column.kind is Kind.CHAR and (text.endswith(" ") or column.charset == BINARY)  # or padded
-    if (column.charset is None and not text.isascii()) or is_cut or has_own_text(column):
-        raise ValueError(text)
-    return text.encode("ascii") if column.charset == BINARY else text
+    is_same = text.isascii() or column.charset not in (None, BINARY)
+    value = text.encode() if column.charset == BINARY else text
+    return _exactly(value, is_same and not is_cut and not has_own_text(column))
 
 
-def _members(text: str, column: Column) -> str:
+def _members(text: str, column: Column) -> Value:
     members, chosen = column.members or (), text.split(",") if column.kind is Kind.SET else [text]
-    if not {*chosen} <= {*members}:  # the server compares them by collation
-        raise ValueError(text)
-    return ",".join(member for member in members if member in chosen)
+    return _exactly(",".join(one for one in members if one in chosen), {*chosen} <= {*members})
 
 
-def _moment(text: str, column: Column) -> date | datetime:
-    if not _MOMENT.fullmatch(text):
-        raise ValueError(text)
-    moment = datetime.fromisoformat(text)
-    if column.kind is Kind.DATE and (moment.hour, moment.minute, moment.second) != (0, 0, 0):
-        raise ValueError(text)
-    return moment.date() if column.kind is Kind.DATE else moment
-
-
-_TEXTS = STRINGS | {Kind.ENUM, Kind.SET, Kind.DATE, Kind.DATETIME}
 _CONVERSIONS: dict[Kind, Callable[[str, Column], Value]] = {
-    Kind.INTEGER: lambda text, column: int(_decimal(text, column)),
+    Kind.INTEGER: _decimal,
     Kind.DECIMAL: _decimal,
     Kind.FLOAT: _float,
     Kind.DOUBLE: _float,
     Kind.ENUM: _members,
     Kind.SET: _members,
-    Kind.DATE: _moment,
-    Kind.DATETIME: _moment,
-    Kind.BIT: lambda text, column: int(text[2:-1], 2) if text[1:2] == "'" else int(text),
+    Kind.DATE: lambda text, column: _exactly(date.fromisoformat(text), "-" in text),
+    Kind.DATETIME: lambda text, column: _exactly(datetime.fromisoformat(text), len(text) in (10, 19)),
     **dict.fromkeys(STRINGS, _string),
 }
+_OF_STRINGS = STRINGS | {Kind.ENUM, Kind.SET, Kind.DATE, Kind.DATETIME}

@@ -6,6 +6,9 @@ The logs in `logs`, each of one table `w.t`, are of MySQL 9.7.4, MariaDB 10.11.1
   columns, UPDATEs of `a`, `n` and the key; binlog_row_image MINIMAL and FULL, in MySQL with names
 - `keyless`: a virtual column and no key; FULL
 - `replace`: as `minimal`, then a REPLACE that an update is logged for
+- `cascade`, also of MySQL 8.0.15: `p` (id PRIMARY KEY, k UNIQUE, n), `t` (id, p, k) with the foreign keys p,
+  REFERENCES p (id) ON DELETE CASCADE, and k, REFERENCES p (k) ON UPDATE CASCADE; an UPDATE of `n` (of `t` in
+  `delete`), then what the name says: a DELETE, an UPDATE of the key, or of `n`
 
 The contents are the server's SELECT.
 """
@@ -97,6 +100,25 @@ def test_without_a_definition(log: str, tmp_path: Path) -> None:
         "minimal-mariadb-11.8": "images of updates lack c2, c3, c4, c5, c6, c7, c8, c9, c10; whether the",
         "full-mariadb-11.8": "images of updates lack c3, c4; whether the server computes these columns",
     }[log] in reason
+
+
+CHILDREN = [{"id": 1, "p": 1, "k": 1}, {"id": 2, "p": 2, "k": 2}, {"id": 3, "p": 2, "k": 3}]
+CASCADES = {"delete": CHILDREN[:1], "key": [*CHILDREN[:2], {"id": 3, "p": 2, "k": 30}], "other": CHILDREN}
+
+
+@pytest.mark.parametrize("tables", [(), ("w.t",)], ids=["all tables", "without the parent"])
+@pytest.mark.parametrize("change", CASCADES)
+@pytest.mark.parametrize("server", ["mysql-9.7", "mysql-8.0", "mariadb-11.8"])
+def test_what_foreign_keys_change(server: str, change: str, tables: tuple[str, ...], tmp_path: Path) -> None:
+    """MySQL logs it since 9.6; with other servers, the state of a table depends on changes of its parent."""
+    log = LOGS / f"cascade_{change}-{server}.000001"
+    refused = run(tmp_path, [log], 300, views=["changes"], tables=tables)
+    if server == "mysql-9.7" or change == "other":
+        assert not refused
+        assert state(tmp_path) == CASCADES[change]
+    else:
+        reason = "a foreign key changes its rows with those of w.p, and the server does not log it"
+        assert refused == {"w.t": reason}
 
 
 @pytest.mark.parametrize(

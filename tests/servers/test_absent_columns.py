@@ -46,7 +46,6 @@ COLUMNS = (
     "set_ SET('x', 'y') DEFAULT 'x,y'",
     "date_ DATE DEFAULT '2026-02-03'",
     "datetime_ DATETIME(3) DEFAULT '2026-02-03 04:05:06'",
-    "bit_ BIT(3) DEFAULT b'101'",
     "stamp TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP",
     "updated DATETIME NULL ON UPDATE CURRENT_TIMESTAMP",
     "t TEXT",
