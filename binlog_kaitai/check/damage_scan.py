@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Unpack
 import numpy as np
 
 from binlog_kaitai.check.damaged_bodies import Bodies, check_images
+from binlog_kaitai.check.series_check import SeriesCheck
 from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.framing import MAGIC
@@ -21,14 +22,14 @@ from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.core.spans import PREVIOUS_TYPES
-from binlog_kaitai.core.transactions import mariadb_gtid
+from binlog_kaitai.core.transactions import GTID_TYPES, mariadb_gtid
 from binlog_kaitai.errors import AnotherLogError, BinlogError, FramingError, GrammarError, reading
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, find_drifts
-from binlog_kaitai.log.boundaries import Boundaries
+from binlog_kaitai.log.boundaries import Boundaries, QuiescentPoints
 from binlog_kaitai.log.gaps import TO_THE_END, AroundDamage, Gap
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.log_end import EndKind
@@ -264,6 +265,7 @@ class _Scan:
         report = self._report
         report.transactions += self._count(block, damages)
         add_gtids(report.gtids, block)
+        report.open_gtid = _open_gtid(block, report.open_gtid)
 
     def _count(self, block: Block, damages: list[BinlogError]) -> int:
         """Number of transactions that begin in a block; events that cannot be decoded are damage instead."""
@@ -312,6 +314,20 @@ def _size(item: Block | Gap) -> int:
     return int(item.sizes.sum()) if isinstance(item, Block) else 0
 
 
+def _open_gtid(block: Block, before: str | None) -> str | None:
+    """The GTID of the transaction that is not complete at the end of a block; `before`: at its start."""
+    if not len(block):
+        return before
+    start = max((int(block.rows_of(kind)[-1]) for kind in GTID_TYPES if kind in block.counts), default=0)
+    last = block.part(start, len(block))
+    try:
+        if QuiescentPoints().of(last)[-1] == len(last):
+            return None
+        return block.event(start).stated_gtid or before
+    except BinlogError:
+        return None
+
+
 def _first_drift(block: Block) -> int | None:
     """Difference between position and offset of the first event that has a position."""
     for row in range(len(block)):
@@ -334,23 +350,6 @@ def _row_of(block: Block, error: BinlogError) -> int:
     return int(np.searchsorted(block.positions, error.position or 0, side="right")) - 1
 
 
-class Coverage:
-    """The GTIDs covered by the logs so far, for finding GTIDs missing before the next one."""
-
-    def __init__(self) -> None:
-        self._gtids: GtidSet | None = None
-
-    def take(self, report: Report) -> None:
-        """Process the report of the next log and set its `missing_before`."""
-        if report.previous_gtids is None:
-            return
-        if self._gtids is not None:
-            report.missing_before = report.previous_gtids.without(self._gtids)
-        self._gtids = self._gtids or GtidSet()
-        self._gtids.update(report.previous_gtids)
-        self._gtids.update(report.gtids)
-
-
 class VerifyOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):
     """Of :func:`verify`."""
 
@@ -364,8 +363,8 @@ def verify(
 ) -> Iterator[Report]:
     """Check logs for damage, like the command ``verify``.
 
-    Checks frames, positions, checksums, bodies, rows and the continuity of GTIDs. Damage does not raise an
-    error; it is part of the report.
+    Checks frames, positions, checksums, bodies, rows, and whether each log continues the one before it in its
+    series. Damage does not raise an error; it is part of the report.
 
     Parameters
     ----------
@@ -403,12 +402,12 @@ def _reports(
     progress: Callable[[Source, int], object],
     threads: int | None,
 ) -> Iterator[Report]:
-    coverage = Coverage()
+    series = SeriesCheck(sources)
     for source in sources:
 
         def advance(position: int, source: Source = source) -> None:
             progress(source, position)
 
         report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=threads)
-        coverage.take(report)
+        series.take(report)
         yield report

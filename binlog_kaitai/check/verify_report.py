@@ -9,6 +9,7 @@ from binlog_kaitai.errors import BinlogError, DamagedError, EncryptedError, NotA
 from binlog_kaitai.log.checksum_runs import STATUSES
 from binlog_kaitai.log.gaps import Gap, add_gap
 from binlog_kaitai.log.log_end import End
+from binlog_kaitai.log.series import Continuity
 
 #: Damages beyond this number are counted, but not kept.
 MAX_DAMAGES = 1000
@@ -52,7 +53,15 @@ class Report:
     gtids : GtidSet
         The GTIDs of its transactions.
     missing_before : GtidSet
-        GTIDs of `previous_gtids` that are in none of the logs checked before.
+        GTIDs of `previous_gtids` that are in none of the logs of its series checked before.
+    open_gtid : str or None
+        The GTID of the last transaction if the log ends within it.
+    gap_before : Continuity or None
+        What is missing between the log of its series checked before and this one: `reason`, `missing` (names
+        of logs) and `gtids`; None if nothing shows that something is.
+    is_half_copy : bool
+        The log was copied while the server wrote it: it is marked as in use, but a later log of its series
+        was checked, too, and the mark is not left from a crash.
     formats : list of (int, bytes)
         Format description events after the first event, each with its offset.
     invalid : set of int
@@ -74,6 +83,9 @@ class Report:
     previous_gtids: GtidSet | None = None
     gtids: GtidSet = field(default_factory=GtidSet)
     missing_before: GtidSet = field(default_factory=GtidSet)
+    open_gtid: str | None = None
+    gap_before: Continuity | None = None
+    is_half_copy: bool = False
     formats: list[tuple[int, bytes]] = field(default_factory=list)
     invalid: set[int] = field(default_factory=set)
 
@@ -81,6 +93,11 @@ class Report:
     def is_ok(self) -> bool:
         """Whether the file was checked to its end and has no damage."""
         return not self.damage_count and self.not_checked is None
+
+    @property
+    def lacks_transactions(self) -> bool:
+        """Whether transactions may be missing after a log's end, or before its start, in its series."""
+        return self.gap_before is not None or self.is_half_copy
 
     def add(self, error: BinlogError, stop: int | None = None) -> None:
         """Add a damage; the events from its position to `stop` are lost.

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bool) -> None:
     """Check logs for damage.
 
-    Checks event boundaries, positions, checksums, bodies, rows and the continuity of GTIDs. Prints a summary
-    and lists all damage. Exits 1 if a log is damaged, else 2 if a file could not be
-    checked: its key is missing, or it is not a binary log. GTID gaps within a log and between the given logs
-    are reported but do not count as damage. With --format json, each line is one
-    file's report.
+    Checks event boundaries, positions, checksums, bodies, rows, and whether each log continues the one before
+    it in its series (folder, name, server). Prints a summary and lists all damage. Exits 1 if a log is
+    damaged; else 2 if a file could not be checked: its key is missing, or it is not a binary log; else 3 if
+    logs are missing between the given ones, or one is a half copy. GTID gaps within a log are reported but do
+    not count as damage. With --format json, each line is one file's report.
 
     In logs without checksums, every body and row is checked; in logs with checksums, all bodies of rare event
     types and the first ones of common types. --thorough checks every body and row, and finds everything that
@@ -42,21 +42,23 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
       binlog-kaitai verify /var/lib/mysql/binlog.index
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
-    from binlog_kaitai.check.damage_scan import Coverage, scan
+    from binlog_kaitai.check.damage_scan import scan
+    from binlog_kaitai.check.series_check import SeriesCheck
     from binlog_kaitai.log.series import SeriesDefinitions
     from binlog_kaitai.render.check_reports import counted, report_lines, report_object
     from binlog_kaitai.sources.source import resolve
 
-    damage_count = not_checked = 0
+    damage_count = not_checked = incomplete = 0
     logs = resolve(sources)
-    definitions, coverage = SeriesDefinitions(logs), Coverage()
+    definitions, series = SeriesDefinitions(logs), SeriesCheck(logs)
     for source in logs:
         with progress_over() as progress:
             advance = partial(progress, source)
             report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)
         damage_count += report.damage_count
         not_checked += report.not_checked is not None
-        coverage.take(report)
+        series.take(report)
+        incomplete += report.lacks_transactions
         if output == "json":
             print_json(to_json(report_object(report)))
             continue
@@ -66,8 +68,10 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
         warn(f"not checked: {counted(not_checked, 'file')}")
     if damage_count:
         warn(f"damage in {counted(damage_count, 'place')}")
-    if damage_count or not_checked:
-        sys.exit(1 if damage_count else 2)
+    if incomplete:
+        warn(f"not all transactions of the series are there: see {counted(incomplete, 'log')}")
+    if damage_count or not_checked or incomplete:
+        sys.exit(1 if damage_count else 2 if not_checked else 3)
 
 
 @click.command()

@@ -203,8 +203,8 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     """Find the log and position of a time or a GTID.
 
     Prints the first transaction that starts at or after the time, or that has the GTID (or one of a set), as
-    `transactions` prints it. Only the headers of the other logs are read. The logs must be of one server, in
-    order. Exits 2 if there is no such transaction.
+    `transactions` prints it: one for each server whose logs are given, in order. Only the headers of other
+    logs are read. Exits 2 if there is no such transaction.
 
     TIME is as in --start-datetime: '2026-11-20 03:00:00' (local, or with a time zone), 'yesterday 03:00',
     -2h.
@@ -216,18 +216,22 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
       binlog-kaitai find a40b4242-e518-11f1-9090-02fc00000001:77 binlog.*
     """
     from binlog_kaitai.render.listings import transaction_writer
-    from binlog_kaitai.sources.source import resolve
+    from binlog_kaitai.sources.source import by_server, resolve
     from binlog_kaitai.views.transactions_view import write_transactions
 
     logs = resolve(sources)
     filters, gtids = _target(target)
+    groups = [logs]
     if all(log.path is not None for log in logs):  # others can be opened only once
-        logs = _from_time(logs, filters.start_timestamp or 0) if gtids is None else _with_gtids(logs, gtids)
+        time = filters.start_timestamp or 0
+        groups = list(by_server(logs).values())
+        groups = [_from_time(of, time) if gtids is None else _with_gtids(of, gtids) for of in groups]
     stdout = text_output(is_table=output == "table")
     write, count = transaction_writer(output, stdout), 0
-    for lines in write_transactions(logs, filters, limit=1) if logs else ():
-        write(lines)
-        count += 1
+    for logs in filter(None, groups):
+        for lines in write_transactions(logs, filters, limit=1):
+            write(lines)
+            count += 1
     stdout.flush()
     if not count:
         raise UsageError(f"no transaction {'at or after' if gtids is None else 'of'} {target} in these logs")

@@ -113,16 +113,32 @@ keys = all_of(
 
 
 def sources(command: Command) -> Command:
-    """Add the argument `SOURCE...`, and the options for keys; stdout may not be one of the sources."""
+    """Add the argument `SOURCE...`, and the options for keys.
+
+    Stdout may not be one of the sources; a warning says if these are logs of several servers.
+    """
 
     @wraps(command)
     def checked(*arguments: object, sources: tuple[str, ...], **options: object) -> object:
         with suppress(OSError):  # stdout may be closed
             if stat.S_ISREG(os.fstat(_STDOUT).st_mode):
                 refuse_inputs("/dev/stdout", sources)
+        with suppress(BinlogError, OSError):  # reported where they are read
+            _note_servers(sources)
         return command(*arguments, sources=sources, **options)
 
     return paths("sources", metavar="SOURCE...")(keys(cast(Command, checked)))
+
+
+def _note_servers(paths: tuple[str, ...]) -> None:
+    from binlog_kaitai.sources.source import by_server, resolve
+
+    if any(path == "-" or is_url(path) for path in paths):  # reads once, or far away
+        return
+    logs = resolve(paths)
+    if len(logs) > 1 and len(groups := by_server(logs)) > 1:
+        found = (f"{of_server[0].name} of server {number}" for number, of_server in groups.items())
+        say(f"warning: the logs are of several servers: {', '.join(found)}; not merged by time", err=True)
 
 
 def number(text: str) -> int:

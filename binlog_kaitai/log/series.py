@@ -37,8 +37,8 @@ from binlog_kaitai.values.schema import is_mariadb
 #: Events that a server writes at the end of a log; none of them is longer, in bytes.
 _ENDS, _LONGEST_END = (EventType.rotate_event, EventType.stop_event), 600
 
-#: Number of missing logs that are named one by one.
-_MOST_NAMED = 3
+#: Number of missing logs that a message names, and that are named at all.
+_MOST_SHOWN, _MOST_NAMED = 3, 1000
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,8 @@ class Continuity(NamedTuple):
     """What is known between two consecutive logs of a series.
 
     `reason`: what shows it: the end of a sentence that begins with the name of the later log.
-    `missing`: names of the missing logs, as far as they are known; at most the first few.
+    `missing`: names of the missing logs, as far as they are known; at most the first 1,000. Between
+    contiguous logs, those that contain no transactions.
     `gtids`: the missing transactions, as far as they are known.
     """
 
@@ -184,11 +185,12 @@ def continuity(
             return Continuity(Link.GAP, reason, gtids=lost)
         shown = "ROTATE_EVENT" if before.next_number == end else "number"
         return Continuity(Link.CONTIGUOUS, f"is the next log by the {shown} of {before.file_name}")
-    if is_complete:
-        return Continuity(Link.CONTIGUOUS, f"has no GTIDs between it and {before.file_name}")
     if end < start:
         return Continuity(Link.GAP, f"does not follow {before.file_name}, by its number", gtids=lost or None)
     missing = _names(before, start, end)
+    if is_complete:
+        reason = f"has no GTIDs between it and {before.file_name}; {_listed(missing, end - start)} missing"
+        return Continuity(Link.CONTIGUOUS, reason, missing)
     reason = f"does not continue where {before.file_name} ends: {_listed(missing, end - start)} missing"
     if lost:
         reason += f"; no available log contains {lost}"
@@ -241,8 +243,9 @@ def _names(before: LogEnds, start: int, end: int) -> tuple[str, ...]:
 
 
 def _listed(names: Sequence[str], count: int) -> str:
-    more = f" and {count - len(names)} more" if count > len(names) else ""
-    return f"{', '.join(names)}{more} {'is' if count == 1 else 'are'}"
+    shown = names[:_MOST_SHOWN]
+    more = f" and {count - len(shown)} more" if count > len(shown) else ""
+    return f"{', '.join(shown)}{more} {'is' if count == 1 else 'are'}"
 
 
 def continuity_of(before: Source, after: Source) -> Continuity:

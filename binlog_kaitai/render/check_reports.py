@@ -38,8 +38,12 @@ def report_object(report: Report) -> dict[str, object]:
         "end_position": end.position if end else None,
         "previous_gtids": _set_text(report.previous_gtids),
         "gtids": _set_text(report.gtids),
+        "open_gtid": report.open_gtid,
         "gaps": report.gaps(),
         "missing_before": _set_text(report.missing_before),
+        "gap_before": report.gap_before.reason if report.gap_before else None,
+        "missing_logs": list(report.gap_before.missing) if report.gap_before else [],
+        "half_copy": report.is_half_copy,
         "damage_count": report.damage_count,
         "damages": [_object(error) for error in report.damages],
         "not_checked": None if report.not_checked is None else _object(report.not_checked),
@@ -49,6 +53,10 @@ def report_object(report: Report) -> dict[str, object]:
 def report_lines(report: Report) -> Iterator[str]:
     """The report on one log as lines of text."""
     yield f"{report.file}: {_state(report)}"
+    if report.gap_before is not None:
+        yield f"  gap before it: it {report.gap_before.reason}"
+    if report.is_half_copy:
+        yield "  a half copy: marked as in use, but a later log follows; copy it again"
     inner = f" and {report.inner_events:,} in compressed transactions" if report.inner_events else ""
     counts = counted(report.events, "event") + inner, counted(report.transactions, "transaction")
     yield f"  {counted(report.size, 'byte')}, {', '.join(counts)}"
@@ -66,6 +74,8 @@ def report_lines(report: Report) -> Iterator[str]:
         yield f"  missing from earlier logs: {report.missing_before}"
     if report.gtids:
         yield f"  GTIDs: {report.gtids}"
+    if report.open_gtid is not None:
+        yield f"  ends within the transaction: {report.open_gtid}"
     for source, gaps in report.gaps().items():
         yield f"  gaps in {source}: {ranges_text(gaps, ', ')}"
     for error in report.damages:
@@ -81,7 +91,7 @@ def _state(report: Report) -> str:
         return f"DAMAGED in {counted(report.damage_count, 'place')}"
     match report.not_checked:
         case None:
-            return "ok"
+            return "ok, BUT ITS SERIES IS NOT COMPLETE" if report.lacks_transactions else "ok"
         case EncryptedError():
             return "NOT CHECKED: encrypted"
         case NotABinlogError():

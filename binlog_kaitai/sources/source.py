@@ -139,9 +139,25 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
     binary logs, by index file if there is exactly one, and those of later eras, see `eras`); a ``.index``
     file; a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an
     open binary file; or several of these.
+    A log that is given again, by whatever path, is read once.
     `keys`: where to find the keys of encrypted logs, besides the environment.
     Raises `SourceError`: no file was found, or none that is a binary log.
     """
+    logs: dict[object, Source] = {}
+    for log in _resolved(source, keys):
+        logs.setdefault(_identity(log), log)
+    return list(logs.values())
+
+
+def _identity(log: Source) -> object:
+    """Equal for sources of the same bytes: through links, or of a log and its compressed copy."""
+    if log.path is None:
+        return id(log)
+    path = log.path if remote.is_url(log.path) else os.path.realpath(log.path)
+    return log_name(path), log.span
+
+
+def _resolved(source: SourceLike | Iterable[SourceLike], keys: Keys | None) -> list[Source]:
     if isinstance(source, Source):
         return [source]
     if isinstance(source, (bytes, bytearray, memoryview)):
@@ -157,7 +173,7 @@ def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None)
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
-    return [log for part in source for log in resolve(part, keys)]
+    return [log for part in source for log in _resolved(part, keys)]
 
 
 def _logs_of_later_eras(archive: str, keys: Keys | None) -> Iterator[Source]:
@@ -185,10 +201,21 @@ def _gtids_before(log: Source) -> GtidSet:
     return header_of(log).previous or GtidSet()
 
 
-def header_of(log: Source) -> LogHeader:
+def header_of(log: Source, *, reads_gtids: bool = True) -> LogHeader:
     """The header of a log, which is opened for it."""
     with reading(log.name), log.open() as stream:
-        return read_log_header(stream, log.name)
+        return read_log_header(stream, log.name, reads_gtids=reads_gtids)
+
+
+def by_server(logs: Iterable[Source]) -> dict[int | None, list[Source]]:
+    """Logs by the server ID in their first event.
+
+    Raises `BinlogError`: the start of a log cannot be read.
+    """
+    groups: dict[int | None, list[Source]] = {}
+    for log in logs:
+        groups.setdefault(header_of(log, reads_gtids=False).server_id, []).append(log)
+    return groups
 
 
 def _paths_of(path: str) -> list[str]:

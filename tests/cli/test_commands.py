@@ -224,7 +224,7 @@ def test_verify_says_what_is_fine(run: Run) -> None:
 def test_verify_reports_what_a_missing_log_contained(run: Run) -> None:
     first, _, third = ROTATE.logs[:3]
     done = run("verify", "--format", "json", first, third)
-    assert done.returncode == 0
+    assert done.returncode == 3
     reports = [json.loads(line) for line in done.stdout.splitlines()]
     (between,) = run("verify", "--format", "json", ROTATE.logs[1]).stdout.splitlines()
     assert reports[1]["missing_before"] == json.loads(between)["gtids"] != ""
