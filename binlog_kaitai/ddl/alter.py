@@ -1,8 +1,8 @@
 """Applies ALTER TABLE to a table definition.
 
 Columns are ordered as the server does it (sql/sql_table.cc, `mysql_prepare_alter_table`): first the existing
-columns in their order, without those dropped or moved, changed ones in place; then the new and the moved
-ones, in the order of the statement.
+columns in their order, without those dropped, changed ones in place; then the new ones come, and others move,
+in the order of the statement. AFTER means the names after it.
 """
 
 from __future__ import annotations
@@ -21,13 +21,15 @@ from binlog_kaitai.ddl.elements import (
     read_key,
     read_new_name,
     with_period,
-    without_period,
 )
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, split
-from binlog_kaitai.values.table_definition import ColumnDefinition, HiddenColumn, TableDefinition
+from binlog_kaitai.values.table_definition import ColumnDefinition, Columns, HiddenColumn, TableDefinition
 
 _AT_END = None
 _FIRST = ""
+
+#: No table of a server has more.
+_MOST_COLUMNS = 4096
 
 #: First words of clauses that do not affect columns.
 _HARMLESS = frozenset(
@@ -54,6 +56,7 @@ class Alteration:
 
     `table`: without columns, for any table: the clauses are only parsed.
     `partition_tables`: tables created from partitions; they have the same columns.
+    `absorbed_tables`: tables that become partitions.
     """
 
     def __init__(
@@ -64,15 +67,20 @@ class Alteration:
         charsets: CharsetChange,
     ) -> None:
         self.partition_tables: list[tuple[str, ...]] = []
+        self.absorbed_tables: list[tuple[str, ...]] = []
         # With the hidden columns, which keep their places among the others.
         self._table = replace(table, columns=table.all_columns, hidden_columns=())
         self._sql_mode, self._charsets = sql_mode, charsets
         self._hidden = {hidden.name: hidden for hidden in table.hidden_columns}
         self._new_hidden: list[HiddenColumn] = []
-        self._replaced: dict[int, ColumnDefinition | None] = {}
+        self._renamed_keys: dict[str, str] = {}
+        self._dropped: set[int] = set()
+        self._changed: dict[int, ColumnDefinition] = {}
         self._redefined: set[int] = set()
+        self._added: set[str] = set()
         self._new_names: list[str] = []
-        self._placed: list[tuple[int | None, ColumnDefinition, str | None]] = []
+        #: New columns (None: one that is there), their keys and places.
+        self._placed: list[tuple[ColumnDefinition | None, str, str | None]] = []
         self._key: Sequence[str] | None = None
         self._has_other_key = False
         self._unique_keys = table.unique_keys
@@ -85,45 +93,73 @@ class Alteration:
 
     def result(self) -> TableDefinition:
         """The table after the statement."""
-        table = without_period(self._table)
-        moved = {number for number, _, _ in self._placed}
-        kept = [
-            self._charsets.defined(column) if number in self._redefined else self._charsets.kept(column)
-            for number, before in enumerate(table.columns)
-            if number not in moved and (column := self._replaced.get(number, before)) is not None
-        ]
-        for number, column, place in self._placed:
-            column = self._charsets.defined(column)
-            former = self._table.find(column.name) if number is None else None
-            # A new column takes the place of a dropped one of its name in the primary key.
-            if former is not None and former in self._replaced and self._replaced[former] is None:
-                column = _in_key_like(column, self._table.columns[former])
-            if place is _AT_END:
-                kept.append(column)
-            else:
-                kept.insert(0 if place == _FIRST else _find(kept, place) + 1, column)
-        if len({column.key for column in kept}) < len(kept):
+        columns, keys = self._columns()
+        names = {*keys} if self._placed or self._changed or self._new_names else ()
+        if names and len(names) < len(keys):
             raise ContradictionError("duplicate column")
-        if self._required:
-            kept = [
-                replace(column, is_nullable=column.is_nullable and column.key not in self._required)
-                for column in kept
-            ]
-        kept, hidden = parted(kept, self._hidden, self._new_hidden)
         for name in self._new_names:
-            _find(kept, name)
+            if name.casefold() not in names:
+                raise ContradictionError(f"column {name} not found")
+        for number, key in enumerate(keys if self._required else ()):
+            if key in self._required:
+                columns[number] = replace(columns[number], is_nullable=False)
+        made, hidden = Columns(columns, keys), tuple[HiddenColumn, ...]()
+        if self._hidden or self._new_hidden:
+            columns, hidden = parted(columns, self._hidden, self._renamed_keys, self._new_hidden)
+            made = Columns(columns)
         table = replace(
-            table,
-            columns=tuple(kept),
+            self._table,
+            columns=made,
             default_charset=self._charsets.default,
             hidden_columns=hidden,
             unique_keys=self._unique_keys,
+            has_implicit_period=False,
             foreign_keys=tuple(self._foreign_keys),
         )
         if self._has_other_key:
             table = table.with_primary_key(self._key)
-        has_period = self._table.has_implicit_period if self._versioning is None else self._versioning
-        return with_period(table) if has_period else table
+        return with_period(table) if self._has_implicit_period(columns) else table
+
+    def _columns(self) -> tuple[list[ColumnDefinition], list[str]]:
+        """The columns and their keys, with hidden ones, without an implicit period."""
+        before = self._table.columns
+        columns, keys = [*before], [*before.keys]
+        if self._table.has_implicit_period:
+            del columns[-2:], keys[-2:]
+        if self._charsets.converts:
+            columns = [*map(self._charsets.kept, columns)]
+        for number, column in self._changed.items():
+            is_defined = number in self._redefined
+            columns[number] = self._charsets.defined(column) if is_defined else self._charsets.kept(column)
+            keys[number] = column.key
+        for number in sorted(self._dropped, reverse=True):
+            del columns[number], keys[number]
+        for new, key, place in self._placed:
+            if new is not None:
+                former = before.numbers.get(key)
+                # A new column takes the place of a dropped one of its name in the primary key.
+                new = _in_key_like(new, before[former]) if former in self._dropped else new
+                columns.append(self._charsets.defined(new))
+                keys.append(key)
+            if place is not _AT_END:
+                number = _find(keys, key) if new is None else -1
+                column = columns.pop(number)
+                del keys[number]
+                number = 0 if place == _FIRST else _find(keys, place) + 1
+                columns.insert(number, column)
+                keys.insert(number, key)
+            if len(keys) > _MOST_COLUMNS:
+                raise ContradictionError("too many columns")
+        return columns, keys
+
+    def _has_implicit_period(self, columns: Sequence[ColumnDefinition]) -> bool:
+        """Whether the table is versioned, and has no columns for that."""
+        table = self._table
+        was_versioned = table.has_implicit_period or any(
+            table.columns[number].is_row_period for number in self._dropped
+        )
+        is_versioned = was_versioned if self._versioning is None else self._versioning
+        return is_versioned and not any(column.is_row_period for column in columns)
 
     # Clauses ------------------------------------------------------------------------------------------
 
@@ -164,7 +200,7 @@ class Alteration:
 
     def _add(self, cursor: TokenCursor) -> None:
         if cursor.skip("SYSTEM", "VERSIONING"):
-            self._versioning = not any(column.is_row_period for column in self._table.columns)
+            self._versioning = True
             return
         if cursor.keyword() == "PARTITION":
             return
@@ -184,10 +220,12 @@ class Alteration:
 
     def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
-        has_key = any(column.is_primary_key is not False for column in self._table.columns)
-        if key.primary != () and not (key.only_if_new and has_key):
+        if key.primary != () and not (key.only_if_new and any(map(_may_be_key, self._table.columns))):
             self._set_key(key.primary)
-        self._new_hidden += hidden_columns_of(key, 0, [*self._hidden.values(), *self._new_hidden])
+        if key.expressions:
+            self._new_hidden += hidden_columns_of(key, 0, [*self._hidden.values(), *self._new_hidden])
+            if len(self._new_hidden) > _MOST_COLUMNS:
+                raise ContradictionError("too many columns")
         self._take_key(key)
 
     def _take_key(self, key: Key) -> None:
@@ -205,11 +243,13 @@ class Alteration:
 
     def _add_column(self, cursor: TokenCursor, only_if_new: bool) -> None:
         column, place = self._column(cursor)
-        if only_if_new and self._table.find(column.name) is not None:
+        key = column.key
+        if only_if_new and (key in self._table.columns.numbers or key in self._added):
             return
         if column.is_primary_key:
             self._set_key((column.name,))
-        self._placed.append((None, column, place))
+        self._added.add(key)
+        self._placed.append((column, key, place))
 
     def _column(self, cursor: TokenCursor) -> tuple[ColumnDefinition, str | None]:
         column, key = read_column(cursor, self._sql_mode)
@@ -218,7 +258,7 @@ class Alteration:
         if cursor.skip("FIRST"):
             place = _FIRST
         elif cursor.skip("AFTER"):
-            place = cursor.dotted_name()[-1]
+            place = cursor.dotted_name()[-1].casefold()
         self._end(cursor)
         return column, place
 
@@ -272,24 +312,26 @@ class Alteration:
         cursor.skip_one("RESTRICT", "CASCADE")
         self._end(cursor)
         if (number := self._number_of(name, may_miss=may_miss)) is not None:
-            self._replaced[number] = None
+            self._dropped.add(number)
 
     def _change(self, cursor: TokenCursor, *, is_renamed: bool = True) -> None:
         cursor.skip("COLUMN")
         may_miss = cursor.skip("IF", "EXISTS")
         old = cursor.dotted_name()[-1] if is_renamed else ""
         column, place = self._column(cursor)
+        if not old and column.key in self._added:  # in MariaDB
+            self._placed = [one for one in self._placed if one[1] != column.key]
+            self._placed.append((column, column.key, place))
+            return
         number = self._number_of(old or column.name, may_miss=may_miss)
         if number is None:
             return
         if column.is_primary_key:
             self._set_key((column.name,))
-        column = _in_key_like(column, self._table.columns[number])
-        if place is _AT_END:
-            self._replaced[number] = column
-            self._redefined.add(number)
-        else:
-            self._placed.append((number, column, place))
+        self._changed[number] = _in_key_like(column, self._table.columns[number])
+        self._redefined.add(number)
+        if place is not _AT_END:
+            self._placed.append((None, column.key, place))
 
     def _rename(self, cursor: TokenCursor) -> None:
         if cursor.skip("COLUMN"):
@@ -298,8 +340,8 @@ class Alteration:
             if not cursor.skip("TO"):
                 raise UnreadableError("RENAME COLUMN without TO")
             if (number := self._number_of(old, may_miss=may_miss)) is not None:
-                column = self._replaced.get(number) or self._table.columns[number]
-                self._replaced[number] = replace(column, name=cursor.dotted_name()[-1])
+                column = self._changed.get(number) or self._table.columns[number]
+                self._changed[number] = replace(column, name=cursor.dotted_name()[-1])
         elif cursor.skip_one("INDEX", "KEY"):
             cursor.skip("IF", "EXISTS")
             old = cursor.name()
@@ -311,9 +353,7 @@ class Alteration:
 
     def _rename_index(self, old: str, new: str) -> None:
         """Rename an index with its hidden columns, or drop it if there is no new name."""
-        for name, hidden in self._hidden.items():
-            if hidden.key_name.casefold() == old.casefold():
-                self._hidden[name] = hidden._replace(key_name=new)
+        self._renamed_keys[old.casefold()] = new
 
     def _alter(self, cursor: TokenCursor) -> None:
         """ALTER COLUMN changes a default or the visibility of a column; MariaDB takes its new name, too."""
@@ -325,12 +365,12 @@ class Alteration:
         if number is None:
             self._new_names.append(name)
             return
-        column = self._replaced.get(number) or self._table.columns[number]
+        column = self._changed.get(number) or self._table.columns[number]
         if cursor.skip("SET") and (word := cursor.skip_one("VISIBLE", "INVISIBLE")):
             column = replace(column, is_visible=word == "VISIBLE")
         elif word := cursor.skip_one("DEFAULT", "DROP"):
             column = replace(column, default=read_default(cursor) if word == "DEFAULT" else None)
-        self._replaced[number] = column
+        self._changed[number] = column
 
     def _convert(self, cursor: TokenCursor) -> None:
         if cursor.skip("PARTITION"):
@@ -338,10 +378,12 @@ class Alteration:
             if not cursor.skip("TO", "TABLE"):
                 raise UnreadableError("CONVERT PARTITION without TO TABLE")
             self.partition_tables.append(cursor.dotted_name())
+        elif cursor.skip("TABLE"):
+            self.absorbed_tables.append(cursor.dotted_name())
         elif cursor.skip("TO"):
             self._charsets.read_conversion(cursor)
             self._end(cursor)
-        elif cursor.keyword() != "TABLE":
+        else:
             raise UnreadableError("unknown form of CONVERT")
 
 
@@ -358,8 +400,12 @@ def _in_key_like(column: ColumnDefinition, before: ColumnDefinition) -> ColumnDe
     )
 
 
-def _find(columns: Sequence[ColumnDefinition], name: str) -> int:
-    for number, column in enumerate(columns):
-        if column.key == name.casefold():
-            return number
-    raise ContradictionError(f"column {name} not found")
+def _may_be_key(column: ColumnDefinition) -> bool:
+    return column.is_primary_key is not False
+
+
+def _find(keys: Sequence[str], key: str) -> int:
+    try:
+        return keys.index(key)
+    except ValueError:
+        raise ContradictionError(f"column {key} not found") from None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from binlog_kaitai.ddl.alter import Alteration, ContradictionError
 from binlog_kaitai.ddl.column_charsets import CharsetChange, agreed, finish, with_options
@@ -20,14 +21,19 @@ from binlog_kaitai.ddl.statements import (
     qualified,
 )
 from binlog_kaitai.ddl.store import Session, Store, TableKey
-from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, TableDefinition
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, Columns, TableDefinition
 
 
 class DefinitionUpdate:
-    """Applies one statement in its session."""
+    """Applies one statement in its session.
 
-    def __init__(self, store: Store, schema_name: str, session: Session) -> None:
-        self._store = store
+    `results`: definitions that the statement makes; stores in which it starts from the same ones share them.
+    """
+
+    def __init__(
+        self, store: Store, schema_name: str, session: Session, results: dict[object, Any] | None = None
+    ) -> None:
+        self._store, self._results = store, {} if results is None else results
         self._schema_name = store.name(schema_name)
         self._session = session
 
@@ -91,9 +97,16 @@ class DefinitionUpdate:
             if source is None:
                 raise UnreadableError("CREATE TABLE … LIKE an unknown table")
             return replace(source, foreign_keys=())
-        elements = statement.elements
         default = self._charset_of_database(key[0])
         charset = with_options(default, statement.charset_options, default)
+        known = (key[0], charset)
+        if statement.query is not None or known not in self._results:
+            self._results[known] = self._defined(key, statement, charset)
+        table: TableDefinition = self._results[known]
+        return table
+
+    def _defined(self, key: TableKey, statement: CreateTable, charset: Charset) -> TableDefinition:
+        elements = statement.elements
         columns = [finish(column, charset) for column in elements.columns]
         if statement.query is not None:
             selected = columns_of(statement.query, self._known)
@@ -103,7 +116,7 @@ class DefinitionUpdate:
             columns += [own.get(column.key, replace(column, default=None)) for column in selected]
         table = TableDefinition(
             *key,
-            tuple(columns),
+            Columns(columns),
             charset,
             hidden_columns=elements.hidden_columns(len(columns)),
             unique_keys=elements.unique_keys,
@@ -137,10 +150,15 @@ class DefinitionUpdate:
         database = self._charset_of_database(key[0])
         session = self._session.database_charset or self._charset_of_database(self._schema_name)
         # CONVERT TO CHARACTER SET DEFAULT is the database's in MariaDB 10.11, the session's in other servers.
-        charsets = CharsetChange(table.default_charset, database, agreed(database, session))
+        conversion = agreed(database, session)
+        start = replace(table, table_name="", origin="", columns=Columns())
+        known = (id(table.columns), start, database, conversion)
         try:
-            change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
-            result = change.result()
+            if known not in self._results:
+                charsets = CharsetChange(table.default_charset, database, conversion)
+                change = Alteration(table, statement.clauses, self._session.sql_mode, charsets)
+                self._results[known] = change, change.result()
+            change, result = self._results[known]
         except (UnreadableError, ContradictionError) as error:
             is_file_newer = table.origin == "file" and key not in self._store.tables
             if not (isinstance(error, ContradictionError) and is_file_newer):  # which has the change already
@@ -148,6 +166,8 @@ class DefinitionUpdate:
             return
         for name in change.partition_tables:
             self._store.put(self._key(name), result)
+        for name in change.absorbed_tables:
+            self._store.drop(self._key(name))
         if result != table:
             self._store.put(key, result)
 
@@ -163,13 +183,13 @@ class DefinitionUpdate:
 
     def _move(self, old: TableKey, new: TableKey) -> None:
         store = self._store
-        for key, other in [*store.tables.items()]:
+        for key in store.referring & store.tables.keys():
+            other = store.tables[key]
             keys = (
                 one._replace(parent=new) if store.key(*one.parent) == old else one
                 for one in other.foreign_keys
             )
-            if other.foreign_keys:
-                store.tables[key] = replace(other, foreign_keys=tuple(keys))
+            store.tables[key] = replace(other, foreign_keys=tuple(keys))
         table = store.find(old)
         reason = store.lost.get(old)
         store.drop(old)

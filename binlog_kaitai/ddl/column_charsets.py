@@ -201,6 +201,11 @@ class CharsetChange:
         self._are_options_first = bool(self.options)
 
     @property
+    def converts(self) -> bool:
+        """Whether columns that the statement does not define change."""
+        return self._conversion is not None
+
+    @property
     def default(self) -> Charset:
         """The table's default after the statement."""
         before = self._table_charset if self._conversion is None else self._conversion

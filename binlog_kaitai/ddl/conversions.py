@@ -13,7 +13,7 @@ from binlog_kaitai.ddl.definition_changes import column_clauses
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError
 from binlog_kaitai.ddl.statements import AlterTable
 from binlog_kaitai.values.column_kinds import of_type, sql_type
-from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, ColumnDefinition, TableDefinition
+from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, ColumnDefinition, Columns, TableDefinition
 
 #: In one of these modes a value that the new type cannot have ends the statement. In every mode, numbers and
 #: times are rounded, and blanks are cut off.
@@ -30,7 +30,7 @@ _UNICODE = ("utf8mb4", "utf16", "utf16le", "utf32")
 _TIMES = ("time", "datetime", "timestamp")
 
 #: Takes any clause that can be parsed: it has no columns that a clause could contradict.
-_NO_TABLE = TableDefinition("", "", ())
+_NO_TABLE = TableDefinition("", "", Columns())
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,8 @@ def conversions_by(
         if number is None:
             continue
         new = after.columns[number]
+        if new is old:
+            continue
         if new.is_generated and new.key in redefined:  # its expression may be another one
             values.append(new.name)
         elif not _keeps_values(old, new, is_strict=is_strict):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.core.grammar import YearBits
 from binlog_kaitai.values.column_kinds import Kind, sql_type, type_name
-from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition, hidden_column
+from binlog_kaitai.values.table_definition import ColumnDefinition, Columns, TableDefinition, hidden_column
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.grammar import TableMapEvent
@@ -54,7 +54,7 @@ def fitted(table: TableDefinition, table_map: TableMapEvent) -> TableDefinition 
         counts = f"the log has {len(types)} columns, the definition has {len(table.columns)}"
         return f"{counts} (was the table altered since?)"
     if columns is not table.columns:
-        table = replace(table, columns=columns)
+        table = replace(table, columns=Columns(columns))
     details: Sequence[TableMapEvent.Column | None] = table_map.columns or [None] * len(types)
     for number, (column, logged, detail) in enumerate(zip(table.columns, types, details, strict=True), 1):
         known = sql_type(column.base_type).logged

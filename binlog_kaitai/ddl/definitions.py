@@ -16,6 +16,7 @@ from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.values.table_definition import (
     Charset,
     ColumnDefinition,
+    Columns,
     ForeignKey,
     HiddenColumn,
     TableDefinition,
@@ -74,7 +75,7 @@ class Definitions:
         try:
             statement = read_statement(sql, session)
         except (UnreadableError, RecursionError) as error:
-            self._lose_named(sql, str(error))
+            self._lose_named(sql, str(error), schema_name, session)
             return True
         if statement is None or isinstance(statement, TruncateTable):
             return False
@@ -84,8 +85,9 @@ class Definitions:
             # Creating a table that exists in another spelling proves that names are case-sensitive.
             is_other = self._folded.key(*name) in self._folded.tables and name not in self._store.tables
             self._has_case |= is_new and is_other
+        results: dict[object, Any] = {}
         for store in (self._store, self._folded):
-            DefinitionUpdate(store, schema_name, session).apply(statement)
+            DefinitionUpdate(store, schema_name, session, results).apply(statement)
         return True
 
     def observe_query(self, body: QueryBody | BinlogError) -> bool:
@@ -108,10 +110,9 @@ class Definitions:
         if is_half_done(body):
             return False
         sql = text_of(body)
-        if sql is None or body.error_code:
-            # Servers log a failed statement if it has changed something.
             reason = f"it ended with error {body.error_code}" if sql else "its character set is not known"
-            self._lose_named(sql or query.decode("latin-1"), reason)
+            text, session = sql or query.decode("latin-1"), session_of(body)
+            self._lose_named(text, reason, body.schema_name, session, is_decoded=sql is not None)
             return True
         return self.observe(body.schema_name, sql, session_of(body))
 
@@ -190,15 +191,23 @@ class Definitions:
             for key in {*store.tables, *store.from_file}:
                 store.lose(key, reason)
 
-    def _lose_named(self, sql: str, reason: str) -> None:
-        """Mark every table named in a statement that cannot be parsed as unknown."""
+    def _lose_named(
+        self, sql: str, reason: str, schema_name: str, session: Session, *, is_decoded: bool = True
+    ) -> None:
+        """Mark the tables that a statement which cannot be parsed may concern as unknown."""
+        from binlog_kaitai.ddl.unreadable import concerned
+
         self._store.note(f"{reason}: {sql[:200]}")
-        folded = sql.casefold()
+        own, others, has_special, is_open = concerned(sql, schema_name, session, is_decoded=is_decoded)
         for store in (self._store, self._folded):
-            store.absent.clear()  # it may have created a table that is not known yet
-            for key in {*store.tables, *store.from_file}:
-                if key[1].casefold().replace("`", "``") in folded or not key[1].isascii():
-                    store.lose(key, f"a statement could not be parsed: {reason}")
+            if is_open:
+                store.absent.clear()  # it may have created a table that is not known yet
+            keys = {store.key(*key) for key in others}
+            if has_special:
+                keys.update(store.special, store.from_file)
+            lost = {key for key in keys if store.find(key) is not None}
+            for key in sorted(lost if own is None else lost | {store.key(*own)}):
+                store.lose(key, f"a statement could not be parsed: {reason}")
 
 
 def _match(
@@ -289,7 +298,7 @@ def _plain(value: TableDefinition | ColumnDefinition) -> dict[str, object]:
 
 def _table(saved: dict[str, object]) -> TableDefinition:
     own_fields = _tuples(saved)
-    own_fields["columns"] = tuple(ColumnDefinition(**_tuples(column)) for column in own_fields["columns"])
+    own_fields["columns"] = Columns(ColumnDefinition(**_tuples(column)) for column in own_fields["columns"])
     if "hidden_columns" in own_fields:
         own_fields["hidden_columns"] = tuple(HiddenColumn(*hidden) for hidden in own_fields["hidden_columns"])
     if "foreign_keys" in own_fields:

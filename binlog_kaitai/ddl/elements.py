@@ -8,7 +8,7 @@ from itertools import chain, count
 
 from binlog_kaitai.ddl.column_grammar import Key, read_reference
 from binlog_kaitai.ddl.lexer import TokenCursor, TokenKind, split
-from binlog_kaitai.values.table_definition import ColumnDefinition, HiddenColumn, TableDefinition
+from binlog_kaitai.values.table_definition import ColumnDefinition, Columns, HiddenColumn, TableDefinition
 
 #: First words of elements other than columns; quoted when used as column names.
 _NO_COLUMN = frozenset(
@@ -110,11 +110,15 @@ def hidden_columns_of(key: Key, place: int, present: Iterable[HiddenColumn]) -> 
 
 
 def parted(
-    columns: Sequence[ColumnDefinition], before: Mapping[str, HiddenColumn], added: Iterable[HiddenColumn]
+    columns: Sequence[ColumnDefinition],
+    before: Mapping[str, HiddenColumn],
+    renamed: Mapping[str, str],
+    added: Iterable[HiddenColumn],
 ) -> tuple[list[ColumnDefinition], tuple[HiddenColumn, ...]]:
     """Separate the hidden columns of an altered table from the others.
 
-    `before`: the hidden columns among `columns`, by the name they have there; a dropped key has no name.
+    `before`: the hidden columns among `columns`, by the name they have there.
+    `renamed`: new names of keys, by the old ones in lower case; a dropped key has none.
     `added`: those of new keys, which come after all others.
     """
     kept: list[ColumnDefinition] = []
@@ -122,8 +126,8 @@ def parted(
     for column in columns:
         if (hidden_column := before.get(column.name)) is None:
             kept.append(column)
-        elif hidden_column.key_name:
-            hidden.append(hidden_column._replace(place=len(kept)))
+        elif name := renamed.get(hidden_column.key_name.casefold(), hidden_column.key_name):
+            hidden.append(hidden_column._replace(key_name=name, place=len(kept)))
     return kept, (*hidden, *(hidden_column._replace(place=len(kept)) for hidden_column in added))
 
 
@@ -134,11 +138,4 @@ def with_period(table: TableDefinition) -> TableDefinition:
         is_nullable=False, is_generated=True, is_visible=False, is_row_period=True,
     )  # fmt: skip
     row_end = replace(row_start, name="row_end")
-    return replace(table, columns=(*table.columns, row_start, row_end), has_implicit_period=True)
-
-
-def without_period(table: TableDefinition) -> TableDefinition:
-    """The table without the hidden system versioning columns."""
-    if not table.has_implicit_period:
-        return table
-    return replace(table, columns=table.columns[:-2], has_implicit_period=False)
+    return replace(table, columns=Columns((*table.columns, row_start, row_end)), has_implicit_period=True)

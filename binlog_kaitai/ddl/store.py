@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from copy import copy
 from dataclasses import replace
 from typing import NamedTuple
@@ -12,6 +13,10 @@ TableKey = tuple[str, str]  # schema and table
 
 #: Maximum number of tables and databases known to be absent.
 _MOST_ABSENT = 1000
+
+
+#: Names that need no quotes, and are the same in all character sets.
+_PLAIN = re.compile(r"[\w$]+", re.ASCII)
 
 
 class Session(NamedTuple):
@@ -49,6 +54,7 @@ class Store:
     exists, other than the known and the lost ones.
     `databases`: charset of each created database.
     `temporary`: thread and name of each temporary table.
+    `special`: tables whose names are no plain words, also former ones; `referring`: with foreign keys.
     `notes`: lost definitions, with reasons; the newest 100.
     """
 
@@ -59,6 +65,8 @@ class Store:
         self.absent: dict[TableKey, None] = {}
         self.databases: dict[str, Charset] = {}
         self.temporary: set[tuple[int, TableKey]] = set()
+        self.special: set[TableKey] = set()
+        self.referring: set[TableKey] = set()
         self.notes: list[str] = []
         self._origin = origin
         self._is_folded = is_folded
@@ -86,6 +94,10 @@ class Store:
         self.lost.pop(key, None)
         self.absent.pop(key, None)
         self.tables[key] = replace(table, schema_name=key[0], table_name=key[1], origin=self._origin)
+        if not _PLAIN.fullmatch(key[1]):
+            self.special.add(key)
+        if table.foreign_keys:
+            self.referring.add(key)
 
     def forget(self, key: TableKey) -> None:
         """Remove what is known of a table."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import NamedTuple
 
 
@@ -115,12 +116,32 @@ def hidden_column(name: str) -> ColumnDefinition:
     return ColumnDefinition(name, "", "", is_generated=True, is_virtual=True, is_visible=False)
 
 
+class Columns(tuple[ColumnDefinition, ...]):
+    """Columns in their order; `keys` are their names for comparison.
+
+    A change of a wide table costs little more than a copy of both tuples.
+    """
+
+    keys: tuple[str, ...]
+
+    def __new__(cls, columns: Iterable[ColumnDefinition] = (), keys: Iterable[str] | None = None) -> Columns:
+        """Give the keys if they are known."""
+        made = super().__new__(cls, columns)
+        made.keys = tuple(column.key for column in made) if keys is None else tuple(keys)
+        return made
+
+    @cached_property
+    def numbers(self) -> dict[str, int]:
+        """The index of each column by its key."""
+        return dict(zip(self.keys, range(len(self)), strict=True))
+
+
 @dataclass(frozen=True, slots=True)
 class TableDefinition:
     """The columns of a table, in their order.
 
     `schema_name`, `table_name`: str
-    `columns`: tuple of ColumnDefinition
+    `columns`: Columns
     `default_charset`: for columns that do not name one.
     `origin`: ``"log"``: defined by a statement of the log; ``"file"``: by a file of definitions.
     `hidden_columns`: those that MySQL creates for keys on expressions; only some versions include them in
@@ -132,7 +153,7 @@ class TableDefinition:
 
     schema_name: str
     table_name: str
-    columns: tuple[ColumnDefinition, ...]
+    columns: Columns
     default_charset: Charset = UNKNOWN_CHARSET
     origin: str = "log"
     hidden_columns: tuple[HiddenColumn, ...] = ()
@@ -146,12 +167,14 @@ class TableDefinition:
         return tuple(number for number, column in enumerate(self.columns) if column.is_primary_key)
 
     @property
-    def all_columns(self) -> tuple[ColumnDefinition, ...]:
+    def all_columns(self) -> Columns:
         """The columns and, in their places, the hidden ones."""
+        if not self.hidden_columns:
+            return self.columns
         columns = list(self.columns)
         for hidden in reversed(self.hidden_columns):
             columns.insert(hidden.place, hidden.definition)
-        return tuple(columns)
+        return Columns(columns)
 
     def with_primary_key(self, names: Iterable[str] | None) -> TableDefinition:
         """The table with these columns as its primary key; None if they are unknown.
@@ -159,19 +182,16 @@ class TableDefinition:
         A key that names a column which the table lacks is unknown, too: part of a key identifies no row.
         """
         keys = None if names is None else {name.casefold() for name in names}
-        if keys is None or not keys <= {column.key for column in self.columns}:
-            return replace(
-                self, columns=tuple(replace(column, is_primary_key=None) for column in self.columns)
-            )
-        columns = tuple(
-            replace(column, is_primary_key=True, is_nullable=False)
-            if column.key in keys
-            else replace(column, is_primary_key=False)
-            for column in self.columns
-        )
-        return replace(self, columns=columns)
+        if keys is not None and not keys.issubset(self.columns.numbers):
+            keys = None
+        columns = list(self.columns)
+        for number, (column, key) in enumerate(zip(columns, self.columns.keys, strict=True)):
+            is_key = None if keys is None else key in keys
+            if column.is_primary_key is not is_key or (is_key and column.is_nullable):
+                is_nullable = column.is_nullable and not is_key
+                columns[number] = replace(column, is_primary_key=is_key, is_nullable=is_nullable)
+        return replace(self, columns=Columns(columns, self.columns.keys))
 
     def find(self, name: str) -> int | None:
         """Index of the column with a name."""
-        key = name.casefold()
-        return next((number for number, column in enumerate(self.columns) if column.key == key), None)
+        return self.columns.numbers.get(name.casefold())

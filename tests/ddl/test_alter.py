@@ -7,6 +7,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions, TableDefinition
 from tests.columns.log_maker import log_of_statements
+from tests.ddl.calls import count_calls
 
 
 def altered(*clauses: str, table: str = "t") -> TableDefinition | None:
@@ -57,6 +58,21 @@ def altered(*clauses: str, table: str = "t") -> TableDefinition | None:
         ("DISCARD TABLESPACE", "a b c"),
         ("ADD d INT, WITH VALIDATION", "a b c d"),
         ("ADD SYSTEM VERSIONING", "a b c row_start row_end"),
+        # A column is in its old place until it moves, under its new name.
+        ("ADD d INT AFTER c, MODIFY c INT FIRST", "c a b d"),
+        ("MODIFY c INT FIRST, ADD d INT AFTER c", "c d a b"),
+        ("ADD d INT AFTER z, CHANGE c z INT FIRST", "z a b d"),
+        ("MODIFY a INT AFTER c, MODIFY c INT FIRST", "c b a"),
+        ("MODIFY a INT AFTER c, MODIFY b INT AFTER a, MODIFY c INT AFTER b", "a b c"),
+        ("CHANGE a b INT AFTER c, CHANGE b a INT", "a c b"),
+        ("ADD d INT AFTER z, RENAME COLUMN a TO z", "z d b c"),
+        ("CHANGE a z INT, DROP b, ADD b BIGINT AFTER z", "z b c"),
+        ("DROP a, CHANGE b a INT FIRST", "a c"),
+        ("ADD COLUMN IF NOT EXISTS d INT, ADD COLUMN IF NOT EXISTS d BIGINT FIRST", "a b c d"),
+        ("DROP a, ADD COLUMN IF NOT EXISTS a BIGINT", "b c"),
+        ("ADD d INT FIRST, MODIFY d BIGINT", "a b c d"),
+        ("ADD d INT, MODIFY d BIGINT FIRST, ADD e INT", "d a b c e"),
+        ("CONVERT TABLE u TO PARTITION p VALUES LESS THAN (5)", "a b c"),
     ],
 )
 def test_columns(clause: str, expected: str | None) -> None:
@@ -65,10 +81,71 @@ def test_columns(clause: str, expected: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    "clause", ["ADD b INT", "DROP x", "CHANGE x y INT", "MODIFY x INT", "ADD d INT AFTER x"]
+    "clause",
+    [
+        "ADD b INT",
+        "DROP x",
+        "CHANGE x y INT",
+        "MODIFY x INT",
+        "ADD d INT AFTER x",
+        "MODIFY a INT AFTER a",
+        "ADD d INT AFTER a, CHANGE a z INT",
+        "ADD d INT AFTER a, DROP a",
+        "ADD d INT AFTER e, ADD e INT",
+    ],
 )
 def test_a_mismatch_makes_the_table_unknown(clause: str) -> None:
     assert altered(clause) is None
+
+
+PERIOD = """ADD s TIMESTAMP(6) AS ROW START{0}, ADD e TIMESTAMP(6) AS ROW END{0},
+    ADD PERIOD FOR SYSTEM_TIME (s, e)"""
+
+
+@pytest.mark.parametrize(
+    ("clauses", "expected"),
+    [
+        ([PERIOD.format("") + ", ADD SYSTEM VERSIONING"], "a b c s e"),
+        (["ADD SYSTEM VERSIONING, " + PERIOD.format(" FIRST")], "e s a b c"),
+        (["ADD COLUMN (s TIMESTAMP(6) AS ROW START, e TIMESTAMP(6) AS ROW END), ADD SYSTEM VERSIONING"],
+         "a b c s e"),
+        (["ADD SYSTEM VERSIONING", PERIOD.format("")], "a b c s e"),
+        (["ADD SYSTEM VERSIONING", "DROP SYSTEM VERSIONING, ADD d INT"], "a b c d"),
+        ([PERIOD.format("") + ", ADD SYSTEM VERSIONING", "DROP s, DROP e"], "a b c row_start row_end"),
+        ([PERIOD.format("") + ", ADD SYSTEM VERSIONING", "DROP s, DROP e, ADD d INT, "
+         "DROP PERIOD FOR SYSTEM_TIME"],
+         "a b c d row_start row_end"),
+        ([PERIOD.format("") + ", ADD SYSTEM VERSIONING", "DROP s, DROP e, DROP SYSTEM VERSIONING"], "a b c"),
+        ([PERIOD.format("") + ", ADD SYSTEM VERSIONING", "RENAME COLUMN s TO t, ADD d INT"], "a b c t e d"),
+    ],
+)  # fmt: skip
+def test_the_columns_of_a_period_replace_those_that_mariadb_adds(clauses: list[str], expected: str) -> None:
+    found = altered(*clauses)
+    assert (found and " ".join(column.name for column in found.columns)) == expected
+
+
+@pytest.mark.parametrize(
+    "clause",
+    [
+        "ADD d INT", "DROP c5", "ADD d INT FIRST", "MODIFY c5 BIGINT AFTER c7", "CHANGE c5 d INT",
+        "RENAME COLUMN c5 TO d", "ALTER c5 SET DEFAULT 5", "ADD INDEX (c5)", "ENGINE = InnoDB",
+    ],
+)  # fmt: skip
+def test_the_cost_of_an_alter_does_not_grow_with_the_columns(clause: str) -> None:
+    def calls(columns: int) -> int:
+        found = Definitions()
+        found.observe("s", f"CREATE TABLE t ({', '.join(f'c{number} INT' for number in range(columns))})")
+        return count_calls(lambda: found.observe("s", f"ALTER TABLE t {clause}"))
+
+    assert calls(4000) == calls(40)
+
+
+def test_a_table_that_becomes_a_partition_is_gone() -> None:
+    found = Definitions()
+    for statement in ("CREATE TABLE t (a INT)", "CREATE TABLE u (a INT)"):
+        found.observe("s", statement)
+    found.observe("s", "ALTER TABLE t CONVERT TABLE u TO PARTITION p VALUES LESS THAN (5)")
+    assert (found.of("s", "t") is not None, found.of("s", "u")) == (True, None)
 
 
 def test_the_columns_of_system_versioning_stay_last() -> None:
