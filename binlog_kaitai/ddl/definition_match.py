@@ -123,6 +123,9 @@ def _difference(column: ColumnDefinition, detail: TableMapEvent.Column) -> str:
     digits = (getattr(detail.metadata, "precision", None), getattr(detail.metadata, "scale", None))
     if column.base_type == "decimal" and None not in digits and digits != decimal_digits(column.arguments):
         return f"{digits[0]} digits, {digits[1]} after the decimal point"
+    longest = getattr(detail.metadata, "max_length", None)  # of MariaDB's VECTOR, a VARBINARY in the log
+    if column.base_type == "vector" and longest is not None and (f"{longest / 4:g}",) != column.arguments:
+        return f"up to {longest} bytes"
     return ""
 
 

@@ -110,6 +110,8 @@ class Definitions:
         if is_half_done(body):
             return False
         sql = text_of(body)
+        if sql is None or body.error_code:
+            # Servers log a failed statement if it has changed something.
             reason = f"it ended with error {body.error_code}" if sql else "its character set is not known"
             text, session = sql or query.decode("latin-1"), session_of(body)
             self._lose_named(text, reason, body.schema_name, session, is_decoded=sql is not None)

@@ -229,7 +229,7 @@ _REPRESENTATIONS: dict[Kind, Representation] = {
         lambda cell, _: bytes(cell._raw_content), _always("binary"), "text", sql=sql_text.geometry_sql
     ),
     Kind.VECTOR: Representation(
-        lambda cell, _: list(cell.content.elements),
+        strings.vector_of,
         lambda _: pa.list_(pa.field("item", pa.float32())),
         "list",
         lambda value, _: f"[{','.join(f'{element:.5e}' for element in value)}]",

@@ -144,7 +144,7 @@ _T = TypeVar("_T")
 _FLOATS = (Kind.FLOAT, Kind.DOUBLE)
 
 _DIGITS = re.compile(r"\(([0-9])\)")
-#: Byte string types by SQL name. MariaDB logs a VECTOR as a VARBINARY.
+#: Byte string types by SQL name.
 _BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)
 _MOST_DIGITS = 6
 
@@ -235,8 +235,10 @@ class Column:
 
     @property
     def kind(self) -> Kind:
-        """What the values are, whatever their bytes."""
-        return of_type(self.type).kind
+        """What the values are, whatever their bytes. MariaDB logs a VECTOR as a VARBINARY."""
+        kind = of_type(self.type).kind
+        is_vector = kind is Kind.VARCHAR and (self.type_name or "").startswith("vector")
+        return Kind.VECTOR if is_vector else kind
 
     def __repr__(self) -> str:
         known = ((field.name, getattr(self, field.name)) for field in fields(self))

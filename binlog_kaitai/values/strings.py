@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 from itertools import takewhile
 
-from binlog_kaitai.core.grammar import StringValues
+from binlog_kaitai.core.grammar import StringValues, parse_structure
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values.charsets import BINARY, decode
 from binlog_kaitai.values.column_kinds import Kind
@@ -28,6 +28,13 @@ def padded_text_of(cell: StringValues.Text, column: Column) -> str | bytes:
     if (special := _special(column)) is not None:
         return special(padded)
     return padded if column.charset == BINARY else decode(cell.data, column.charset)
+
+
+def vector_of(cell: StringValues.Vector | StringValues.Text, column: Column) -> list[float]:
+    """The elements of a VECTOR, which is a VARBINARY in logs of MariaDB."""
+    if isinstance(cell, StringValues.Vector):
+        return list(cell.content.elements)
+    return list(parse_structure(StringValues.VectorContent, cell.data).elements)
 
 
 def compressed_text_of(cell: StringValues.CompressedText, column: Column) -> str | bytes:

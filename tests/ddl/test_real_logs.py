@@ -15,6 +15,7 @@
 - `engines_*`, MySQL 8.0.15 and 9.7.4, MariaDB 11.8.9: CREATE TABLE IF NOT EXISTS of a new table, of one that
   exists, and of one that was dropped, in each of several engines; each value is the name of its column
 - `failed_replace`, MariaDB 11.8.9: CREATE OR REPLACE TABLE f.t, which fails after it has dropped the table
+- `vector`, MariaDB 11.8.9: rows of vv.t (a INT, v VECTOR(3), w VECTOR(300)), without a key
 - `if_not_exists`, MySQL 5.7.22: CREATE TABLE IF NOT EXISTS n (id, a), where n (id, b) exists
 """
 
@@ -27,6 +28,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl import Definitions
 
 LOGS = Path(__file__).parent / "logs"
@@ -156,3 +158,32 @@ def test_if_not_exists_in_every_engine(server: str) -> None:
     found = rows(f"engines_{server}")
     assert len(found) == 18
     assert [row for row in found if any(name != value for name, value in row.items())] == []
+
+
+def test_vectors_of_mariadb_are_lists_in_every_output() -> None:
+    """Its logs have a VARBINARY; only the definition shows that it is a VECTOR."""
+    first, zeros, ones = [1.0, 2.5, -3.0], [0.0, 0.0, 0.0], [1.0] * 300
+    inserted: list[dict[str, Any]] = [{"a": 1, "v": first, "w": None}, {"a": 2, "v": None, "w": ones}]
+    assert [row.after for row in bk.read_rows(log("vector"))][:2] == inserted
+    changes = bk.read_changes(log("vector")).read_all().to_pylist()
+    assert [json.loads(change["after"]) for change in changes[:2]] == inserted
+    typed = bk.read_changes(log("vector"), table="vv.t").read_all().select(["a", "v", "w"])
+    assert [typed.schema.field(name).type for name in "vw"] == [pa.list_(pa.field("item", pa.float32()))] * 2
+    updated = {**inserted[0], "v": zeros}
+    assert typed.to_pylist() == [*inserted, inserted[0], updated, inserted[1]]
+    with bk.open(log("vector")) as events:
+        read = [row for event in events if event.type.startswith("WRITE_ROWS") for row in event.rows()]
+    assert [row.after for row in read] == inserted
+    with pytest.warns(bk.IncompleteScriptWarning):
+        script = "\n".join(undone("vector"))
+    assert "SET `v`=0x0000803F00002040000040C0 WHERE `a` <=> 1 AND CAST(`v` AS BINARY) <=> 0x" in script
+
+
+def test_a_vector_of_another_length_is_not_one() -> None:
+    table = "CREATE TABLE vv.t (a INT, v VECTOR(4), w VECTOR(300))"
+    found = Definitions()
+    found.load(table)
+    with bk.open(log("vector")) as events:
+        table_map = next(event.body for event in events if event.type == "TABLE_MAP_EVENT")
+    mismatch = str(found.match("vv", "t", table_map))
+    assert mismatch.endswith("column 2, v, is vector(4) in the definition, in the log it has up to 12 bytes")
