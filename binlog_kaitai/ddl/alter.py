@@ -220,7 +220,9 @@ class Alteration:
 
     def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
-        if key.primary != () and not (key.only_if_new and any(map(_may_be_key, self._table.columns))):
+        if key.primary != () and not (
+            key.only_if_new and any(column.is_primary_key is not False for column in self._table.columns)
+        ):
             self._set_key(key.primary)
         if key.expressions:
             self._new_hidden += hidden_columns_of(key, 0, [*self._hidden.values(), *self._new_hidden])
@@ -398,10 +400,6 @@ def _in_key_like(column: ColumnDefinition, before: ColumnDefinition) -> ColumnDe
     return replace(
         column, is_primary_key=column.is_primary_key or before.is_primary_key, is_nullable=is_nullable
     )
-
-
-def _may_be_key(column: ColumnDefinition) -> bool:
-    return column.is_primary_key is not False
 
 
 def _find(keys: Sequence[str], key: str) -> int:

@@ -36,20 +36,13 @@ _STATED: dict[str, _Facts] = {
 }
 
 
-class _Meaning(NamedTuple):
-    """Another type that a word stands for if `sql_mode` has these bits; some only without arguments."""
-
-    bits: int
-    base: str
-    is_bare: bool = False
-
-
+#: Other types that words stand for if `sql_mode` has these bits; some only without arguments.
 _MEANINGS = {
-    "REAL": _Meaning(masks.SqlMode.IS_REAL_AS_FLOAT, "float"),
-    "TIMESTAMP": _Meaning(_MAXDB, "datetime"),
-    "DATE": _Meaning(_ORACLE, "datetime"),
-    "BLOB": _Meaning(_ORACLE, "longblob", is_bare=True),
-    "NUMBER": _Meaning(0, "double", is_bare=True),
+    "REAL": (masks.SqlMode.IS_REAL_AS_FLOAT, "float", False),
+    "TIMESTAMP": (_MAXDB, "datetime", False),
+    "DATE": (_ORACLE, "datetime", False),
+    "BLOB": (_ORACLE, "longblob", True),
+    "NUMBER": (0, "double", True),
 }
 #: MariaDB's qualifiers of type names: the bits of `sql_mode` that apply to times instead of the session's.
 _QUALIFIERS = {"MARIADB_SCHEMA": 0, "ORACLE_SCHEMA": _ORACLE, "MAXDB_SCHEMA": _MAXDB}
@@ -70,16 +63,11 @@ _LITERAL = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)|0x[0-9a-f]+|[bx]'[0-9a-f]*'|nul
 _Read = Callable[[TokenCursor], object]
 
 
-class _Attribute(NamedTuple):
+def _states(
+    read: _Read | None = None, fact: str = "", /, **facts: object
+) -> tuple[_Facts, _Read | None, str]:
     """What an attribute's words state, how what follows them is read, and the fact that this is."""
-
-    facts: _Facts
-    read: _Read | None = None
-    fact: str = ""
-
-
-def _states(read: _Read | None = None, fact: str = "", /, **facts: object) -> _Attribute:
-    return _Attribute(facts, read, fact)
+    return facts, read, fact
 
 
 def _value(cursor: TokenCursor) -> None:
@@ -305,9 +293,9 @@ def _type(cursor: TokenCursor, facts: _Facts, sql_mode: int) -> str:
     word = phrase.partition(" ")[0]
     facts |= _STATED.get(word, {})
     has_arguments = cursor.mark() == "("
-    meaning = _MEANINGS.get(phrase)
-    if meaning and sql_mode & meaning.bits == meaning.bits and not (has_arguments and meaning.is_bare):
-        base = meaning.base
+    bits, other, is_bare = _MEANINGS.get(phrase, (0, base, False))
+    if sql_mode & bits == bits and not (has_arguments and is_bare):
+        base = other
     if has_arguments:
         arguments = _arguments(base, cursor.group())
         if base == "float" and len(arguments) == 1:  # binary digits, which only choose the type
@@ -339,9 +327,8 @@ def _attributes(cursor: TokenCursor, facts: _Facts) -> None:
             for _ in range(3):
                 cursor.next()
         elif phrase := _phrase(cursor, _ATTRIBUTE_PHRASES):
-            attribute = _ATTRIBUTES[phrase]
-            facts |= attribute.facts
-            read = None if attribute.read is None else attribute.read(cursor)
-            facts |= {attribute.fact: read} if attribute.fact else {}
+            stated, read, fact = _ATTRIBUTES[phrase]
+            value = None if read is None else read(cursor)
+            facts |= {**stated, fact: value} if fact else stated
         else:
             raise UnreadableError(f"unexpected {cursor.next().shown} after a column")

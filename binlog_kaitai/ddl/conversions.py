@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.ddl.alter import Alteration
 from binlog_kaitai.ddl.column_charsets import CharsetChange
+from binlog_kaitai.ddl.column_grammar import read_column
 from binlog_kaitai.ddl.definition_changes import column_clauses
-from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError
 from binlog_kaitai.ddl.statements import AlterTable
 from binlog_kaitai.values.column_kinds import of_type, sql_type
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, ColumnDefinition, Columns, TableDefinition
@@ -18,9 +18,6 @@ from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, ColumnDefinit
 #: In one of these modes a value that the new type cannot have ends the statement. In every mode, numbers and
 #: times are rounded, and blanks are cut off.
 _STRICT = masks.SqlMode.IS_STRICT_TRANS_TABLES | masks.SqlMode.IS_STRICT_ALL_TABLES
-
-#: Words of definitions of columns in which no row has NULL.
-_FILLED = frozenset(("AS", "AUTO_INCREMENT", "GENERATED", "SERIAL"))
 
 _CHARS, _BYTES = ("char", "varchar"), ("varbinary",)
 #: Types of long texts and byte strings, the shortest first. Any VARCHAR and VARBINARY fits into the second.
@@ -64,7 +61,9 @@ def conversions_by(
     redefined = {one.new.casefold() for one in columns if one.verb in ("CHANGE", "MODIFY")}
     is_every = statement.removes_rows or bool(redefined)
     is_every |= any(TokenCursor(clause).skip("CONVERT", "TO") for clause in statement.clauses)
-    filled = tuple(one.new for one in columns if one.verb == "ADD" and _is_filled(one.rest.rest()))
+    filled = tuple(
+        one.new for one in columns if one.verb == "ADD" and _is_filled(one.new, one.rest.rest(), sql_mode)
+    )
     if statement.removes_rows or before is None or after is None:
         return Conversions(("*",) if is_every else (), filled=filled)
     is_strict = bool(sql_mode & _STRICT)
@@ -88,19 +87,16 @@ def conversions_by(
     return Conversions(tuple(values), tuple(fractions), filled)
 
 
-def _is_filled(definition: Sequence[Token]) -> bool:
+def _is_filled(name: str, words: Sequence[Token], sql_mode: int) -> bool:
     """Whether a new column is generated, or has a default other than NULL, if only the type's."""
-    words = ["", *(token.keyword for token in definition)]
-    pairs = [*pairwise(words)]
-    is_null = any(word == "NULL" and before != "NOT" for before, word in pairs)
-    return (
-        ("NOT", "NULL") in pairs
-        or not _FILLED.isdisjoint(words)
-        or any(word == "KEY" and before != "UNIQUE" for before, word in pairs)
-        or any(before == "DEFAULT" and word != "NULL" for before, word in pairs)
-        # Whether a TIMESTAMP may be NULL without that word depends on a setting of the server.
-        or (("", "TIMESTAMP") in pairs[:1] and not is_null)
+    column, _ = read_column(TokenCursor([Token(TokenKind.NAME, name), *words]), sql_mode)
+    # Whether a TIMESTAMP may be NULL without that word depends on a setting of the server.
+    may_have_own = column.base_type == "timestamp" and column.has_on_update is not False
+    is_numbered = any(token.keyword == "AUTO_INCREMENT" for token in words)
+    is_null = (
+        column.is_nullable and (column.default or "NULL").upper() == "NULL" and column.default is not None
     )
+    return not is_null or column.is_generated or is_numbered or (may_have_own and column.default == "")
 
 
 def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:

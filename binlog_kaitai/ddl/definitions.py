@@ -200,12 +200,12 @@ class Definitions:
         from binlog_kaitai.ddl.unreadable import concerned
 
         self._store.note(f"{reason}: {sql[:200]}")
-        own, others, has_special, is_open = concerned(sql, schema_name, session, is_decoded=is_decoded)
+        own, others, is_certain = concerned(sql, schema_name, session, is_decoded=is_decoded)
         for store in (self._store, self._folded):
-            if is_open:
+            if others is not None:
                 store.absent.clear()  # it may have created a table that is not known yet
-            keys = {store.key(*key) for key in others}
-            if has_special:
+            keys = {store.key(*key) for key in others or ()}
+            if not is_certain:
                 keys.update(store.special, store.from_file)
             lost = {key for key in keys if store.find(key) is not None}
             for key in sorted(lost if own is None else lost | {store.key(*own)}):

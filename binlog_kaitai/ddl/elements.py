@@ -34,9 +34,9 @@ def _has_key_part(cursor: TokenCursor) -> bool:
     """Whether a name is in parentheses after VECTOR, or after a name that follows it, rather than numbers or
     strings, which a type has there.
     """
-    part = cursor.peek(2 if cursor.mark(1) == "(" else 3 if cursor.mark(2) == "(" else 0)
-    is_name = part is not None and part.kind in (TokenKind.WORD, TokenKind.NAME)
-    return part is not None and part is not cursor.peek() and is_name and not part.text.isdecimal()
+    place = next((number for number in (1, 2) if cursor.mark(number) == "("), 0)
+    part = cursor.peek(place + 1) if place else None
+    return part is not None and part.kind in (TokenKind.WORD, TokenKind.NAME) and not part.text.isdecimal()
 
 
 def read_key(cursor: TokenCursor) -> Key:

@@ -3,46 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import NamedTuple
 
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, tokens_of
-from binlog_kaitai.ddl.statements import Name, qualified, skip_variables
+from binlog_kaitai.ddl.statements import qualified, skip_variables
 from binlog_kaitai.ddl.store import Session, TableKey
 
 
-class Concerned(NamedTuple):
-    """Tables by schema and name.
-
-    `own`: the table that the statement creates or alters.
-    `others`: those that it may change, too; `has_special`: and all whose names are no plain ASCII words.
-    `is_open`: it may have created others.
-    """
-
-    own: TableKey | None
-    others: set[TableKey]
-    has_special: bool
-    is_open: bool
-
-
-def concerned(sql: str, schema_name: str, session: Session, *, is_decoded: bool) -> Concerned:
-    """The tables that a statement may concern.
+def concerned(
+    sql: str, schema_name: str, session: Session, *, is_decoded: bool
+) -> tuple[TableKey | None, set[TableKey] | None, bool]:
+    """The table that a statement creates or alters; others that it may change, None if it only creates one;
+    whether its names are certain.
 
     `is_decoded`: otherwise, it is text as Latin-1, which is certain up to the first character beyond ASCII.
     """
+    own: TableKey | None = None
+    tokens, is_whole = list[Token](), False
     certain = sql if is_decoded else re.split(r"[^\0-\x7f]", sql, maxsplit=1)[0]
-    tokens: list[Token] = []
-    is_whole = False
+    modes = {"is_single_byte": session.is_single_byte, "is_mysql": session.is_mysql}
     with suppress(UnreadableError):
-        for token in tokens_of(
-            certain, session.sql_mode, is_single_byte=session.is_single_byte, is_mysql=session.is_mysql
-        ):
-            tokens.append(token)
+        tokens.extend(tokens_of(certain, session.sql_mode, **modes))
         is_whole = is_decoded
     cursor = TokenCursor(tokens)
-    own: TableKey | None = None
     with suppress(UnreadableError):
         skip_variables(cursor)
         is_created = cursor.skip("CREATE")
@@ -54,19 +38,7 @@ def concerned(sql: str, schema_name: str, session: Session, *, is_decoded: bool)
                 name = cursor.dotted_name()
                 own = qualified(name, schema_name) if cursor else None  # what is cut off may belong to it
         if own is not None and is_created:
-            return Concerned(own, set(), has_special=False, is_open=False)
-    if not is_whole:
-        words = re.findall(r"[\w$]+", sql)
-        names: Iterator[Name] = iter([*((word,) for word in words), *pairwise(words)])
-    else:
-        names = _names(tokens)
-    return Concerned(own, {qualified(name, schema_name) for name in names}, not is_whole, is_open=True)
-
-
-def _names(tokens: Sequence[Token]) -> Iterator[Name]:
-    """All names, with qualifiers and without."""
-    for number, token in enumerate(tokens):
-        if token.kind in (TokenKind.WORD, TokenKind.NAME):
-            yield (token.text,)
-            if len(tokens) > number + 2 and tokens[number + 1].text == ".":
-                yield (token.text, tokens[number + 2].text)
+            return own, None, True
+    names = (token.text for token in tokens if token.kind in (TokenKind.WORD, TokenKind.NAME))
+    words = list(names) if is_whole else re.findall(r"[\w$]+", sql)
+    return own, {*((schema_name, word) for word in words), *pairwise(words)}, is_whole

@@ -7,6 +7,7 @@ values by their :class:`Kind`, so that a type whose values are of a known kind n
 from __future__ import annotations
 
 from enum import Enum
+from functools import partial
 from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import ColumnType
@@ -161,23 +162,25 @@ _BLOBS = (
 #: Strings that are too long become TEXT or BLOB if `sql_mode` is not strict.
 _VARCHARS = (ColumnType.varchar, ColumnType.varchar_compressed, ColumnType.string, ColumnType.var_string)
 _CHARS = (ColumnType.string, ColumnType.var_string, ColumnType.varchar, ColumnType.varchar_compressed)
+_VARCHAR = (
+    "VARCHAR, CHAR VARYING, VARCHAR2, NVARCHAR, NCHAR VARCHAR, NCHAR VARYING, NATIONAL VARCHAR, "
+    "NATIONAL CHAR VARYING"
+)
 _SHAPES = "geometry point linestring polygon multipoint multilinestring multipolygon"
+
+_number = partial(_sql, is_number=True)
 
 #: The types of SQL, by their full names. The spellings are those of both servers' `sql_yacc.yy` and `lex.h`;
 #: `CHAR` stands for `CHARACTER`, too, and `VARCHAR` for `VARCHARACTER`.
 SQL_TYPES = {
-    "tinyint": _sql("TINYINT, INT1, BOOL, BOOLEAN", ColumnType.tiny, is_number=True),
-    "smallint": _sql("SMALLINT, INT2", ColumnType.short, is_number=True),
-    "mediumint": _sql("MEDIUMINT, INT3, MIDDLEINT", ColumnType.int24, is_number=True),
-    "int": _sql("INT, INT4, INTEGER", ColumnType.long, is_number=True),
-    "bigint": _sql("BIGINT, INT8, SERIAL", ColumnType.longlong, is_number=True),
-    "decimal": _sql(
-        "DECIMAL, DEC, NUMERIC, FIXED, NUMBER", ColumnType.newdecimal, ColumnType.decimal, is_number=True
-    ),
-    "float": _sql("FLOAT, FLOAT4", ColumnType.float, ColumnType.double, is_number=True),
-    "double": _sql(
-        "DOUBLE, DOUBLE PRECISION, FLOAT8, REAL", ColumnType.double, ColumnType.float, is_number=True
-    ),
+    "tinyint": _number("TINYINT, INT1, BOOL, BOOLEAN", ColumnType.tiny),
+    "smallint": _number("SMALLINT, INT2", ColumnType.short),
+    "mediumint": _number("MEDIUMINT, INT3, MIDDLEINT", ColumnType.int24),
+    "int": _number("INT, INT4, INTEGER", ColumnType.long),
+    "bigint": _number("BIGINT, INT8, SERIAL", ColumnType.longlong),
+    "decimal": _number("DECIMAL, DEC, NUMERIC, FIXED, NUMBER", ColumnType.newdecimal, ColumnType.decimal),
+    "float": _number("FLOAT, FLOAT4", ColumnType.float, ColumnType.double),
+    "double": _number("DOUBLE, DOUBLE PRECISION, FLOAT8, REAL", ColumnType.double, ColumnType.float),
     "bit": _sql("BIT", ColumnType.bit, ColumnType.tiny),
     "year": _sql("YEAR, SQL_TSI_YEAR", ColumnType.year),
     "date": _sql("DATE", ColumnType.date, ColumnType.newdate),
@@ -185,13 +188,7 @@ SQL_TYPES = {
     "datetime": _sql("DATETIME", ColumnType.datetime2, ColumnType.datetime),
     "timestamp": _sql("TIMESTAMP", ColumnType.timestamp2, ColumnType.timestamp),
     "char": _sql("CHAR, NCHAR, NATIONAL CHAR", *_CHARS, ColumnType.blob, of_bytes="binary"),
-    "varchar": _sql(
-        "VARCHAR, CHAR VARYING, VARCHAR2, NVARCHAR, NCHAR VARCHAR, NCHAR VARYING, NATIONAL VARCHAR, "
-        "NATIONAL CHAR VARYING",
-        *_VARCHARS,
-        ColumnType.blob,
-        of_bytes="varbinary",
-    ),
+    "varchar": _sql(_VARCHAR, *_VARCHARS, ColumnType.blob, of_bytes="varbinary"),
     "binary": _sql("BINARY", *_CHARS, ColumnType.blob),
     "varbinary": _sql("VARBINARY, RAW", *_VARCHARS, ColumnType.blob),
     "enum": _sql("ENUM", ColumnType.enum, is_text=True),

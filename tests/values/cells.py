@@ -25,6 +25,7 @@ class Defined:
     is_generated: bool | None = None
     is_row_period: bool | None = None
     has_on_update: bool | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True)
