@@ -6,8 +6,8 @@ import re
 from contextlib import suppress
 from itertools import pairwise
 
-from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, tokens_of
-from binlog_kaitai.ddl.statements import qualified, skip_variables
+from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split, tokens_of
+from binlog_kaitai.ddl.statements import AlterTable, qualified, skip_variables
 from binlog_kaitai.ddl.store import Session, TableKey
 
 
@@ -39,6 +39,9 @@ def concerned(
                 own = qualified(name, schema_name) if cursor else None  # what is cut off may belong to it
         if own is not None and is_created:
             return own, None, True
+        if own is not None and is_whole:  # a statement that failed
+            new = AlterTable(name, split(cursor.rest())).new_name
+            return own, set() if new is None else {qualified(new, schema_name)}, True
     names = (token.text for token in tokens if token.kind in (TokenKind.WORD, TokenKind.NAME))
     words = list(names) if is_whole else re.findall(r"[\w$]+", sql)
     return own, {*((schema_name, word) for word in words), *pairwise(words)}, is_whole

@@ -6,6 +6,7 @@ import pytest
 
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, Session
 from binlog_kaitai.ddl.definitions import restore, save
+from binlog_kaitai.ddl.unreadable import concerned
 from tests.ddl.calls import count_calls
 
 TABLES = ("s.a", "s.ear", "s.y", "s.T", "s.`we ird`", "s.ж", "z.a", "z.y")
@@ -100,3 +101,9 @@ def test_the_cost_of_renames_does_not_grow_with_the_tables() -> None:
         return count_calls(lambda: [found.observe("s", f"RENAME TABLE t{n} TO u{n}") for n in range(20)])
 
     assert calls(400) == calls(40)
+
+
+def test_a_statement_that_failed_concerns_its_own_table_and_the_new_name() -> None:
+    for clauses, others in (("ADD y INT", set()), ("ADD y INT, RENAME TO z.ear", {("z", "ear")})):
+        found = concerned(f"ALTER TABLE a {clauses}", "s", Session(), is_decoded=True)
+        assert found == (("s", "a"), others, True)

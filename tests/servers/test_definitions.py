@@ -76,7 +76,7 @@ def of_log(column: ColumnDefinition, row: dict[str, object]) -> dict[str, object
     is_said = column.type_name != "json" and collation is not None
     return {
         "name": column.name,
-        "type": row["type"] if column.type_name in ("enum", "set") else canonical(column.type_name),
+        "type": row["type"] if column.type_name in ("enum", "set", "json") else canonical(column.type_name),
         "is_nullable": column.is_nullable,
         "charset": row["charset"] if column.type_name == "json" else column.charset,
         "collation": (collation if str(collation).endswith("_bin") else None)
