@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from itertools import product
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,7 @@ from tests.servers.hostile_log import (
     log_of,
 )
 
+LOGS = Path(__file__).parent / "logs"
 WORDS = " START TRANSACTION"
 
 
@@ -142,3 +145,37 @@ def test_payloads_are_in_the_statements_of_hostile_logs() -> None:
     for verb in VERBS:
         for end in ENDS:
             assert any(one.text == verb % (end % payload) for one in statements for payload in PAYLOADS)
+
+
+def test_a_statement_that_failed_is_a_comment() -> None:
+    """Of MariaDB 11.8: one of its effects may have remained, but it would stop the script."""
+    said: list[str] = []
+    text = sql(LOGS / "failed_statements.000001", said)
+    for error, statement in (
+        (4029, "CREATE OR REPLACE TABLE t (a INT DEFAULT b, b INT DEFAULT a)"),
+        (1396, "CREATE USER u1, u2"),
+    ):
+        assert re.search(
+            rf"\n-- the statement ended with error {error}: .*\n-- {re.escape(statement)}\n", text
+        )
+        assert f"\n{statement}" not in text
+    assert len(said) == 2
+
+
+def test_alter_database_without_a_name_is_about_the_database_in_use() -> None:
+    """Servers mark it as a statement that needs no database."""
+    text = sql(LOGS / "failed_statements.000001", [])
+    before = text.partition("\nALTER DATABASE DEFAULT CHARACTER SET latin2;\n")[0]
+    assert re.findall("\nUSE `(.*)`;\n", before)[-1] == "g"
+
+
+def test_the_row_of_a_sequence_needs_all_columns() -> None:
+    """With binlog_row_image=MINIMAL, of MariaDB 11.8; the server refuses an INSERT of two."""
+    said: list[str] = []
+    text = sql(LOGS / "minimal_sequence.000001", said)
+    assert "INSERT INTO `f`.`s`" not in text
+    assert "\nINSERT INTO `f`.`t` (`a`) VALUES (41);\n" in text
+    assert re.search(
+        r"-- cannot be replayed: 1 row of insert f\.s at .*: the image lacks `minimum_value`", text
+    )
+    assert said

@@ -92,6 +92,10 @@ CHECK_ALL = b"SET @binlog_kaitai_ok = @binlog_kaitai_ok AND ROW_COUNT() = 1;\n" 
 )
 
 
+#: The first column of MariaDB's sequences, whose only row is set by an INSERT of all columns.
+_OF_SEQUENCE = "next_not_cached_value"
+
+
 class RefusedError(Exception):
     """Changes that cannot be written as statements, with the reason."""
 
@@ -387,7 +391,7 @@ class ChangeStatements(Form):
 
     def _insert(self, line: Line | RowLine, image: Image) -> None:
         present = [column for column in self._columns if column.index in image.columns]
-        if self._undo:
+        if self._undo or self._columns[0].name == _OF_SEQUENCE:
             self._refuse_without(image)
         line.text(self.style.part(self._insertion(image)) + b"(")
         for column in present:  # none if all columns had their defaults, and the image is minimal

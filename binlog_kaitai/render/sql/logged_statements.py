@@ -180,6 +180,8 @@ class LoggedStatements:
                 if database := self._named(query):
                     reason = f"the statement names the database {database}, which --rewrite-db renames"
                     return self._left_out(query, where, reason)
+                if body.error_code:
+                    return self._left_out(query, where, f"the statement ended with error {body.error_code}")
                 try:
                     return statement_text(event, context, dialect, self._options.rewrite_db)
                 except MisreadError as misread:

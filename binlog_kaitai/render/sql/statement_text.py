@@ -217,6 +217,10 @@ class Setting(NamedTuple):
 _READ_ONLY = {"transaction_read_only": "/*!50720", "tx_read_only": "/*M!100000"}
 
 
+#: It may name no database: then it is about the one in use.
+_OF_DATABASE = re.compile(rb"\s*ALTER\s+(?:DATABASE|SCHEMA)\b", re.IGNORECASE)
+
+
 def preamble(dialect: SqlDialect) -> bytes:
     """The start of the script, before all statements.
 
@@ -267,7 +271,7 @@ def statement_text(
     text = _set([*before, Setting("@binlog_kaitai_mode", "NULL"), *_read_only("1")])
     # Names of variables may need the same treatment.
     text += b"".join(map(_context, context))
-    if body.schema_name and not event.header.is_use_suppressed:
+    if body.schema_name and (not event.header.is_use_suppressed or _OF_DATABASE.match(query)):
         name = databases.get(body.schema_name, body.schema_name)
         text += _use(name)
         is_taken += f" AND DATABASE() = {literal(name)}"
@@ -280,8 +284,6 @@ def statement_text(
     others = [one for one in settings if one not in modes]
     taken = Setting("@binlog_kaitai_ok", f"IF({is_taken}, 1, NULL)")
     text += _set([*others, taken, *_read_only(f"IF({is_taken}, 0, 1)")])
-    if getattr(body, "error_code", 0):
-        text += b"-- it ended with error %d\n" % body.error_code
     text += run
     if query != body.query:
         text += b"START TRANSACTION;\n"
