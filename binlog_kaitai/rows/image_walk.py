@@ -24,9 +24,6 @@ NULL, ABSENT = -1, -2
 #: Row kinds.
 INSERT, BEFORE, AFTER, DELETE = 0, 1, 2, 3
 
-#: Count for an event that contradicts its table map.
-MISMATCH_COUNT = -1
-
 #: Indexes into the state of `walk_images`: event, offset, row number within the event, and why it stopped.
 EVENT, OFFSET, NUMBER, REASON, STATE_SIZE = range(5)
 
@@ -69,7 +66,7 @@ def walk_images(
     `events`, `numbers`, `changes`, `options`: output, for each row: event number, row number within the
     event, row kind, and offset of the bitmap of partial JSON columns or -1. An update yields two rows.
     `counts`: int64 array, if not empty, the only output: the number of rows of each event, where an update
-    counts once, or MISMATCH_COUNT.
+    counts once; of one that contradicts its table map -1, and one less for each row that was begun.
     Returns the number of rows found. `state[REASON]` is then DONE, FULL, or MISMATCH: event `state[EVENT]`
     contradicts its table map.
     """
@@ -145,7 +142,7 @@ def walk_images(
             rows = rows if is_wrong else done
             number += 1
         if counts_only:
-            counts[event] = MISMATCH_COUNT if is_wrong else number
+            counts[event] = ~number if is_wrong else number
         elif is_wrong:
             state[EVENT] = event
             state[REASON] = MISMATCH
@@ -369,7 +366,7 @@ def _stacked(arrays: list[Ints], width: int) -> Ints:
 
 
 def count_images(walked: WalkInput) -> Ints:
-    """The number of rows of each event, int64; MISMATCH_COUNT for those that contradict their table map."""
+    """The number of rows of each event, int64; below 0 for those that contradict their table map."""
     counts = np.empty(len(walked.ids), dtype=np.int64)
     nothing = np.zeros(0, dtype=np.int64)
     outputs = np.zeros((0, 0), dtype=np.int64), nothing, nothing, np.zeros(0, dtype=np.uint8), nothing

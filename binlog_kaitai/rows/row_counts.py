@@ -6,13 +6,13 @@ import numpy as np
 
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
-from binlog_kaitai.rows.image_walk import MISMATCH_COUNT, WalkInput, count_images
+from binlog_kaitai.rows.image_walk import WalkInput, count_images
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import set_old_fractions
 
 #: Result if the number is unknown.
-UNKNOWN = MISMATCH_COUNT
+UNKNOWN = -1
 
 
 def row_counts(images: Images, wanted: Bools | bool = True) -> Ints:
@@ -65,7 +65,7 @@ def walked_counts(images: Images, chosen: Ints, table: Table) -> Ints:
     counted = [counts[:0]]
     for portion in images.portions(chosen[is_known]):
         counted.append(count_images(WalkInput.of(portion, programs, program_of)))
-    counts[is_known] = np.concatenate(counted)
+    counts[is_known] = np.maximum(np.concatenate(counted), UNKNOWN)
     return counts
 
 

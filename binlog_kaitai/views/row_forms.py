@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.log.event_rows import Row, to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
@@ -22,7 +22,7 @@ from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
-from binlog_kaitai.rows.text.listed_values import NO_SCRATCH, SQL
+from binlog_kaitai.rows.text.listed_values import NO_SCRATCH, QUOTED_SQL, SQL
 from binlog_kaitai.rows.text.row_line_kernel import (
     LEFT_COUNT,
     LINE,
@@ -264,6 +264,43 @@ def put_image(
     line.text(b"}" if columns else b"{}")
 
 
+class LineBuffer:
+    """The last arguments of `put_row_lines`, which are output or memory, for some lines.
+
+    `size`: the likely size of the lines, in bytes.
+    `most_left`: number of values that a line may leave out.
+    """
+
+    def __init__(self, dialect: int, count: int, size: int, most_left: int) -> None:
+        self._scratch = np.empty(_SCRATCH if dialect in (SQL, QUOTED_SQL) else 0, dtype=np.uint8)
+        self._stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
+        self._state, self._left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
+        self._out, self._ends = np.empty(size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+        self._most_left = most_left
+
+    def arguments(self) -> tuple[Array, ...]:
+        """The arguments."""
+        return self._scratch, self._stack, self._state, self._left, self._out, self._ends
+
+    def grow(self) -> None:
+        """Make room, if the kernel has not written all lines."""
+        if self._state[NEED] == NO_SCRATCH:
+            self._scratch = np.empty(2 * len(self._scratch), dtype=np.uint8)
+            return
+        offset, line = int(self._state[OFFSET]), int(self._state[LINE])
+        rest = (len(self._ends) - line) * (offset // max(line, 1)) * 9 // 8
+        wider = np.empty(offset + max(int(self._state[NEED]) + 4096, rest), dtype=np.uint8)
+        wider[:offset] = self._out[:offset]
+        self._out = wider
+        if self._state[LEFT_COUNT] + self._most_left > len(self._left):
+            more = np.empty((len(self._left) + self._most_left, 3), dtype=np.int64)
+            self._left = np.concatenate((self._left, more))
+
+    def lines(self) -> tuple[Bytes, Ints, Ints]:
+        """The lines, their ends, and the values that are left out, see `put_lines`."""
+        return self._out[: int(self._state[OFFSET])], self._ends, self._left[: int(self._state[LEFT_COUNT])]
+
+
 class LineWriter:
     """Writes the lines of rows of a table; the texts of its events are written once for a page.
 
@@ -298,33 +335,14 @@ class LineWriter:
         which = rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers
         limits, pieces, pool, null, words, word_limits = table_lines.arrays()
         arrays = limits, pieces, pool, null, *self._texts, words, word_limits
-        dialect = table_lines.style.dialect
         # Placeholders refer to the bytes of the block.
         longest = table_lines.style.longest if located.data is page.block.data else NO_LIMIT
-        stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
-        scratch = np.empty(_SCRATCH if dialect >= SQL else 0, dtype=np.uint8)
-        state, left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
-        out, ends = (
-            np.empty(count * table_lines.line_size + 4096, dtype=np.uint8),
-            np.empty(count, dtype=np.int64),
-        )
-        rows_of_data = located.data, *_flat(located.starts), *which
-        while not put_row_lines.run(
-            dialect, *rows_of_data, *arrays, longest, scratch, stack, state, left, out, ends
-        ):
-            if state[NEED] == NO_SCRATCH:
-                scratch = np.empty(2 * len(scratch), dtype=np.uint8)
-                continue
-            offset, line = int(state[OFFSET]), int(state[LINE])
-            more = max(int(state[NEED]) + 4096, (count - line) * (offset // max(line, 1)) * 9 // 8)
-            wider = np.empty(offset + more, dtype=np.uint8)
-            wider[:offset] = out[:offset]
-            out = wider
-            if state[LEFT_COUNT] + len(pieces) > len(left):
-                left = np.concatenate((left, np.empty((len(left) + len(pieces), 3), dtype=np.int64)))
-        size, left = int(state[OFFSET]), left[: int(state[LEFT_COUNT])]
-        table_lines.line_size = size // max(count, 1) * 17 // 16 + 16
-        data = out[:size]
+        dialect, rows_of_data = table_lines.style.dialect, (located.data, *flat(located.starts), *which)
+        buffer = LineBuffer(dialect, count, count * table_lines.line_size, len(pieces))
+        while not put_row_lines.run(dialect, *rows_of_data, *arrays, longest, *buffer.arguments()):
+            buffer.grow()
+        data, ends, left = buffer.lines()
+        table_lines.line_size = len(data) // max(count, 1) * 17 // 16 + 16
         if len(left):
             data, ends = self._with_left(located, rows, data, ends, left, longest)
         return RowLines(of_rows, in_event, data, ends)
@@ -386,7 +404,7 @@ class LineWriter:
 _SHORT = JsonForm(SHORT_JSON)
 
 
-def _flat(starts: Ints) -> tuple[Ints, int, int]:
+def flat(starts: Ints) -> tuple[Ints, int, int]:
     """Offsets of values for `put_row_lines`: an array, the index of the first in it, and that of a column."""
     item, base = starts.itemsize, starts if starts.base is None else starts.base
     if not base.flags.c_contiguous or starts.strides[1] != item:

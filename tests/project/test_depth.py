@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.dump import DumpOptions, block_printer, dump
+from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, row_printer
 from binlog_kaitai.rows import fused_columns
-from binlog_kaitai.rows.text import dump_kernels
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views import row_forms
 from binlog_kaitai.views.row_texts import write_rows
@@ -56,7 +55,7 @@ class _Spy:
         ("read_changes", fused_columns, "read_columns", lambda: list(bk.read_changes(_LOG, table="t.my"))),
         (
             "dump",
-            dump_kernels,
+            row_printer,
             "put_jobs",
             lambda: dump(resolve((_LOG,)), lambda text: None, DumpOptions(verbose=2)),
         ),

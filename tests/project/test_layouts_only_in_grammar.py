@@ -41,7 +41,7 @@ REASONS = {
     "rows/text/float_texts.py: put_shortest": "the exponent of an IEEE 754 number",
     "rows/text/float_texts.py: shortest": "the parts of an IEEE 754 number, and its decimal digits",
     "log/text_kernels.py": "hexadecimal digits",
-    "rows/text/dump_kernels.py: put_rows": "which images are wanted; packed numbers",
+    "rows/text/listed_values.py: put_client": "packed numbers",
     "rows/text/row_line_kernel.py: code_at": "UTF-8",
     "rows/text/row_line_kernel.py: put_printable": "UTF-8 and hexadecimal digits",
     "rows/text/printed_values.py: put_escaped": "digits of escapes",

@@ -22,7 +22,14 @@ from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.log.event_reader import EventReader
 from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_printer
 from binlog_kaitai.render.dump.client_values import escapes_of
-from binlog_kaitai.rows.text import base64_kernel, dump_kernels, float_texts, printed_values
+from binlog_kaitai.rows.text import (
+    base64_kernel,
+    dump_kernels,
+    float_texts,
+    listed_values,
+    printed_values,
+    row_line_kernel,
+)
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.extent import rounds, sample
@@ -56,7 +63,7 @@ def test_the_kernel_prints_the_same_uncompiled(tmp_path: Path, monkeypatch: pyte
     make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     make_quick(monkeypatch)
-    for module in (dump_kernels, printed_values, float_texts):
+    for module in (dump_kernels, listed_values, row_line_kernel, printed_values, float_texts):
         for kernel in vars(module).values():
             if isinstance(kernel, Kernel):
                 monkeypatch.setattr(kernel, "_compiled", kernel.plain)
@@ -70,7 +77,9 @@ def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pyt
     make_slow(monkeypatch)
     slow = printed(log, tmp_path, verbose=2)
     make_quick(monkeypatch)
-    monkeypatch.setattr(row_printer, "_ROOM", room)
+    monkeypatch.setattr(row_printer, "_EXPANSION", 0)
+    monkeypatch.setattr(row_printer, "_LARGE", room)
+    monkeypatch.setattr(row_printer, "_MAX_ROWS", 2)
     monkeypatch.setattr(dump_output, "_MOST", room)
     assert printed(log, tmp_path, verbose=2) == slow
 

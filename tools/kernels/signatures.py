@@ -91,10 +91,7 @@ _TABLE = {
     },
     "binlog_kaitai.rows.text.dump_kernels": {
         "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
-        "put_jobs": (
-            "u1[] u1[] i8[,] u2[] i8[,] i8[,] i8[] i8[] i8[] i8[] u1[] i8[,] i8[,] u1[] i8[]* i8[]* i8[]* "
-            "u1[]* i8"
-        ),
+        "put_jobs": "u1[] u1[] u1[] i8[,] i8[] u2[] u1[]*",
     },
     "binlog_kaitai.rows.text.float_texts": {
         "put_shortest": "i8 i8 i8 u1[]* i8",

@@ -401,20 +401,20 @@ class BlockPrinter:
         lines, images = self.lines.as_printed, self._images[:, begin:end]
         starts, sizes = lines.starts[begin:end], lines.sizes[begin:end]
         ordered = OrderedJobs(acts, texts, (starts, starts + sizes), images, out)
-        written, (running, event_of), jobs.rows = begin, ordered.left(ROWS_PHASE), 0
+        written, (running, event_of) = begin, ordered.left(ROWS_PHASE)
         try:
-            left_tail = list(jobs.run(lines.data, ready, running))
-            left_rows, jobs.rows = jobs.rows, out.rows if ordered.open_end >= 0 else 0
+            left_tail, left_rows = jobs.run(lines.data, ready, running)
+            rows_before = out.rows if ordered.open_end >= 0 else 0
             running, event_of = ordered.all()
             texts_waiting = out.head.take(), out.body.take(), out.tail.take()
-            for piece in jobs.run_portions(lines.data, ready, running, texts_waiting):
+            for piece in jobs.run_portions(lines.data, ready, running, texts_waiting, rows_before):
                 self.printer.write(piece)
         except RowsMismatchError as mismatch:
             if mismatch.done:
                 written = begin + int(event_of[mismatch.done - 1]) + 1
             self._steps.leave(begin + int(event_of[mismatch.job]))
         else:
-            out.body.extend(jobs.run(lines.data, ready, ordered.left(BODY_PHASE)[0]))
+            out.body.extend(jobs.run(lines.data, ready, ordered.left(BODY_PHASE)[0])[0])
             out.tail.extend(left_tail)
             out.rows = left_rows + (0 if ordered.open_end >= 0 else out.rows)
             self._finish(begin, end, acts, left)

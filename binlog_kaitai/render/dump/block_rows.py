@@ -158,7 +158,8 @@ class RowsEvents:
             rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
             if rows_header is None:
                 return -1
-            return programs.number_of(rows_header, body, printer.new_name(body))
+            number = programs.number_of(rows_header, body, printer.new_name(body))
+            return -1 if programs[number].is_cut else number
         except BinlogError:
             return -1
 

@@ -43,7 +43,7 @@ def dump(
     """Print logs like the clients of their servers.
 
     `source`: the logs, as for :func:`binlog_kaitai.open`.
-    `write`: receives the text in pieces, as bytes.
+    `write`: receives the text in pieces, as bytes or views of bytes.
     `options`: what to show.
     `threads`: number of threads that write text: by default, one.
     `progress`: called periodically with the source and the offset reached in it.

@@ -34,7 +34,6 @@ from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.printer import Version
 from binlog_kaitai.render.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
 from binlog_kaitai.rows.image_walk import MismatchError, WalkInput, joined, located
-from binlog_kaitai.rows.row_images import ImageProgram
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent
@@ -93,12 +92,9 @@ def inverse_of(event: ParsedEvent, rows_header: RowsHeader, program: RowProgram)
 def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[int, int]) -> Ints:
     """The start of each image, in order, int64."""
     start, end = place
-    which, width = program.images[0], program.table_map.num_columns.value
-    null_bytes = len_null_bits(max(program.counts))
+    null_bytes, width = len_null_bits(max(program.images.counts)), program.table_map.num_columns.value
     one = np.zeros(1, dtype=np.int64)
-    steps = list(zip(program.columns, *program.steps[:, 1:3].T.tolist(), strict=True))
-    before, after = steps[: program.counts[0]], steps[program.counts[0] :]
-    images = joined([ImageProgram.of(which, -1, before, after)])
+    images = joined([program.images._replace(partial=-1)])
     begins: list[Ints] = [one[:0]]
     try:
         for rows in located(WalkInput(data, one + start, one + end, one, one, *images), width, _ROWS):

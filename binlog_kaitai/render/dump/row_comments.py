@@ -19,10 +19,20 @@ from binlog_kaitai.kernels.arrays import Array, Ints
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import may_have_fractions, schema_of
-from binlog_kaitai.render.dump.client_values import MapColumn, encode, identifier, metadata_number, type_text
+from binlog_kaitai.render.dump.client_values import (
+    MapColumn,
+    encode,
+    escapes_of,
+    identifier,
+    metadata_number,
+    type_text,
+)
+from binlog_kaitai.rows.image_walk import joined
+from binlog_kaitai.rows.row_images import ImageProgram, Step
 from binlog_kaitai.rows.table_maps import Width, widths_of
-from binlog_kaitai.rows.text import dump_kernels as kernels
-from binlog_kaitai.values.column_kinds import COMPRESSED, Kind
+from binlog_kaitai.rows.text import listed_values as kinds
+from binlog_kaitai.rows.text import row_line_kernel as row_lines
+from binlog_kaitai.values.column_kinds import COMPRESSED, TIMES, Kind
 from binlog_kaitai.values.schema import Column, Schema, facts_of
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.
@@ -69,7 +79,7 @@ def content_of(table_map: TableMapEvent) -> bytes:
 
 
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
-    """For each column, the text after a value, and the texts that replace an unknown value and NULL."""
+    """For each column, the text after a value, and the one that replaces NULL."""
     suffixes = []
     facts_known = facts_of(table_map).columns if verbose > 1 else []
     for column in table_map.columns or ():
@@ -102,8 +112,6 @@ def extra_info(body: Any) -> list[bytes]:
     return lines
 
 
-#: Column, kind, size, prefix and detail of a value.
-_Step = tuple[int, int, int, int, int]
 #: Number of cached rows event headers, and of tables and programs; and of the columns of these, in all.
 MOST, _MOST_COLUMNS = 1 << 10, 1 << 18
 #: How many bytes of a header are looked up at once.
@@ -111,25 +119,16 @@ _KEY = 10
 #: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
 _LONGEST_HEADER = 128 << 10
 
+#: The kinds of values that the kernel writes: see `put_client`.
 _KINDS: dict[Kind, int] = {
-    Kind.INTEGER: kernels.INTEGER,
-    Kind.DOUBLE: kernels.DOUBLE,
-    Kind.FLOAT: kernels.FLOAT,
-    Kind.DECIMAL: kernels.DECIMAL,
-    Kind.DATE: kernels.DATE,
-    Kind.DATETIME: kernels.DATETIME,
-    Kind.TIME: kernels.TIME,
-    Kind.TIMESTAMP: kernels.TIMESTAMP,
-    Kind.OLD_DATETIME: kernels.OLD_DATETIME,
-    Kind.OLD_TIME: kernels.OLD_TIME,
-    Kind.OLD_TIMESTAMP: kernels.OLD_TIMESTAMP,
-    Kind.YEAR: kernels.YEAR,
-    Kind.ENUM: kernels.ENUM,
-    Kind.SET: kernels.BITS,
-    Kind.BIT: kernels.BITS,
-    Kind.JSON: kernels.JSON,
-    Kind.VECTOR: kernels.OTHER,
-    **dict.fromkeys((Kind.CHAR, Kind.VARCHAR, Kind.BLOB, *COMPRESSED, Kind.GEOMETRY), kernels.STRING),
+    **{kind: kind.value for kind in (*TIMES, Kind.DOUBLE, Kind.FLOAT, Kind.DECIMAL, Kind.YEAR)},
+    **dict.fromkeys((Kind.CHAR, Kind.VARCHAR, Kind.BLOB, *COMPRESSED, Kind.GEOMETRY), kinds.BYTES),
+    Kind.INTEGER: kinds.SIGNED,
+    Kind.ENUM: kinds.MEMBER,
+    Kind.SET: kinds.MEMBERS,
+    Kind.BIT: kinds.MEMBERS,
+    Kind.JSON: kinds.DOCUMENT,
+    Kind.VECTOR: kinds.OTHER,
 }
 #: Text in place of a value of a type that the client does not support: its number and metadata.
 #: `mariadb-binlog` writes this to stderr, and ends.
@@ -209,40 +208,55 @@ def images_of(event: ParsedEvent, rows_header: RowsHeader) -> tuple[int, int]:
     return start, images_end(event)
 
 
-@dataclass
-class RowProgram:
-    """The arguments of `put_rows` for a header and a table."""
+class RowProgram(NamedTuple):
+    """How the rows of events with a header and a table are printed.
+
+    `images`: the layout of the images.
+    `printed`, `counted`: the same for printing and for counting, which end where the client gives up.
+    `pieces`: those of a line for `put_row_lines`.
+    `is_cut`: the client prints no more of an event than what the pieces have.
+    """
 
     table_map: Any
-    images: tuple[int, int]
-    counts: tuple[int, int]
-    steps: Ints  # array of shape (n, 4): kinds, sizes, prefixes, details
-    columns: list[int]
-    pool: bytes
-    texts: Ints  # array of shape (n, 4), see `put_rows`
-    clauses: list[int]
+    images: ImageProgram
+    printed: ImageProgram
+    counted: ImageProgram
+    pieces: list[tuple[int, ...]]
+    is_cut: bool
 
     @property
     def mismatch(self) -> GrammarError:
         """Why rows do not fit."""
-        if _UNKNOWN_LENGTH in self.steps[:, 1]:
+        if _UNKNOWN_LENGTH in self.images.steps[:, 1]:
             return GrammarError("the lengths of its values are unknown")
         return GrammarError("the rows do not match their table map")
 
-    @property
-    def row_without_columns(self) -> bytes:
-        """The text of the only row of an event without images."""
-        return self.pool[: self.clauses[-1]]
+
+class ProgramArrays(NamedTuple):
+    """All programs, for `walk_images` and `put_row_lines`.
+
+    `lines`: the arguments of `put_row_lines` from `limits` to `word_limits`.
+    `width`: the largest number of columns.
+    """
+
+    printed: tuple[Ints, Ints, Ints]
+    counted: tuple[Ints, Ints, Ints]
+    lines: tuple[Array, ...]
+    width: int
 
 
 class _PrintedColumn(NamedTuple):
     """How the values of a column are printed.
 
-    `texts`: before a value, after it, and instead of NULL or an unknown value.
+    `step`, `counted`: its step in an image, and the one for counting.
+    `cell`: the columns of a piece from KIND to FLAG; empty if the client prints no more of the event.
+    `lead`: the text before a value, or instead of it.
     """
 
-    step: _Step
-    texts: tuple[bytes, bytes, bytes]
+    step: Step
+    counted: Step
+    cell: tuple[int, ...]
+    lead: bytes
 
 
 class RowPrograms:
@@ -253,20 +267,22 @@ class RowPrograms:
 
     def __init__(self, verbose: int, *, is_mariadb: bool) -> None:
         self.is_mariadb = is_mariadb
+        self.escapes = escapes_of(is_mariadb=is_mariadb)
         self._verbose = verbose
+        self._clear()
+
+    def _clear(self) -> None:
         self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
         self._programs: list[RowProgram] = []
         self._tables: dict[tuple[bytes, object], list[_PrintedColumn]] = {}
+        self._pool, self._words = bytearray(), list[bytes]()
         self._size = 0  # columns of tables and programs
-        self._arrays: tuple[Array, ...] | None = None
+        self._arrays: ProgramArrays | None = None
 
     def begin(self) -> None:
         """Clear the cache if it is too large, which invalidates all program numbers."""
         if len(self._numbers) >= MOST or self._size > _MOST_COLUMNS:
-            self._numbers.clear()
-            self._programs.clear()
-            self._tables.clear()
-            self._size, self._arrays = 0, None
+            self._clear()
 
     def __getitem__(self, number: int) -> RowProgram:
         return self._programs[number]
@@ -285,55 +301,78 @@ class RowPrograms:
             self._numbers[key] = len(self._programs) - 1
         return self._numbers[key]
 
-    def arrays(self) -> tuple[Array, ...]:
-        """The arguments of `put_rows` for all programs, from `images` to `clauses`."""
+    def arrays(self) -> ProgramArrays:
+        """All programs as arrays."""
         if self._arrays is None:
             programs = self._programs
-            steps = np.concatenate(
-                [program.steps for program in programs] or [np.zeros((0, 4), dtype=np.int64)]
-            )
-            limits, clauses, texts, step, place = [], [], [np.zeros((0, 4), dtype=np.int64)], 0, 0
-            for program in programs:
-                middle = step + program.counts[0]
-                limits.append((step, middle, middle + program.counts[1]))
-                clauses.append([place + end for end in program.clauses])
-                texts.append(program.texts + place)
-                step, place = middle + program.counts[1], place + len(program.pool)
-            self._arrays = (
-                np.array([program.images for program in programs], dtype=np.int64).reshape(-1, 2),
-                np.array(limits, dtype=np.int64).reshape(-1, 3),
-                *np.ascontiguousarray(steps.T),
-                np.frombuffer(b"".join(program.pool for program in programs), dtype=np.uint8),
-                np.concatenate(texts),
-                np.array(clauses, dtype=np.int64).reshape(-1, 3),
+            pieces = [piece for program in programs for piece in program.pieces]
+            self._arrays = ProgramArrays(
+                joined([program.printed for program in programs]),
+                joined([program.counted for program in programs]),
+                (
+                    np.cumsum([0, *(len(program.pieces) for program in programs)], dtype=np.int64),
+                    np.array(pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
+                    np.frombuffer(bytes(self._pool) + bytes(row_lines.STEP), dtype=np.uint8),
+                    *(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)),
+                    np.frombuffer(b"".join(self._words), dtype=np.uint8),
+                    np.cumsum([0, *map(len, self._words)], dtype=np.int64),
+                ),
+                max((int(program.table_map.num_columns.value) for program in programs), default=0),
             )
         return self._arrays
 
     def _make(self, body: Any, table_map: Any, name: bytes | None) -> RowProgram:
         before, after = self._columns(body, table_map)
         self._size += len(before) + len(after)
-        table = table_name(table_map, name)
         verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
-        first = b"### " + verb + b" " + table + (b"\n### SET\n" if body.is_write else b"\n### WHERE\n")
-        clauses = [first, b"### SET\n"] if body.is_update else [b"", first] if body.is_write else [first, b""]
-        pieces = clauses + [text for column in before + after for text in column.texts]
-        limits = np.cumsum([0, *map(len, pieces)], dtype=np.int64)
-        # Each text ends where the next one begins.
-        starts = np.arange(len(clauses), len(pieces), 3)
-        has_options = bool(body.is_partial_update)
+        first = b"### " + verb + b" " + table_name(table_map, name)
+        first += b"\n### SET\n" if body.is_write else b"\n### WHERE\n"
+        which = (0 if body.is_write else 1) | (2 if body.is_write or body.is_update else 0)
+        partial = len_partial_bits(table_map.num_json_columns) if body.is_partial_update else -1
+        clauses = (
+            (b"" if body.is_write else first),
+            (first if body.is_write else b"### SET\n" * body.is_update),
+        )
+        pieces, text, is_cut = list[tuple[int, ...]](), b"", False
+        for side, columns in enumerate((before, after)):
+            text += b"" if is_cut else clauses[side]
+            for column in () if is_cut else columns:
+                cell = column.cell
+                if partial >= 0 and side and cell and cell[0] == kinds.DOCUMENT:
+                    cell = (kinds.OTHER, *cell[1:])
+                place = column.step[0], int(side and which == 3)
+                pieces.append(
+                    self._piece(text + column.lead, *place, *cell)
+                    if cell
+                    else self._piece(text + column.lead)
+                )
+                text = b""
+                if is_cut := not cell:
+                    break
+        steps = [column.step for column in before + after]
+        images = ImageProgram.of(which, partial, steps[: len(before)], steps[len(before) :])
+        counted = [column.counted for column in before + after]
+        if is_cut:
+            # Nothing after the last piece is looked at.
+            rest = range(len(pieces) - 1, len(steps))
+            steps = [(step[0], 0, 0) if number in rest else step for number, step in enumerate(steps)]
+            which = 1 if len(pieces) <= len(before) else which
+        elif text:
+            pieces.append(self._piece(text))
         return RowProgram(
             table_map,
-            (
-                (1 if not body.is_write else 0) | (2 if body.is_write or body.is_update else 0),
-                len_partial_bits(table_map.num_json_columns) if has_options else -1,
-            ),
-            (len(before), len(after)),
-            np.array([column.step[1:] for column in before + after], dtype=np.int64).reshape(-1, 4),
-            [column.step[0] for column in before + after],
-            b"".join(pieces),
-            limits[starts[:, None] + np.arange(4)],
-            limits[: len(clauses) + 1].tolist(),
+            images,
+            ImageProgram.of(which, partial, steps[: len(before)], steps[len(before) :]),
+            ImageProgram.of(images.which, partial, counted[: len(before)], counted[len(before) :]),
+            pieces,
+            is_cut,
         )
+
+    def _piece(self, lead: bytes, *cell: int) -> tuple[int, ...]:
+        """A piece for a value after a text, or for the text alone."""
+        kind, rest = (row_lines.VALUE, cell) if cell else (row_lines.CONSTANT, (0,) * (row_lines.LEAD - 1))
+        self._pool += lead
+        return kind, *rest, len(self._pool) - len(lead), len(lead)
 
     def _unknown(self, column: MapColumn) -> bytes:
         number = metadata_number(column)
@@ -360,26 +399,33 @@ class RowPrograms:
         """All columns of a table."""
         columns = Schema.of(table_map, is_mariadb=self.is_mariadb).columns
         widths, suffixes = widths_of(table_map, columns), column_suffixes(table_map, self._verbose)
-        printed = []
-        for stored, column, width, (suffix, null) in zip(
-            table_map.columns, columns, widths, suffixes, strict=True
-        ):
-            step = self._step(stored, column, width)
-            null = self._unknown(stored) if step[1] == kernels.UNKNOWN else null
-            printed.append(_PrintedColumn(step, (b"###   @%d=" % (column.index + 1), suffix, null)))
-        return printed
+        return [
+            self._column(*values) for values in zip(table_map.columns, columns, widths, suffixes, strict=True)
+        ]
 
-    def _step(self, stored: MapColumn, column: Column, width: Width | None) -> _Step:
-        kind = _KINDS.get(column.kind)
+    def _column(
+        self, stored: MapColumn, column: Column, width: Width | None, texts: tuple[bytes, bytes]
+    ) -> _PrintedColumn:
+        index, lead, kind = column.index, b"###   @%d=" % (column.index + 1), _KINDS.get(column.kind)
+        unknown = index, _UNKNOWN_LENGTH, 0
         if kind is None or (column.kind == Kind.GEOMETRY and not self.is_mariadb):
-            return column.index, kernels.UNKNOWN, _UNKNOWN_LENGTH, 0, 0
-        detail = stored.json_ordinal if kind == kernels.JSON else _detail(kind, column)
-        is_usual = width is not None
-        if width is not None and kind == kernels.BITS:
+            return _PrintedColumn(unknown, unknown, (), lead + self._unknown(stored))
+        detail = _detail(column)
+        if kind == kinds.MEMBERS and width is not None:
             is_usual = 0 < detail <= 8 * width.fixed and column.length == width.fixed
-        if width is None or not is_usual:
-            return column.index, kernels.OTHER, _UNKNOWN_LENGTH, 0, 0
-        return column.index, kind, width.fixed, width.prefix, detail
+            width = width if is_usual else None
+        step = unknown if width is None else (index, *width)
+        words = self.escapes.tobytes() if kind in (kinds.BYTES, kinds.DOCUMENT) else b"", *texts
+        self._words += words
+        cell = (
+            kinds.OTHER if width is None else kind,
+            *step[1:],
+            detail,
+            len(self._words) - len(words),
+            len(words),
+            0,
+        )
+        return _PrintedColumn(step, unknown if column.kind in _UNMEASURED else step, cell, lead)
 
 
 def _present(columns: Any) -> list[int]:
@@ -389,12 +435,10 @@ def _present(columns: Any) -> list[int]:
     return present
 
 
-def _detail(kind: int, column: Column) -> int:
-    """Additional parameter of a kind, see `put_rows`."""
-    if kind == kernels.DECIMAL:
+def _detail(column: Column) -> int:
+    """Additional parameter of a kind, see `put_client`."""
+    if column.kind == Kind.DECIMAL:
         return (column.precision or 0) << 8 | (column.scale or 0)
-    if kind == kernels.BITS:
+    if column.kind in (Kind.BIT, Kind.SET):
         return (column.bits or 0) if column.kind == Kind.BIT else 8 * column.length
-    if kind == kernels.STRING:
-        return int(column.kind in _UNMEASURED)
     return column.fractional_digits

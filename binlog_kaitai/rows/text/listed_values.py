@@ -27,18 +27,29 @@ from binlog_kaitai.log.decoders import (
     timestamp,
     year,
 )
-from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, width_at
+from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, unquote, width_at
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.rows.text.json_kernels import put_document
 from binlog_kaitai.rows.text.moment_texts import put_date, put_micros
 from binlog_kaitai.rows.text.printed_values import (
     integers,
+    put_bits,
     put_calendar,
     put_clock,
+    put_datetime,
+    put_day,
     put_decimal,
+    put_escaped,
+    put_floating,
+    put_integer,
+    put_old_datetime,
+    put_old_time,
     put_signed,
+    put_time,
+    put_timestamp,
     put_unsigned,
+    spread_escaped,
 )
 from binlog_kaitai.rows.text.sql_kernels import put_digits, put_literal, put_marks
 from binlog_kaitai.values.column_kinds import Kind
@@ -55,8 +66,11 @@ _COMMA, _SRID_SIZE = 44, 4
 NO_SCRATCH = -3
 
 #: Dialects: the table format, without quotation marks and escapes in strings; JSON; JSON inside a quoted CSV
-#: field; SQL; SQL inside a string in quotes.
-TABLE, JSON, CSV, SQL, QUOTED_SQL = range(5)
+#: field; SQL; SQL inside a string in quotes; the servers' clients.
+TABLE, JSON, CSV, SQL, QUOTED_SQL, CLIENT = range(6)
+
+#: The words of a column for CLIENT, after a table of escapes (see `put_escaped`): after a value; for NULL.
+CLIENT_SUFFIX, CLIENT_NULL = 1, 2
 
 #: First byte of a document that is an object with offsets of four bytes.
 _LARGE_OBJECT = 1
@@ -161,7 +175,7 @@ def put_json(
 BIT, YEAR, FLOAT, DOUBLE = Kind.BIT.value, Kind.YEAR.value, Kind.FLOAT.value, Kind.DOUBLE.value
 DECIMAL = Kind.DECIMAL.value  # detail: scale plus 256 times the precision
 # Detail of times: fractional digits.
-DATE, OLD_DATETIME = Kind.DATE.value, Kind.OLD_DATETIME.value
+DATE, DATETIME, OLD_DATETIME = Kind.DATE.value, Kind.DATETIME.value, Kind.OLD_DATETIME.value
 TIMESTAMP, OLD_TIMESTAMP = Kind.TIMESTAMP.value, Kind.OLD_TIMESTAMP.value
 TIME, OLD_TIME = Kind.TIME.value, Kind.OLD_TIME.value
 
@@ -312,10 +326,7 @@ def put_members(
                 out[offset] = 44
                 offset += 1
             is_first = False
-            word = first + bit
-            size = limits[word + 1] - limits[word]
-            copy(words, limits[word], size, out, offset)
-            offset += size
+            offset = put_word(words, limits, first + bit, out, offset)
     return put_quote(quotes, out, offset)
 
 
@@ -441,16 +452,13 @@ def put_geometry(
     """Write a geometry from SRID and WKB; one without WKB as bytes."""
     if length <= _SRID_SIZE:
         return put_digits(data, start, start + length, 0, quotes, out, end)
-    size = limits[first + 1] - limits[first]
-    copy(words, limits[first], size, out, end)
-    end = put_digits(data, start + _SRID_SIZE, start + length, 0, quotes, out, end + size)
+    end = put_word(words, limits, first, out, end)
+    end = put_digits(data, start + _SRID_SIZE, start + length, 0, quotes, out, end)
     srid = int_4(data, start, True)
     if srid:
         out[end], out[end + 1] = _COMMA, 32
         end = put_number(srid, out, end + 2)
-        size = limits[first + 2] - limits[first + 1]
-        copy(words, limits[first + 1], size, out, end)
-        end += size
+        end = put_word(words, limits, first + 1, out, end)
     out[end] = 41
     return end + 1
 
@@ -466,6 +474,77 @@ def put_rare(data: Bytes, offset: int, length: int, kind: int, out: Bytes, end: 
         for step in range(length):
             bits = (bits << 8) | np.int64(data[offset + step])
         return put_unsigned(bits, out, end)
+    return LEFT
+
+
+@kernel
+def put_word(words: Bytes, limits: Ints, word: int, out: Bytes, end: int) -> Any:
+    """Write a word."""
+    size = limits[word + 1] - limits[word]
+    copy(words, limits[word], size, out, end)
+    return end + size
+
+
+@kernel
+@inlined
+def put_client(
+    data: Bytes,
+    offset: int,
+    length: int,
+    kind: int,
+    detail: int,
+    escapes: Bytes,
+    stack: Ints,
+    out: Bytes,
+    end: int,
+) -> Any:
+    """Like `put_cell`, as the clients print values; BYTES are strings, MEMBERS bits."""
+    if kind == SIGNED:
+        return put_integer(data, offset, length, out, end)
+    if kind == BYTES:
+        out[end] = 39
+        end = put_escaped(data, offset, length, escapes, out, end + 1)
+        out[end] = 39
+        return end + 1
+    if kind == DECIMAL:
+        return put_decimal(data, offset, detail >> 8, detail & 255, out, end)
+    if kind in (FLOAT, DOUBLE):
+        return put_floating(data, offset, kind == DOUBLE, stack, out, end)
+    if kind == DATE:
+        return put_day(data, offset, out, end)
+    if kind == DATETIME:
+        return put_datetime(data, offset, detail, out, end)
+    if kind == TIME:
+        return put_time(data, offset, detail, out, end)
+    if kind == TIMESTAMP:
+        return put_timestamp(data, offset, detail, out, end)
+    if kind == OLD_DATETIME:
+        return put_old_datetime(data, offset, out, end)
+    if kind == OLD_TIME:
+        return put_old_time(data, offset, out, end)
+    if kind == OLD_TIMESTAMP:
+        return put_number(old_timestamp(data, offset), out, end)
+    if kind == YEAR:
+        # The clients print the year 0 as 1900.
+        years, _ = year(data, offset)
+        return put_number(1900 + years, out, end)
+    if kind == MEMBER:
+        return put_number(enum(data, offset, length), out, end)
+    if kind == MEMBERS:
+        return put_bits(data, offset, length, detail, out, end)
+    if kind == DOCUMENT:
+        start = end + 1
+        end, _ = put_document(data, offset, offset + length, out, start, stack, out[:0], 0)
+        # A document that is a string, a date, or bytes is printed without its quotes.
+        if end >= 0 and out[start] == 34:
+            end = unquote(out, start, end)
+        if end >= 0:
+            end = spread_escaped(escapes, out, start, end, out.shape[0] - 1)
+        if end >= 0:
+            out[start - 1] = 39
+            out[end] = 39
+            end += 1
+        return end
     return LEFT
 
 
@@ -522,9 +601,7 @@ def put_sql(
         number = enum(data, offset, length)
         if number >= count:
             return LEFT
-        word = first + number
-        copy(words, limits[word], limits[word + 1] - limits[word], out, end)
-        return end + limits[word + 1] - limits[word]
+        return put_word(words, limits, first + number, out, end)
     if kind == MEMBERS:
         _, bits = integers(data, offset, length)
         end = put_members(bits, words, limits, first, count, 0, out, put_marks(quotes, out, end))
@@ -579,10 +656,8 @@ def put_cell(
         number = enum(data, offset, length)
         if number >= count:
             return LEFT
-        end = put_quote(quotes, out, end)
-        word = first + number
-        copy(words, limits[word], limits[word + 1] - limits[word], out, end)
-        return put_quote(quotes, out, end + limits[word + 1] - limits[word])
+        end = put_word(words, limits, first + number, out, put_quote(quotes, out, end))
+        return put_quote(quotes, out, end)
     if kind == MEMBERS:
         _, bits = integers(data, offset, length)
         return put_members(bits, words, limits, first, count, quotes, out, end)

@@ -18,6 +18,9 @@ from binlog_kaitai.rows.image_walk import NULL
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.text.listed_values import (
     BYTES,
+    CLIENT,
+    CLIENT_NULL,
+    CLIENT_SUFFIX,
     CODED,
     DOCUMENT,
     GEOMETRY,
@@ -29,7 +32,9 @@ from binlog_kaitai.rows.text.listed_values import (
     UTF8,
     WIDEST,
     put_cell,
+    put_client,
     put_sql,
+    put_word,
     widest_text,
 )
 
@@ -235,6 +240,7 @@ def is_same_value(data: Bytes, first: int, second: int, size: int, prefix: int) 
 @inlined
 def put_lines(
     is_sql: bool,
+    is_client: bool,
     dialect: int,
     data: Bytes,
     starts: Ints,
@@ -262,7 +268,7 @@ def put_lines(
 ) -> bool:
     """See `put_row_lines`.
 
-    `is_sql`: a constant: other dialects are slower in a loop that contains the code for SQL.
+    `is_sql`, `is_client`: constants: other dialects are slower in a loop that contains the code for these.
     `dialect`: see `listed_values`.
     `data`, `starts`, `first_start`, `step_start`: bytes, and the offsets of values in them, see
     `walk_images`: the entry of column `c` and row `r` has the index `first_start + c * step_start + r`.
@@ -335,7 +341,9 @@ def put_lines(
                 continue
             offset = starts[place + np.uint64(piece[SECOND])]
             end: Any = np.int64(LEFT)
-            if offset < 0:
+            if is_client and offset < 0:
+                end = put_word(words, word_limits, piece[WORD] + CLIENT_NULL, out, position)
+            elif offset < 0:
                 copy(null, 0, null.shape[0], out, position)
                 end = position + null.shape[0]
             else:
@@ -346,9 +354,15 @@ def put_lines(
                 is_left = offset + length > data.shape[0]
                 if UTF8 <= cell_kind <= GEOMETRY:
                     is_left = is_left or (length > longest and cell_kind <= BYTES and length >= piece[DETAIL])
-                    widest = np.int64(WIDEST)
+                    widest: Any = np.int64(WIDEST)
                     if is_left:
                         pass
+                    elif is_client:
+                        widest = (
+                            WIDEST
+                            if cell_kind == DOCUMENT
+                            else (4 if cell_kind == BYTES else 8) * length + 32
+                        )
                     elif cell_kind in (MEMBER, MEMBERS) or (is_sql and cell_kind != DOCUMENT):
                         word = piece[WORD]
                         widest = word_limits[word + piece[WORDS]] - word_limits[word] + piece[WORDS] + 64
@@ -367,6 +381,11 @@ def put_lines(
                         break
                 if is_left:
                     pass
+                elif is_client:
+                    escapes = words[word_limits[piece[WORD]] : word_limits[piece[WORD] + 1]]
+                    end = put_client(
+                        data, offset, length, cell_kind, piece[DETAIL], escapes, stack, out, position
+                    )
                 elif is_sql:
                     end = put_sql(
                         data,
@@ -446,6 +465,8 @@ def put_lines(
                 position = put_printable(out, old, position, piece[FLAG] == 1)
             else:
                 position = put_printable(out, position, end, piece[FLAG] == 1)
+            if is_client and offset >= 0:
+                position = put_word(words, word_limits, piece[WORD] + CLIENT_SUFFIX, out, position)
         if need:
             need += position - begin if need > 0 else 0
             position = begin
@@ -517,4 +538,6 @@ def put_row_lines(
         out,
         ends,
     )
-    return put_lines(True, *arguments) if dialect >= SQL else put_lines(False, *arguments)
+    if dialect == CLIENT:
+        return put_lines(False, True, *arguments)
+    return put_lines(True, False, *arguments) if dialect >= SQL else put_lines(False, False, *arguments)
