@@ -20,8 +20,8 @@ from binlog_kaitai.values.temporal import ZeroDate, date_text
 _HEAD = re.compile(r"### (INSERT INTO|UPDATE|DELETE FROM) `((?:[^`]|``)*)`\.`((?:[^`]|``)*)`( VALUES \(\))?$")
 _CELL = re.compile(r"###   @(\d+)=(.*?)(?: /\* (\S.*) meta=(\d+) nullable=\d is_null=\d \*/)?$", re.S)
 _NUMBER = re.compile(rb"\\x([0-9a-fA-F]{2})()")
-_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([\\'bnrt0]))")
-_LETTERS = {b"b": b"\b", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0"}
+_ESCAPE = re.compile(rb"\\(?:x([0-9a-fA-F]{2})|([\\'bfnrt0]))")
+_LETTERS = {b"b": b"\b", b"f": b"\f", b"n": b"\n", b"r": b"\r", b"t": b"\t", b"0": b"\0"}
 
 _COMPRESSED = (ColumnType.varchar_compressed, ColumnType.blob_compressed)
 
@@ -139,9 +139,10 @@ def _agrees_text(printed: bytes, column: Column, value: Any) -> bool:
             return printed == value.rstrip(b"\0") or printed == value
         return printed == value
     if isinstance(value, date | timedelta | ZeroDate):
-        return printed.decode() in (text_form(value, column), _with_colons(value))
+        return printed in (text_form(value, column).encode(), _with_colons(value).encode())
     if isinstance(value, JsonText):
-        return printed.decode() in (value, json.loads(value))
+        text = printed.decode("utf-8", "surrogateescape")
+        return text == value or text == json.loads(value)
     return decode(printed, column.charset) == value
 
 

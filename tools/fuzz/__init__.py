@@ -13,6 +13,7 @@ mutants     the mutant of a number: its base and its mutations, random but repro
 run         the outcomes of the entry points on a log, and violated invariants
 outcome     the result of an entry point, and the problems found in it
 reading     entry points that read: event reader, columns, verification, scripts, statistics
+agreement   entry points that return rows in other forms: objects, Arrow columns, the text of `dump -vv`
 remaking    entry points that write: repaired logs, slices, Parquet
 printing    the entry point that imitates the clients' output
 parts       entry points that read splits or growing logs

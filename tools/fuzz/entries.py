@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from random import Random
 
-from tools.fuzz import parts, printing, reading, remaking, wrapped
+from tools.fuzz import agreement, parts, printing, reading, remaking, wrapped
 from tools.fuzz.bounds import MOST_GROWTH, SLOW, Growth, TooLongError, clock, limited
 from tools.fuzz.commands import command
 from tools.fuzz.outcome import of_exception
@@ -27,6 +27,9 @@ ALWAYS: dict[str, Entry] = {
 SOMETIMES: dict[str, tuple[Entry, float]] = {
     "events": (reading.events, 0.2),
     "views": (parts.views, 0.16),
+    "objects": (agreement.objects, 0.2),
+    "columns": (agreement.columns, 0.2),
+    "text": (agreement.text, 0.15),
     "verify": (reading.verify, 0.06),
     "dump": (printing.dump, 0.12),
     "sql": (reading.sql, 0.06),
@@ -62,6 +65,7 @@ def run_all(run: Run, *, leaves_none_out: bool = False) -> None:
         if "verify --thorough" not in run.outcomes:
             _run_one(run, "thorough", reading.thorough)
         _run_one(run, "blind", reading.blind)
+    _run_one(run, "alone", reading.alone)
     if growth.most > MOST_GROWTH:
         run.note("memory", "too much", f"{growth.most >> 20} MiB for a log of {len(run.data)} bytes")
 

@@ -7,6 +7,7 @@ from random import Random
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.values.charsets import charset_of
 from tools.fuzz import bases, values
 from tools.fuzz.draft import Draft, Item
 from tools.fuzz.fields import leaves_of, number_of, resized, with_number
@@ -16,6 +17,9 @@ _DESCRIPTION, _TABLE_MAP = EventType.format_description_event, EventType.table_m
 
 #: Values of `checksum_algorithm`: none, CRC32, unknown ones, and undefined.
 _ALGORITHMS = (0, 0, 1, 1, 2, 254, 255)
+
+#: A collation of each character set.
+_COLLATIONS = tuple({charset_of(number): number for number in range(1, 250)}.values())
 
 #: Fields of a table map that describe its columns.
 _METADATA = tuple(f"body.{field}" for field in ("column_types", "null_bits", "metadata", "optional_metadata"))
@@ -82,6 +86,26 @@ def table_map(chance: Random, draft: Draft) -> str | None:
         index = place
     changes = [_other_metadata(chance, draft, index) for _ in range(chance.choice((1, 1, 2, 3)))]
     return put(draft, index, draft.items[index].raw, ", ".join(changes))
+
+
+def charset(chance: Random, draft: Draft) -> str | None:
+    """Texts that are valid or not in the character set of their column, which is another one."""
+    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _TABLE_MAP]
+    if not indexes:
+        return None
+    start, collation = chance.choice(indexes), chance.choice(_COLLATIONS)
+    for index in range(start, min(start + 4, len(draft.items))):
+        leaves = leaves_of(draft, index)
+        for leaf in reversed(leaves):  # so that those before it keep their offsets
+            content = None
+            if index == start and ".collation" in leaf.path and leaf.size == 1:
+                content = bytes([collation])
+            elif index > start and leaf.path.endswith(".value.data") and chance.random() < 0.5:
+                content = values.text(chance)
+            if content is not None:
+                raw = resized(draft.items[index].raw, leaves, leaf, content, adjusts_lengths=True)
+                draft.items[index] = draft.items[index].with_raw(raw)
+    return put(draft, start, draft.items[start].raw, f"collation {collation}")
 
 
 def _other_metadata(chance: Random, draft: Draft, index: int) -> str:

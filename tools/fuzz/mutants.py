@@ -29,6 +29,7 @@ _INSIDE: tuple[tuple[Mutation, int], ...] = (
     (statements.another, 1),
     (statements.recombined, 1),
     (mixtures.table_map, 2),
+    (mixtures.charset, 1),
     (documents.opaque, 1),
 )
 

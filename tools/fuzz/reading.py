@@ -34,7 +34,8 @@ from binlog_kaitai.views.row_texts import write_rows
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 
-_QUERIES = (EventType.query_event, EventType.query_compressed_event)
+#: Events with statements.
+QUERIES = (EventType.query_event, EventType.query_compressed_event)
 
 #: Sources that scripts can be made of.
 _SAFE = frozenset((*range(0x20, 0x7F), 0x0A))
@@ -46,11 +47,11 @@ def read(run: Run) -> None:
     rows: list[bytes] = []
     events_error: BinlogError | None = None
     rows_error: BinlogError | None = None
-    tables = _Tables(_rolled_back(run))
+    tables = _Tables(rolled_back(run))
     run.sure_rows = None
     try:
         for event in bk.open(run.data):
-            if run.sure_rows is None and not _is_known(event):
+            if run.sure_rows is None and not is_known(event):
                 run.sure_rows = len(rows)
             if events_error is None:
                 try:
@@ -110,7 +111,7 @@ class _Tables:
     def rows_of(self, event: ParsedEvent) -> list[bytes]:
         """The lines of `rows --format json` for an event."""
         kind = event.layout.effective_type(event.type_code)
-        if kind in _QUERIES:
+        if kind in QUERIES:
             self._definitions.observe_query(event.body)
         if kind == EventType.table_map_event:
             table_map = event.body
@@ -131,7 +132,7 @@ class _Tables:
         return [row_json(row_object(event, row)).encode("utf-8", "backslashreplace") for row in rows]
 
 
-def _rolled_back(run: Run) -> Iterator[bool]:
+def rolled_back(run: Run) -> Iterator[bool]:
     """For each rows event, whether it was rolled back, as found in blocks of one event or a few."""
     with suppress(BinlogError):
         blocks = BlockReader.of_file(io.BytesIO(run.data), "<fuzz>", block_size=256)
@@ -140,12 +141,12 @@ def _rolled_back(run: Run) -> Iterator[bool]:
             yield from marks[np.isin(block.types, [*ROWS_TYPES])].tolist()
 
 
-def _is_known(event: ParsedEvent) -> bool:
+def is_known(event: ParsedEvent) -> bool:
     """Whether an event's effect on definitions is known, which is not so for an unreadable statement.
 
     The columns examine the start of such a statement, if they can locate it.
     """
-    if event.layout.effective_type(event.type_code) in _QUERIES:
+    if event.layout.effective_type(event.type_code) in QUERIES:
         try:
             event.body  # noqa: B018
         except BinlogError:
@@ -204,6 +205,15 @@ def blind(run: Run) -> None:
     for entries in refused.values():
         lines = [f"{name}: {error}" for name, error in entries]
         run.note("verify-blind", entries[0][1].reason, "\n".join([*lines, f"verify --thorough: {found}"]))
+
+
+def alone(run: Run) -> None:
+    """The event reader rejects logs in which `verify --thorough` finds damage, except of positions."""
+    if run.thorough is None or run.sure_rows is not None:
+        return
+    damages = [error for error in run.thorough.damages if error.field != "header.next_position"]
+    if damages and all(run.outcomes[name].refusal is None for name in ("read events", "read rows")):
+        run.note("verify-alone", damages[0].reason, damages[0])
 
 
 def _sql(run: Run, name: str, *, undo: bool) -> None:

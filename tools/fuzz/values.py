@@ -12,6 +12,15 @@ _TEXTS = (
 )  # fmt: skip
 
 
+def text(chance: Random) -> bytes:
+    """Up to 24 bytes: text in UTF-8, an odd text, or random bytes, perhaps without the last one."""
+    letters = "".join(chance.choices("aé߄中😀", k=chance.randrange(1, 5))).encode()
+    data = chance.choice(
+        (letters, letters, chance.choice(_TEXTS)[:24], chance.randbytes(chance.randrange(9)))
+    )
+    return data[:-1] if chance.random() < 0.3 else data
+
+
 def number(chance: Random, now: int, size: int, others: list[int]) -> int:
     """A number for a field of `size` bytes: a boundary, close to its value, from another field, or random."""
     bits = 8 * size
