@@ -31,8 +31,9 @@ from contextlib import contextmanager
 
 _PACKAGE = os.path.dirname(__file__) + os.sep
 
-#: Control characters, and the surrogates that stand for bytes of names that are not UTF-8.
-_UNPRINTABLE = "[\x00-\x1f\x7f-\x9f\ud800-\udfff]"
+#: C0 and C1 controls with DEL, bidirectional marks and overrides, line and paragraph separators, and lone
+#: surrogates, which represent bytes that are not UTF-8.
+UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 
 class BinlogError(Exception):
@@ -94,7 +95,7 @@ class BinlogError(Exception):
 
 def printable(text: str) -> str:
     """Text for any terminal and encoder: control characters and bytes that are not UTF-8 are escaped."""
-    return re.sub(_UNPRINTABLE, lambda found: _escape(ord(found[0])), text)
+    return re.sub(UNSAFE, lambda found: _escape(ord(found[0])), text)
 
 
 def _escape(code: int) -> str:

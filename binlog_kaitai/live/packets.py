@@ -385,7 +385,7 @@ def checked_name(name: str) -> str:
     Raises `ServerError`: it would be outside the archive, or is not a log name.
     """
     stem, dot, number = name.rpartition(".")
-    if not (stem and dot and number.isascii() and number.isdigit()) or stem.startswith("."):
+    if not (stem and dot and number.isascii() and number.isdigit()) or stem[0] in ".-":
         raise ServerError(f"the server names a log {name!r}, which is not the name of a binary log")
     if any(separator in name for separator in "/\\") or not name.isprintable():
         raise ServerError(f"the server names a log {name!r}, which is not the name of a file")

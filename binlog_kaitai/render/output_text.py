@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import BinaryIO
 
+from binlog_kaitai.errors import UNSAFE
+
 #: Invalid UTF-8 is decoded to lone surrogates, which UTF-8 cannot represent: they are written as escapes.
 ENCODING_ERRORS = "backslashreplace"
 
@@ -43,19 +45,15 @@ def _field(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if _IN_QUOTES.search(text) else text
 
 
-#: C0 and C1 controls with DEL, bidirectional marks and overrides, line and paragraph separators, and lone
-#: surrogates, which represent bytes that are not UTF-8.
-_UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
-
-#: The same without tabs and line feeds, which structure text.
-_CONTROLS = _UNSAFE.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f")
+#: What is unsafe, without tabs and line feeds, which structure text.
+_CONTROLS = UNSAFE.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f")
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def printable(text: str) -> str:
     """One line of text, with escapes (``\\n``, ``\\x1b``, ``\\u202e``) for unprintable characters."""
-    return text if text.isprintable() else re.sub(_UNSAFE, _escape, text)
+    return text if text.isprintable() else re.sub(UNSAFE, _escape, text)
 
 
 class TerminalWriter:

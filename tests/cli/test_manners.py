@@ -128,7 +128,7 @@ def test_controls_do_not_reach_the_terminal(run: Run, command: str, tmp_path: Pa
 
 
 def test_errors_have_no_controls(run: Run, tmp_path: Path) -> None:
-    for path in (tmp_path / "no\x1b[2Jlog\n", tmp_path / "none\x1b"):
+    for path in (tmp_path / "no\x1b[2Jlog\n", tmp_path / "none\x1b", tmp_path / "none\u202e"):
         path.write_text("text") if "log" in path.name else None
         done = run("rows", path)
         assert done.returncode == 2

@@ -169,6 +169,7 @@ def begun(stream: DumpStream) -> dict[str, bytes]:
         "",
         "a\0.000001",
         ".x.1",
+        "-rf.000001",
     ],
 )
 def test_names_that_would_lead_elsewhere(name: str) -> None:
