@@ -21,6 +21,7 @@ from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.image_walk import walk
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.values.charsets import escaped
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.values.temporal import ZeroDate
 from binlog_kaitai.views.change_batches import page_batches
@@ -89,7 +90,7 @@ def observe(definitions: Definitions, event: bk.Event) -> None:
 def _plain(schema: Schema, image: dict[str, Any]) -> dict[str, Any]:
     types = {field.name: field.type for field in table_schema_of(schema)}
     return {
-        name: _arrow_value(image.get(column.name), types[name])
+        name: _arrow_value(image.get(column.name), types[name], column.charset)
         for name, column in own_columns(schema).items()
     }
 
@@ -103,11 +104,11 @@ def table_schema_of(schema: Schema) -> Any:
     return [field for field in table_schema(table) if field.name not in META_NAMES]
 
 
-def _arrow_value(value: Any, kind: Any) -> Any:
+def _arrow_value(value: Any, kind: Any, charset: str | None) -> Any:
     if isinstance(value, ZeroDate) or value is None:
         return None
     if isinstance(value, bytes) and pa.types.is_string(kind):
-        return value.decode("utf-8", "backslashreplace")
+        return escaped(value, charset)
     if pa.types.is_decimal(kind) and isinstance(value, int):
         return Decimal(value)
     if pa.types.is_duration(kind) and isinstance(value, timedelta):
