@@ -161,6 +161,12 @@ class Alteration:
         is_versioned = was_versioned if self._versioning is None else self._versioning
         return is_versioned and not any(column.is_row_period for column in columns)
 
+    @property
+    def changes_only_columns(self) -> bool:
+        """Whether the clauses, parsed for any table, change no key, default, character set or versioning."""
+        others = self._has_other_key, self._charsets.is_given, self._new_hidden, self._new_names
+        return not any(others) and self._versioning is None
+
     # Clauses ------------------------------------------------------------------------------------------
 
     def _read(self, cursor: TokenCursor) -> None:

@@ -20,7 +20,7 @@ from binlog_kaitai.ddl.statements import (
     Statement,
     qualified,
 )
-from binlog_kaitai.ddl.store import Session, Store, TableKey
+from binlog_kaitai.ddl.store import WITHHELD, Session, Store, TableKey
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, Columns, TableDefinition
 
 
@@ -203,6 +203,8 @@ class DefinitionUpdate:
         else:
             store.forget(new)
             store.absent.pop(new, None)
+            if store.from_file.pop(new, None) is not None:
+                store.lose(new, f"{WITHHELD} may be of another table: one that is unknown was renamed to it")
 
     def _database(self, statement: ChangeDatabase) -> None:
         store = self._store

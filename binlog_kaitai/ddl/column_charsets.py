@@ -206,6 +206,11 @@ class CharsetChange:
         return self._conversion is not None
 
     @property
+    def is_given(self) -> bool:
+        """Whether there is any such clause."""
+        return bool(self.options) or self.converts
+
+    @property
     def default(self) -> Charset:
         """The table's default after the statement."""
         before = self._table_charset if self._conversion is None else self._conversion

@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_unplaced
 from binlog_kaitai.ddl.lexer import may_matter_bytes
-from binlog_kaitai.ddl.store import Session, Store, TableKey
+from binlog_kaitai.ddl.store import WITHHELD, Session, Store, TableKey
 from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.sources.source import log_number, series_of
 from binlog_kaitai.values.table_definition import (
     Charset,
     ColumnDefinition,
@@ -25,6 +26,10 @@ from binlog_kaitai.values.table_definition import (
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
     from binlog_kaitai.core.grammar import TableMapEvent
+
+
+#: What changes at a statement, by file and position.
+Timelines = dict[tuple[str, int], list[tuple[TableKey, TableDefinition | str | None]]]
 
 
 class Definitions:
@@ -47,6 +52,7 @@ class Definitions:
         self._store = Store(origin)
         self._folded = Store(origin, is_folded=True)
         self._has_case = False
+        self._timelines: Timelines = {}
 
     @property
     def state(self) -> tuple[Store, Store, bool]:
@@ -57,6 +63,7 @@ class Definitions:
         """An independent copy."""
         other = Definitions()
         other._store, other._folded, other._has_case = self._store.copy(), self._folded.copy(), self._has_case
+        other._timelines = self._timelines
         return other
 
     def observe(self, schema_name: str, sql: str, session: Session | None = None) -> bool:
@@ -125,6 +132,9 @@ class Definitions:
         """
         from binlog_kaitai.ddl.lexer import statements_of
 
+        if text.startswith(_DATED):
+            header, _, text = text.partition("\n")
+            self._timelines = _read_timelines(header.removeprefix(_DATED))
         loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
@@ -135,6 +145,11 @@ class Definitions:
         self._folded.from_file.update({self._folded.key(*key): table for key, table in tables.items()})
         for note in loaded._store.notes:
             self._store.note(note)
+
+    @property
+    def from_file(self) -> dict[TableKey, TableDefinition]:
+        """The tables of a file."""
+        return self._store.from_file
 
     def of(
         self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
@@ -167,6 +182,47 @@ class Definitions:
     def take_over(self, other: Definitions) -> None:
         """Take over another object's definitions, replacing these; the other must not be used afterwards."""
         self._store, self._folded, self._has_case = other._store, other._folded, other._has_case
+        self._timelines = other._timelines
+
+    def hold(self, timelines: Timelines) -> None:
+        """Set from where to where the definitions of a file hold."""
+        self._timelines = timelines
+        told = {key for changes in timelines.values() for key, _ in changes}
+        for store in (self._store, self._folded):
+            for key in [key for key, reason in store.lost.items() if reason.startswith(WITHHELD)]:
+                if key in store.from_file and key not in told:
+                    del store.lost[key]
+
+    def skip_to(self, file: str, position: int) -> None:
+        """Take over what the definitions of a file are at an offset of a log, unless a table is known."""
+        place = log_number(file), position
+        latest = dict[TableKey, TableDefinition | str | None]()
+        for (name, changed), changes in self._timelines.items():
+            if series_of(name) == series_of(file) and (log_number(name), changed) < place:
+                latest.update(changes)
+        self._take(change for change in latest.items() if change[0] not in self._store.tables)
+
+    def reach(self, file: str, position: int) -> bool:
+        """Take over what the definitions of a file are after a statement, or from the start of a log on.
+
+        Returns whether they change there.
+        """
+        changes = self._timelines.get((file, position), ())
+        self._take(changes)
+        return bool(changes)
+
+    def _take(self, changes: Iterable[tuple[TableKey, TableDefinition | str | None]]) -> None:
+        for key, change in changes:
+            for store in (self._store, self._folded):
+                name = store.key(*key)
+                if isinstance(change, str):
+                    store.lose(name, change)
+                elif change is None:
+                    store.from_file.pop(name, None)
+                    if name not in store.tables and name not in store.lost and name not in store.absent:
+                        store.lose(name, f"{WITHHELD} is of another table of this name")
+                elif store.lost.get(name, WITHHELD).startswith(WITHHELD):
+                    store.put(name, change)
 
     def __iter__(self) -> Iterator[TableDefinition]:
         """The tables that the log has defined so far and not dropped."""
@@ -225,6 +281,36 @@ def _match(
                 return fit
             reason = reason or fit
     return DefinitionMismatch(*key, reason) if reason else None
+
+
+#: Begins the text of a file with the timelines of its tables.
+_DATED = "-- binlog-kaitai timelines: "
+
+
+def dated(text: str, timelines: Timelines) -> str:
+    """The text of a file of definitions with the places from which they hold, for `Definitions.load`."""
+    changes = [
+        [
+            *place,
+            [
+                [*key, _plain(change) if isinstance(change, TableDefinition) else change]
+                for key, change in own
+            ],
+        ]
+        for place, own in timelines.items()
+    ]
+    packed = base64.b64encode(zlib.compress(json.dumps(changes).encode(), 9)).decode()
+    return f"{_DATED}{packed}\n{text}"
+
+
+def _read_timelines(text: str) -> Timelines:
+    return {
+        (file, position): [
+            ((schema, name), _table(change) if isinstance(change, dict) else change)
+            for schema, name, change in changes
+        ]
+        for file, position, changes in json.loads(zlib.decompress(base64.b64decode(text)))
+    }
 
 
 def save(definitions: Definitions) -> str:

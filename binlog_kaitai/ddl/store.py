@@ -11,6 +11,9 @@ from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, Charset, Tabl
 
 TableKey = tuple[str, str]  # schema and table
 
+#: Begins the reason why a table is unknown although a file defines it.
+WITHHELD = "the given definition"
+
 #: Maximum number of tables and databases known to be absent.
 _MOST_ABSENT = 1000
 

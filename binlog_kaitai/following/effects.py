@@ -45,8 +45,9 @@ from binlog_kaitai.ddl.statements import (
 )
 from binlog_kaitai.ddl.store import Session, TableKey
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.log import statements as log_statements
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.rows import rolled_back_rows, table_maps
+from binlog_kaitai.rows import rolled_back_rows
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -149,13 +150,13 @@ class Statements:
         `quiescent`: offsets at which no transaction is open, ascending; one of them precedes every event of
         the block.
         """
-        rows = table_maps.statements_in(block, _may_matter)
-        statements = [(int(block.positions[row]), table_maps.statement_body(block, row)) for row in rows]
+        rows = log_statements.statements_in(block, _may_matter)
+        statements = [(int(block.positions[row]), log_statements.statement_body(block, row)) for row in rows]
         effects = [*self._of_texts(block, rows)]
         for position in block.positions[block.rows_of(EventType.incident_event)].tolist():
             effects.append(unclear(position, reason=_INCIDENT))
         for row in block.rows_of(EventType.xa_prepare_log_event).tolist():
-            body, position = table_maps.statement_body(block, row), int(block.positions[row])
+            body, position = log_statements.statement_body(block, row), int(block.positions[row])
             if isinstance(body, BinlogError):
                 effects.append(unclear(position))
             elif not body.is_one_phase:
@@ -205,7 +206,7 @@ def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
     if len(block.statements):
         rows.append(block.statements[~block.statement_bodies.matches])
     for row in np.sort(np.concatenate(rows)).tolist():
-        body = table_maps.statement_body(block, row)
+        body = log_statements.statement_body(block, row)
         query, schema = _NO_TEXT, ""
         if block.types[row] not in _OLD_LOADS and not isinstance(body, BinlogError):
             with suppress(zlib.error):
@@ -215,7 +216,7 @@ def _other_texts(block: Block) -> Iterator[tuple[int, bytes, str]]:
 
 def _read(block: Block, row: int) -> tuple[str | None, Session]:
     """The text of a statement, None if it cannot be decoded, and its session."""
-    body = table_maps.statement_body(block, row)
+    body = log_statements.statement_body(block, row)
     return (None, Session()) if isinstance(body, BinlogError) else (text_of(body), session_of(body))
 
 

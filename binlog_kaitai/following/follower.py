@@ -11,14 +11,14 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.ddl.definitions import restore, save
+from binlog_kaitai.ddl.definitions import Timelines, restore, save
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
 from binlog_kaitai.following.walk import FAR, Limit, Step, Walk
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gtid_runs import add_gtids
-from binlog_kaitai.log.series import LogEnds, continuity
+from binlog_kaitai.log.series import LogEnds, continuity, timelines_of
 from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import LOG_NAME, log_name, log_number, series_of
@@ -66,6 +66,7 @@ class Follower:
         self._fails_on_loss = fails_on_loss
         self._follows_definitions = follows_definitions
         self._ddl = ddl
+        self._timelines: Timelines | None = None
         self._split_size, self._at_once = split_size, at_once
         self._passes_damage = passes_damage
         self._planned: tuple[Checkpoint, Checkpoint, list[Step]] | None = None
@@ -199,6 +200,14 @@ class Follower:
         wanted: GtidSet | None = None,
     ) -> Walk:
         definitions = restore(start.definitions, self._ddl) if self._follows_definitions else None
+        if definitions is not None and self._ddl is not None:
+            if self._timelines is None:
+                # The file is not from after the logs that exist now.
+                logs = [source.Source.of_path(path, self._keys) for path in paths[paths.index(start.file) :]]
+                self._timelines = timelines_of(restore("", self._ddl), logs)
+            definitions.hold(self._timelines)
+            definitions.skip_to(start.file, start.position)
+            start = replace(start, definitions=save(definitions))
         walk = Walk(
             start,
             limit,

@@ -132,6 +132,8 @@ class Walk:
         self._split_point()
         self._gtids.update(GtidSet.parse(start.gtids))
         self._quiescent = np.array([start.position], dtype=np.int64)
+        if self._definitions is not None:
+            self._definitions.reach(start.file, 0)
         self.checkpoint = self._begin = replace(
             start, gtids=str(self._gtids), definitions=self.checkpoint.definitions
         )
@@ -261,6 +263,7 @@ class Walk:
                     self._definitions.observe_query(body.error)
                 else:
                     self._effects += take_statement(position, body, self._definitions)
+                    self._definitions.reach(self.checkpoint.file, position)
         self._open_gtids, self._open_statements = GtidSet(), []
 
     def _keep(self, block: Block) -> None:

@@ -63,6 +63,7 @@ class EarlierStatements:
                 self._definitions.observe_query(event.body)
             except BinlogError as error:
                 self._definitions.observe_query(error)
+            self._definitions.reach(event.file, event.position)
         self._applied = count
         return self._definitions
 

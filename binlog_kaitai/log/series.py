@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import BinaryIO, NamedTuple
@@ -28,7 +28,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader, read_log_header
 from binlog_kaitai.core.tree import Node
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import restore
+from binlog_kaitai.ddl.definitions import Timelines, dated, restore
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.sources.source import Source, log_name, log_number, series_of, state_of
@@ -285,6 +285,7 @@ class SeriesDefinitions:
         self._of_all = of_all
         self._sources = {source.name: source for source in sources}
         self._from_file = restore("", ddl)
+        self._has_file = ddl is not None
         self._known: dict[tuple[tuple[str, str], int], tuple[str, Definitions]] = {}
 
     def restart(self) -> None:
@@ -296,8 +297,43 @@ class SeriesDefinitions:
         if self._of_all is not None:
             return self._of_all
         key = series_of(name), server_id
-        before, definitions = self._known.get(key, ("", self._from_file.copy()))
+        if key not in self._known:
+            initial = self._from_file.copy()
+            if self._has_file:
+                for logs in by_series(self._sources.values()):
+                    if name in {log.name for log in logs}:
+                        initial.hold(timelines_of(initial, logs))
+            self._known[key] = "", initial
+        before, definitions = self._known[key]
         if before != name and before in self._sources and name in self._sources:
             definitions = carried(definitions, self._sources[before], self._sources[name])
         self._known[key] = name, definitions
+        definitions.reach(name, 0)
         return definitions
+
+
+def by_series(sources: Iterable[Source]) -> list[list[Source]]:
+    """Logs by series, in their order."""
+    found: dict[tuple[tuple[str, str], int | None], list[Source]] = {}
+    for source in dict.fromkeys(replace(source, span=None) for source in sources):
+        header = LogEnds.of(source).header
+        server_id = None if header is None else header.server_id
+        found.setdefault((series_of(source.name), server_id), []).append(source)
+    return list(found.values())
+
+
+def timelines_of(given: Definitions, logs: Sequence[Source]) -> Timelines:
+    """From where to where the definitions of a file hold in the logs of one series; reads all of them."""
+    from binlog_kaitai.log import given_tables  # the parser is imported on first use
+
+    return given_tables.timelines_of(given, logs, lambda *pair: continuity_of(*pair).is_gap)
+
+
+def with_places(ddl: str | None, sources: Sequence[Source]) -> str | None:
+    """The text of a file of definitions with the places in some logs from which they hold."""
+    if ddl is None:
+        return None
+    given, timelines = restore("", ddl), Timelines()
+    for own in by_series(sources):
+        timelines |= timelines_of(given, own)
+    return dated(ddl, timelines)

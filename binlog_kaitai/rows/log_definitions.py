@@ -251,14 +251,19 @@ _MAX_KNOWN, _MAX_ENDS = 1 << 14, 16
 
 
 class _Seen(NamedTuple):
-    """Body of an event that affects definitions (a statement or a table map), or the decoding error."""
+    """Body of an event that affects definitions (a statement or a table map), or the decoding error.
 
-    body: QueryBody | TableMapEvent | BinlogError
+    Or a place that is reached, see `Definitions.reach`.
+    """
+
+    body: QueryBody | TableMapEvent | BinlogError | tuple[str, int]
 
     def show(self, definitions: Definitions) -> None:
         """Apply the event to definitions."""
         if isinstance(self.body, TableMapEvent):
             definitions.match(self.body.schema_name, self.body.table_name, self.body)
+        elif isinstance(self.body, tuple):
+            definitions.reach(*self.body)
         else:
             definitions.observe_query(self.body)
 
@@ -286,6 +291,13 @@ class LateDefinitions(Definitions):
             return super().observe_query(body)
         self._waiting.append(_Seen(body))
         return True
+
+    def reach(self, file: str, position: int) -> bool:
+        """As in `Definitions`."""
+        if self._load is None:
+            return super().reach(file, position)
+        self._waiting.append(_Seen((file, position)))
+        return False
 
     def match(
         self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None
@@ -327,6 +339,10 @@ class _Recorder(Definitions):
         if matters:
             self._seen.append(_Seen(body))
         return matters
+
+    def reach(self, file: str, position: int) -> bool:
+        self._seen.append(_Seen((file, position)))
+        return False
 
     def match(self, schema_name: str, table_name: str, table_map: TableMapEvent | None = None) -> None:
         # One name with capital letters shows that names are case-sensitive, see `Definitions`.
@@ -377,6 +393,7 @@ def definitions_before(
     definitions = _definitions_after(logs, ddl)
     if logs:
         definitions = carried(definitions, logs[-1].source, source)
+    definitions.reach(source.name, 0)
     for seen in _seen(key, nullcontext(log), span):
         seen.show(definitions)
     return definitions
@@ -391,6 +408,7 @@ def _definitions_after(logs: Sequence[EarlierLog], ddl: str | None) -> Definitio
     for number in range(count, len(logs)):
         if number:
             definitions = carried(definitions, logs[number - 1].source, logs[number].source)
+        definitions.reach(logs[number].source.name, 0)
         for seen in _seen(logs[number].key, logs[number].opened, None):
             seen.show(definitions)
     _ends[ddl, keys] = definitions.copy()

@@ -6,7 +6,6 @@ once. Some events close all tables: after them, earlier table maps no longer app
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -16,17 +15,16 @@ from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, YearBits, plain_decoders
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
-from binlog_kaitai.ddl.lexer import may_matter_bytes
-from binlog_kaitai.ddl.statements import text_of
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
-from binlog_kaitai.kernels.arrays import Bools, Ints, view_of
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Pool, TextColumn, plain
+from binlog_kaitai.log.line_arrays import Pool, TextColumn
+from binlog_kaitai.log.statements import statement_body, statements_in
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column as TableColumn
@@ -284,6 +282,7 @@ class Tables:
 
     def _observe(self, block: Block, row: int) -> None:
         self._changes += self.definitions.observe_query(statement_body(block, row))
+        self._changes += self.definitions.reach(block.file, int(block.positions[row]))
 
 
 def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
@@ -291,43 +290,6 @@ def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     if error.position is not None:
         return error
     return event.locate(type(error)(error.reason, field=error.field))
-
-
-def statements_in(
-    block: Block, may_matter: Callable[[bytes | memoryview], bool] = may_matter_bytes
-) -> list[int]:
-    """Events whose statements may change a definition, according to their first words."""
-    statements = block.rows_of(EventType.query_compressed_event).tolist()
-    rows = block.statements
-    if len(rows):
-        body = block.statement_bodies
-        starts, lengths = body.ranges("query")
-        # The grammar decodes events that do not match the layout, and may report damage.
-        statements += rows[~body.matches].tolist()
-        offsets = rows[body.matches], starts[body.matches], lengths[body.matches]
-        for row, start, length in zip(*(values.tolist() for values in offsets), strict=True):
-            if may_matter(view_of(block.data[start : start + length])):
-                statements.append(row)
-    return sorted(statements)
-
-
-def statement_body(block: Block, row: int) -> Any:
-    """Body of a statement's event, or its error; `Definitions` accept either."""
-    try:
-        return block.event(row).body
-    except BinlogError as error:
-        return error
-
-
-def statement_of(body: Any) -> str | None:
-    """The text of a statement; bytes that are invalid in its character set become escapes, as in `plain`."""
-    if isinstance(body, BinlogError):
-        return None
-    try:
-        text = text_of(body)
-        return plain(body.query.decode("ascii", "surrogateescape") if text is None else text)
-    except zlib.error:
-        return None
 
 
 def last_of_each(ids: Ints) -> Ints:

@@ -59,6 +59,7 @@ class Source:
     `span`: only these events; None for all.
     `keys`: where to find keys if it is encrypted, besides the process and its environment.
     `repeated`: transactions that earlier eras have: readers of rows, events and transactions leave them out.
+    `is_stream`: it can be read only once.
     `state`: its size and modification time when it was listed, if it was; identifies it in caches.
     """
 
@@ -69,6 +70,7 @@ class Source:
     keys: Keys | None = field(default=None, repr=False)
     repeated: GtidSet | None = field(default=None, repr=False, compare=False)
     state: LogState | None = field(default=None, repr=False)
+    is_stream: bool = False
 
     @property
     def size(self) -> int:
@@ -90,7 +92,7 @@ class Source:
     @classmethod
     def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
         """A caller's stream, which stays open."""
-        return cls(name, lambda: plain(cast(BinaryIO, Borrowed(stream)), keys), keys=keys)
+        return cls(name, lambda: plain(cast(BinaryIO, Borrowed(stream)), keys), keys=keys, is_stream=True)
 
 
 def _open_plain(path: str, keys: Keys | None) -> BinaryIO:

@@ -19,6 +19,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.types import conform
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.log.series import with_places
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.reader_options import TABLE, WITH_DEFINITIONS, Offset, ReadOptions
@@ -50,7 +51,9 @@ class BinlogReader(DataSourceReader):
         self._schema = schema
         use(options.keys)
         # Spark pickles the reader for the tasks before it asks for the partitions.
-        self._files = Files(between(list_files(options.paths), options.starting, options.ending))
+        files = list_files(options.paths)
+        self._files = Files(between(files, options.starting, options.ending))
+        self._ddl = with_places(options.ddl, files)
 
     def partitions(self) -> Sequence[InputPartition]:
         """One partition for each split, in log order. The starts of logs are read only if there is a filter
@@ -89,7 +92,7 @@ class BinlogReader(DataSourceReader):
                 filters[name] = offset.position
             if partition.number != number:
                 filters.pop(name, None)
-        definitions: dict[str, Any] = {"ddl": self._options.ddl, "scan_ddl": self._options.scan_ddl}
+        definitions: dict[str, Any] = {"ddl": self._ddl, "scan_ddl": self._options.scan_ddl}
         if self._options.view in WITH_DEFINITIONS:
             definitions["earlier"] = self._files[: partition.number]
         return rows_of(partition.source, replace(self._options, filters=filters), schema, **definitions)

@@ -104,7 +104,9 @@ def _newest_of_series(files: Sequence[Source], name: str, ddl: str | None) -> It
 
 
 def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
-    tables, nothing = Tables(new_definitions(ddl)), np.zeros(0, dtype=np.int64)
+    definitions = new_definitions(ddl)
+    definitions.skip_to(log.name, log.size - min(window, log.size) + 1)
+    tables, nothing = Tables(definitions), np.zeros(0, dtype=np.int64)
     start: int | None = 0
     if log.size > window:
         start = log.search.event(log.size - window, log.log_header.context().layout)

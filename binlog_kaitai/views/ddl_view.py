@@ -17,9 +17,9 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import Reading, ReadOptions
 from binlog_kaitai.log.series import SeriesDefinitions
+from binlog_kaitai.log.statements import statement_body, statement_of, statements_in
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
-from binlog_kaitai.rows.table_maps import statement_body, statement_of, statements_in
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.table_definition import TableDefinition
 from binlog_kaitai.views.change_schemas import META_FIELDS
@@ -122,6 +122,7 @@ def ddl_batches(
                 break
             body = statement_body(page.block, row)
             changes = changes_of(body, own)
+            own.reach(page.block.file, int(page.block.positions[row]))
             if page.wanted[row]:
                 chosen = [change for change in enumerate(changes) if _is_chosen(change[1], filters)]
                 rows += [_row(page, row, number, body, change) for number, change in chosen]

@@ -30,6 +30,7 @@ from binlog_kaitai.errors import BinlogError, DamagedError, NotABinlogError, Pac
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.split_points import Log
+from binlog_kaitai.log.statements import statement_body, statements_in
 from binlog_kaitai.rows.log_definitions import (
     EarlierLog,
     LateDefinitions,
@@ -38,7 +39,6 @@ from binlog_kaitai.rows.log_definitions import (
 )
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
-from binlog_kaitai.rows.table_maps import statement_body, statements_in
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import LogState, Source, SourceLike, resolve, series_of, with_state
 from binlog_kaitai.values.schema import is_mariadb
@@ -155,7 +155,7 @@ def read_span(
             return definitions_at(span)
         if view == "transactions":
             return _definitions(source, span, (), None, needs_names=False)
-        return _definitions(source, span, earlier, ddl) if scan_ddl else new_definitions(ddl)
+        return _definitions(source, span, earlier, ddl) if scan_ddl else _at(source, span, ddl)
 
     if view != "changes" and table is not None:
         filters["table"] = table
@@ -233,7 +233,7 @@ def _definitions(
 ) -> Definitions:
     """Definitions in force before a span, loaded when needed."""
     if span.start == 0 and not earlier:
-        return new_definitions(ddl)
+        return _at(source, span, ddl)
 
     def load() -> Definitions:
         logs = [EarlierLog(_key(log), opened(log), log) for log in _of_one_series(source, earlier)]
@@ -245,6 +245,13 @@ def _definitions(
     with suppress(BinlogError), opened(source) as log:
         is_known = not is_mariadb(log.log_header.context().layout)
     return LateDefinitions(load, is_mariadb=not is_known, needs_names=needs_names)
+
+
+def _at(source: Source, span: Span, ddl: str | None) -> Definitions:
+    """The definitions of a file at the start of a span."""
+    definitions = new_definitions(ddl)
+    definitions.skip_to(source.name, span.start or 1)
+    return definitions
 
 
 def _of_one_series(source: Source, others: Sequence[Source]) -> list[Source]:
@@ -278,8 +285,9 @@ def definitions_in(source: Source, ddl: str | None) -> Callable[[Span], Definiti
                         definitions.observe_query(block.error)
                         continue
                     for row in statements_in(block):
-                        if block.positions[row] < part.start:
+                        if (position := int(block.positions[row])) < part.start:
                             definitions.observe_query(statement_body(block, row))
+                            definitions.reach(source.name, position)
         return _past_gaps(definitions, part)
 
     return before

@@ -20,8 +20,9 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Outcome, Role, Roles, Segments
 from binlog_kaitai.log.event_gtids import Gtids
 from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.statements import statement_of
 from binlog_kaitai.rows.row_counts import UNKNOWN
-from binlog_kaitai.rows.table_maps import Table, statement_of
+from binlog_kaitai.rows.table_maps import Table
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.gather import Gathered
