@@ -284,7 +284,7 @@ def dump(
     \b
     Examples:
       binlog-kaitai dump -vv --base64-output=decode-rows binlog.000024
-      binlog-kaitai dump -j 157 --database shop binlog.000024 | mysql --binary-mode
+      binlog-kaitai dump -j 157 -d shop binlog.000024 | mysql --binary-mode
       binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
     """
     from binlog_kaitai.render.dump import dump
