@@ -318,12 +318,12 @@ def _open_gtid(block: Block, before: str | None) -> str | None:
     """The GTID of the transaction that is not complete at the end of a block; `before`: at its start."""
     if not len(block):
         return before
-    start = max((int(block.rows_of(kind)[-1]) for kind in GTID_TYPES if kind in block.counts), default=0)
-    last = block.part(start, len(block))
+    start = max((int(block.rows_of(kind)[-1]) for kind in GTID_TYPES if kind in block.counts), default=-1)
+    last = block.part(max(start, 0), len(block))
     try:
         if QuiescentPoints().of(last)[-1] == len(last):
             return None
-        return block.event(start).stated_gtid or before
+        return before if start < 0 else block.event(start).stated_gtid
     except BinlogError:
         return None
 
