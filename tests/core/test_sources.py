@@ -70,8 +70,9 @@ def test_an_index_of_a_server_on_windows_names_files_beside_it(entry: str, tmp_p
 
 def test_a_backslash_in_a_name_is_kept_where_such_a_file_exists(tmp_path: Path) -> None:
     make(tmp_path, r"a\b.000001", "b.000001")
-    (tmp_path / "b.index").write_text("./a\\b.000001\n/var/lib/mysql/a\\b.000001\n")
-    assert names(tmp_path) == [r"a\b.000001", r"a\b.000001"]
+    for entry in ("./a\\b.000001\n", "/var/lib/mysql/a\\b.000001\n"):
+        (tmp_path / "b.index").write_text(entry)
+        assert names(tmp_path) == [r"a\b.000001"]
 
 
 def test_an_index_that_names_a_lost_file_is_an_error(tmp_path: Path) -> None:

@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from binlog_kaitai.core.grammar import EventType
+from tests.columns.test_agreement import log_of_rows
+from tests.grammar.row_bytes import table_map_bytes
 from tests.render.test_sql import sql
 from tests.servers.hostile_log import (
     COLLATIONS,
@@ -179,3 +182,14 @@ def test_the_row_of_a_sequence_needs_all_columns() -> None:
         r"-- cannot be replayed: 1 row of insert f\.s at .*: the image lacks `minimum_value`", text
     )
     assert said
+
+
+def test_a_table_of_generated_columns_alone(tmp_path: Path) -> None:
+    row = bytes.fromhex("070000000000 0100 0200 01 ff 00 05000000 01")
+    log = log_of_rows(
+        tmp_path,
+        "mysql-9.7",
+        (EventType.table_map_event, table_map_bytes([3])),
+        (EventType.write_rows_event, row),
+    )
+    assert "INSERT INTO `s`.`t` () VALUES ();" in sql(log, ddl="CREATE TABLE s.t (a INT AS (5) STORED);")

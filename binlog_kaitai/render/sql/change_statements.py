@@ -391,7 +391,7 @@ class ChangeStatements(Form):
 
     def _insert(self, line: Line | RowLine, image: Image) -> None:
         present = [column for column in self._columns if column.index in image.columns]
-        if self._undo or self._columns[0].name == _OF_SEQUENCE:
+        if self._undo or [column.name for column in self._columns[:1]] == [_OF_SEQUENCE]:
             self._refuse_without(image)
         line.text(self.style.part(self._insertion(image)) + b"(")
         for column in present:  # none if all columns had their defaults, and the image is minimal

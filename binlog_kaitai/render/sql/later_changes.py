@@ -104,7 +104,7 @@ class LaterChanges:
         notes = []
         if len(self._again):
             count = f"{len(self._again)} of {len(self._rows)} rows were changed again"
-            effect = "the script overwrites the later changes, or does not find the rows"
+            effect = "the script may overwrite the later changes, or not find the rows"
             notes.append(f"{count}, the first at {self._first}: {effect}")
         if self._rows.size >= MOST:
             notes.append(f"of more than {MOST} rows, it is unknown whether they were changed again")
