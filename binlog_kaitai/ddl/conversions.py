@@ -75,11 +75,9 @@ def conversions_by(
         if number is None:
             continue
         new = after.columns[number]
-        if new is old:
-            continue
         if new.is_generated and new.key in redefined:  # its expression may be another one
             values.append(new.name)
-        elif not _keeps_values(old, new, is_strict=is_strict):
+        elif new is not old and not _keeps_values(old, new, is_strict=is_strict):
             is_longer = old.base_type in _TIMES and _number(old) < _number(new)
             as_long = replace(new, type_name=old.type_name)  # the same but for its digits
             is_kept = old.base_type == new.base_type and _keeps_values(old, as_long, is_strict=is_strict)

@@ -113,6 +113,12 @@ def test_the_character_set_of_all_columns() -> None:
     assert conversions(columns, "CONVERT TO CHARACTER SET utf8mb4") == Conversions()
 
 
+def test_a_generated_column_may_get_another_expression() -> None:
+    """Expressions are not part of definitions, so a column may look unchanged."""
+    for new in ("a INT AS (1) STORED", "a INT AS (1) VIRTUAL"):
+        assert conversions("a INT AS (0) STORED", f"MODIFY {new}") == Conversions(values=("a",))
+
+
 def test_columns_that_only_get_other_names_and_places() -> None:
     assert conversions("a INT, b VARCHAR(9)", "RENAME COLUMN a TO b, RENAME COLUMN b TO a") == Conversions()
     assert conversions("a INT, b VARCHAR(9)", "MODIFY a INT AFTER b") == Conversions()

@@ -49,6 +49,8 @@ class OracleColumn:
     is_generated: bool | None = None
     is_row_period: bool | None = None
     has_on_update: bool | None = None
+    collation: str | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True)
