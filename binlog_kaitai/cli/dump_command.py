@@ -290,7 +290,7 @@ def dump(
     from binlog_kaitai.render.dump import dump
     from binlog_kaitai.sources.source import Source, later_logs, resolve
 
-    logs = resolve(sources)
+    logs = resolve(sources, repeats=True)  # as the clients do
     if to_last_log and logs and logs[-1].path is not None:
         logs += [Source.of_path(path, logs[-1].keys) for path in later_logs(logs[-1].path)]
     options.refuse_inputs(result_file, [*sources, *(log.path for log in logs)])

@@ -134,21 +134,21 @@ def beside(path: str) -> Callable[[int], BinaryIO | None]:
     return opened
 
 
-def resolve(source: SourceLike | Iterable[SourceLike], keys: Keys | None = None) -> list[Source]:
+def resolve(
+    source: SourceLike | Iterable[SourceLike], keys: Keys | None = None, *, repeats: bool = False
+) -> list[Source]:
     """The logs of a caller's source, in reading order.
 
     `source`: a path, or a URL that PyArrow or fsspec opens (see `remote`); a glob pattern; a directory (its
     binary logs, by index file if there is exactly one, and those of later eras, see `eras`); a ``.index``
     file; a running server, ``mysql://USER@HOST/``, for the logs that it has; ``"-"`` for stdin; ``bytes``; an
     open binary file; or several of these.
-    A log that is given again, by whatever path, is read once.
     `keys`: where to find the keys of encrypted logs, besides the environment.
+    `repeats`: read a log that is given again, by whatever path, again.
     Raises `SourceError`: no file was found, or none that is a binary log.
     """
-    logs: dict[object, Source] = {}
-    for log in _resolved(source, keys):
-        logs.setdefault(_identity(log), log)
-    return list(logs.values())
+    logs = _resolved(source, keys)
+    return logs if repeats else list({_identity(log): log for log in reversed(logs)}.values())[::-1]
 
 
 def _identity(log: Source) -> object:

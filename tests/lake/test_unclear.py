@@ -187,8 +187,8 @@ def test_columns_that_have_names_in_some_of_the_changes(is_known_first: bool, tm
     unknown = "CREATE TABLE s.t (a TINYINT PRIMARY KEY, b VECTOR FROBNICATE(2))"
     log.run(definition if is_known_first else unknown)
     log.insert(1, 1)
-    # The definition of any table that the statement names is unknown from there on.
-    log.run("CREATE PROCEDURE p() DELETE FROM t WHERE b = '" if is_known_first else definition)
+    # The definition of each table that the statement names is unknown from there on.
+    log.run("DROP VIEW v, s.t '" if is_known_first else definition)
     log.insert(2, 2)
     assert "only some of its changes have column names" in refused(log, tmp_path)["s.t"]
     log.run("TRUNCATE s.t")

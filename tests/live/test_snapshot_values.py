@@ -76,7 +76,7 @@ def test_types_that_only_mariadb_has() -> None:
     one = column("INET6", is_mariadb=True)
     assert (selected(one), str(arrow_type(one))) == ("CAST(`a``b` AS CHAR)", "string")
     assert value_of_text("::1", one) == "::1"
-    assert str(arrow_type(column("VECTOR(2)", is_mariadb=True))) == "binary"
+    assert str(arrow_type(column("VECTOR(2)", is_mariadb=True))) == "list<item: float>"
 
 
 def test_a_type_that_is_not_supported() -> None:

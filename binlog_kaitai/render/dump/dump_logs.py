@@ -52,7 +52,7 @@ def dump(
     far is properly terminated.
     """
     options = options or DumpOptions()
-    reader = EventReader(resolve(source), verify_checksums=options.verify_checksums)
+    reader = EventReader(resolve(source, repeats=True), verify_checksums=options.verify_checksums)
     _Dump(reader, write, options, thread_count(threads, reader.sources), progress).run()
     return reader
 
