@@ -136,7 +136,11 @@ def test_every_change_has_its_line_in_a_transaction(path: Path, undo: bool) -> N
         and "rolled back" not in text
     ):
         assert len(lines) + refused == expected
-    assert text.count("\nBEGIN;\n") == text.count("\nCOMMIT;\n") + text.count("\nROLLBACK;\n")
+    # With statements of the log, a transaction is committed only if all their settings were taken.
+    ends = re.findall(
+        r"^(?:COMMIT;|ROLLBACK;|SET .* IF\(@binlog_kaitai_ok, 'COMMIT', 'ROLLBACK'\);)$", text, re.M
+    )
+    assert text.count("\nBEGIN;\n") == len(ends)
 
 
 @pytest.mark.parametrize("undo", [False, True], ids=["redo", "undo"])
