@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.log.event_rows import Change, Row, has_rows, rows_of
 from binlog_kaitai.values.representations import text_form
 from binlog_kaitai.values.schema import Column, Schema, is_mariadb
@@ -225,7 +224,7 @@ def server_text(value: Any, column: Column) -> str | None:
         return None
     if column.charset == "binary" and column.members and isinstance(value, str):
         return "0x" + value.encode().hex()
-    if column.type == ColumnType.vector:
+    if isinstance(value, list):  # a vector
         return "0x" + struct.pack(f"<{len(value)}f", *value).hex()
     if (found := _DIGITS.match(kind)) and isinstance(value, float):
         return f"{value:.{found[1]}f}"

@@ -95,7 +95,7 @@ def test_a_dump_of_mydumper(tmp_path: Path) -> None:
     assert second == (2, *[None] * 16)
     assert third[:5] == (3, "", b"", b"", 0)
     ((vector, _, *addresses),) = rows_of(tmp_path, "d.vec")
-    assert (vector, addresses) == (b"\0\0\x80?\0\0\0@", ["::1", "1.2.3.4"])
+    assert (vector, addresses) == ([1.0, 2.0], ["::1", "1.2.3.4"])
 
 
 def test_chunks_and_compression(dump: Path, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ class Defined:
     is_row_period: bool | None = None
     has_on_update: bool | None = None
     default: str | None = None
+    collation: str | None = None
 
 
 @dataclass(frozen=True)
