@@ -26,7 +26,7 @@ with_spark = if tools/need_spark.sh $(BIN)/python $(1) build/spark-$(1); then \
 	else [ $$? -eq 1 ] && echo "the tests on PySpark $(1) are skipped" >&2; fi
 SAMPLES := $(wildcard $(addsuffix /binlog.0*,$(addprefix tests/corpus/, \
 	mysql-5.6/mixed mysql-9.7/ddl mysql-9.7/gtid_tags mysql-9.7/payloads mariadb-11.8/domains)))
-LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/mixed/binlog.0* tests/corpus/mysql-9.7/ddl/binlog.0*)
+LAKE_SAMPLES := $(wildcard tests/corpus/mysql-9.7/ddl/binlog.0*)
 
 export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
