@@ -201,6 +201,8 @@ def _of_histories(before: LogEnds, after: LogEnds) -> Continuity | None:
     """A gap if the later log does not know transactions before the earlier one; None if it does."""
     if before.previous is None or after.previous is None or (after.header and after.header.is_relay_log):
         return None
+    if after.number == before.number + 1:  # a server may forget transactions of a log that a crash has torn
+        return None
     unknown = before.previous.without(after.previous)
     # MariaDB can delete domains from its list.
     domains = {source.partition("-")[0] for source, _ in after.previous.items()}
