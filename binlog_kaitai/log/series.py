@@ -201,8 +201,9 @@ def _of_histories(before: LogEnds, after: LogEnds) -> Continuity | None:
     """A gap if the later log does not know transactions before the earlier one; None if it does."""
     if before.previous is None or after.previous is None or (after.header and after.header.is_relay_log):
         return None
-    if after.number == before.number + 1:  # a server may forget transactions of a log that a crash has torn
-        return None
+    is_mariadbs = after.header is not None and is_mariadb(after.header.context().layout)
+    if is_mariadbs and after.number == before.number + 1:
+        return None  # MariaDB may forget transactions of a log that a crash has torn
     unknown = before.previous.without(after.previous)
     # MariaDB can delete domains from its list.
     domains = {source.partition("-")[0] for source, _ in after.previous.items()}

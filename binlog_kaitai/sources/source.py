@@ -148,7 +148,12 @@ def resolve(
     Raises `SourceError`: no file was found, or none that is a binary log.
     """
     logs = _resolved(source, keys)
-    return logs if repeats else list({_identity(log): log for log in reversed(logs)}.values())[::-1]
+    if repeats:
+        return logs
+    once: dict[object, Source] = {}
+    for log in logs:
+        once.setdefault(_identity(log), log)
+    return list(once.values())
 
 
 def _identity(log: Source) -> object:
