@@ -187,10 +187,10 @@ class Definitions:
     def hold(self, timelines: Timelines) -> None:
         """Set from where to where the definitions of a file hold."""
         self._timelines = timelines
-        told = {key for changes in timelines.values() for key, _ in changes}
+        changed = {key for changes in timelines.values() for key, _ in changes}
         for store in (self._store, self._folded):
             for key in [key for key, reason in store.lost.items() if reason.startswith(WITHHELD)]:
-                if key in store.from_file and key not in told:
+                if key in store.from_file and key not in changed:
                     del store.lost[key]
 
     def skip_to(self, file: str, position: int) -> None:

@@ -258,9 +258,9 @@ def effects_of(page: RowsPage, last: int, table: Table, program: ImageProgram) -
     columns = table.schema.columns
     # A key finds the row whatever else a before image lacks.
     needed = after if after is not None or table.schema.primary_key else before
-    told = range(len(columns)) if needed is None else needed
+    wanted = range(len(columns)) if needed is None else needed
     if computed := tuple(
-        (one.name, one.name) for one in columns if one.is_generated and one.index not in told
+        (one.name, one.name) for one in columns if one.is_generated and one.index not in wanted
     ):
         yield Effect(position, EffectKind.COMPUTED, *table.key, columns=computed)
     if before is None or after is None:
