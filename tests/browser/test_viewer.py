@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import pytest
 from selenium.webdriver import ActionChains
@@ -297,7 +298,12 @@ def test_the_page_says_where_names_are_from_or_why_there_are_none(
     query = next(query for query in queries if query.startswith("CREATE TABLE"))
     table = f"`{insert.schema.schema_name}`.`{insert.schema.table_name}`"
     other = tmp_path / "binlog.000002"
-    other.write_bytes(log.read_bytes().replace(b"CREATE TABLE", b"INSERT TABLE"))
+    data = bytearray(log.read_bytes())
+    for event in bk.open(log):
+        if b"CREATE TABLE" in event.raw:
+            changed = event.raw[:-4].replace(b"CREATE TABLE", b"INSERT TABLE")
+            data[event.position : event.position + len(event.raw)] = changed + crc32(changed).to_bytes(4, "little")
+    other.write_bytes(data)
     columns, remark = embedded(str(other))
     assert columns == numbers
     assert "No definition in the log, or given with --ddl, fits them." in remark

@@ -111,16 +111,26 @@ function valueOf(cell, column) {
       return text(`${value.isNegative ? '-' : ''}${timeText(value)}${fractionText(value.microsecond, digitsOf(cell))}`);
     case 'TemporalValues.Time':
       return value.packed ? inHex(value.packed) : text(`${value.isNegative ? '-' : ''}${timeText(value)}`);
-    case 'StringValues.Text': return stringOf(value.data, column, cell);
+    case 'StringValues.Text':
+      return isVector(column) ? vectorOf(vectorIn(value.data)) : stringOf(value.data, column, cell);
     case 'StringValues.CompressedText': return stringOf(unpacked(value.content), column);
     case 'StringValues.Geometry': return inHex(value._raw_content);
-    case 'StringValues.Vector':
-      return { kind: 'json', text: `[${value.content.elements.map(shortestFloat).join(', ')}]` };
+    case 'StringValues.Vector': return vectorOf(value.content);
     case 'StringValues.Json':
       return { kind: 'json', text: value.document ? documentText(value.document) : 'null' };
     case 'RowImage.NoBytes': return { kind: 'null', text: 'NULL' };
     default: return number(value.value);
   }
+}
+
+/** Whether the definition has a VECTOR where the log of a MariaDB has a VARBINARY. */
+const isVector = ({ type, typeName }) => type === COLUMN_TYPES.VARCHAR && typeName?.startsWith('vector');
+const vectorOf = ({ elements }) => ({ kind: 'json', text: `[${elements.map(shortestFloat).join(', ')}]` });
+
+function vectorIn(data) {
+  const content = new grammar.StringValues.StringValues.VectorContent(stream(data), null, null);
+  content._read();
+  return content;
 }
 
 const sizeOf = ({ _debug: { value } }) => value.end - value.start;
