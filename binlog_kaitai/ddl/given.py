@@ -33,7 +33,7 @@ _INTEGERS = frozenset(("tinyint", "smallint", "mediumint", "int", "bigint"))
 _SIZED = frozenset(("char", "varchar", "binary", "varbinary", "decimal", "bit"))
 
 
-class Place(NamedTuple):
+class LogPlace(NamedTuple):
     """A statement, or with position 0 the start of a log: its number among the logs, and its position."""
 
     log: int
@@ -41,7 +41,7 @@ class Place(NamedTuple):
 
 
 #: What holds from a place on: a definition, or the reason why none does; None if the log itself decides.
-Change = tuple[Place, TableDefinition | str | None]
+Change = tuple[LogPlace, TableDefinition | str | None]
 
 
 @dataclass
@@ -52,10 +52,10 @@ class Era:
     `alters`: the ALTER TABLE statements that may change its definition.
     """
 
-    start: Place
+    start: LogPlace
     known: TableDefinition | None = None
     is_gone: bool = False
-    alters: list[tuple[Place, AlterTable, int]] = field(default_factory=list)
+    alters: list[tuple[LogPlace, AlterTable, int]] = field(default_factory=list)
 
 
 def timeline(table: TableDefinition, eras: Sequence[Era]) -> list[Change] | None:
@@ -187,21 +187,23 @@ class Eras:
     """
 
     def __init__(self, tables: Sequence[TableKey]) -> None:
-        self.of = {key: [Era(Place(0, 0))] for key in tables}
+        self.of = {key: [Era(LogPlace(0, 0))] for key in tables}
 
-    def alter(self, key: TableKey, place: Place, statement: AlterTable, sql_mode: int) -> None:
+    def alter(self, key: TableKey, place: LogPlace, statement: AlterTable, sql_mode: int) -> None:
         """A statement has altered a table."""
         if key in self.of and not is_neutral(statement, sql_mode):
             self.of[key][-1].alters.append((place, statement, sql_mode))
 
     def begin(
-        self, key: TableKey, place: Place, known: TableDefinition | None = None, *, is_gone: bool = False
+        self, key: TableKey, place: LogPlace, known: TableDefinition | None = None, *, is_gone: bool = False
     ) -> None:
         """A table was dropped or renamed to another name, or it is unknown what happened to it."""
         if key in self.of:
             self.of[key].append(Era(place, known, is_gone))
 
-    def create(self, key: TableKey, place: Place, known: TableDefinition | None, *, was_there: bool) -> None:
+    def create(
+        self, key: TableKey, place: LogPlace, known: TableDefinition | None, *, was_there: bool
+    ) -> None:
         """A table was created, or renamed to this name; `was_there`: another one may have had the name."""
         if key in self.of:
             self.of[key][-1].is_gone |= not was_there

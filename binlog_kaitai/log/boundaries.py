@@ -82,7 +82,7 @@ def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> N
     `state`: bool array of `STATE_SIZE` values: the state after the previous events; updated.
     `phases`: output: result bits of each event, int8.
     """
-    has_gtid, is_begun, is_open, is_alone = state[0], state[1], state[2], state[3]
+    has_gtid, is_begun, is_open, is_alone = state[HAS_GTID], state[IS_BEGUN], state[IS_OPEN], state[IS_ALONE]
     for event in range(min(roles.shape[0], begins.shape[0], phases.shape[0])):
         role = roles[event]
         was_begun = is_begun
@@ -108,7 +108,7 @@ def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> N
             is_alone = role == STATEMENT and not was_begun and not has_gtid
             is_open = has_gtid or role != END
         phases[event] = phase
-    state[0], state[1], state[2], state[3] = has_gtid, is_begun, is_open, is_alone
+    state[HAS_GTID], state[IS_BEGUN], state[IS_OPEN], state[IS_ALONE] = has_gtid, is_begun, is_open, is_alone
 
 
 class Outcome(IntEnum):

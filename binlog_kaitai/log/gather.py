@@ -186,7 +186,7 @@ class Gathered:
     `starts`, `sizes`: start of each body (or header) in `data`, and its length; a single number if all have
     the same.
     `parameters`: values of the layout's parameters, the same for all events.
-    `fits`: which events match the layout.
+    `matches`: which events match the layout.
     """
 
     def __init__(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import Timelines
-from binlog_kaitai.ddl.given import Eras, Place, timeline
+from binlog_kaitai.ddl.given import Eras, LogPlace, timeline
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.statements import (
     AlterTable,
@@ -43,12 +43,12 @@ def timelines_of(
     survey, result = _Survey(given), Timelines()
     for number, source in enumerate(sources):
         if number and are_apart(sources[number - 1], source):
-            survey.lose(survey.eras.of, Place(number, 0))
+            survey.lose(survey.eras.of, LogPlace(number, 0))
         if source.is_stream:
             continue  # it cannot be read ahead
         with suppress(BinlogError):  # raised again when the rows are read
             for position, body in statements_of(replace(source, span=None)):
-                survey.take(Place(number, position), body)
+                survey.take(LogPlace(number, position), body)
     for key, table in given.from_file.items():
         for place, change in timeline(table, survey.eras.of[_folded(key)]) or ():
             result.setdefault((sources[place.log].name, place.position), []).append((key, change))
@@ -67,12 +67,12 @@ class _Survey:
         self._log = Definitions()  # by the statements alone
         self.eras = Eras(list(map(_folded, given.from_file)))
 
-    def lose(self, keys: Iterable[TableKey], place: Place) -> None:
+    def lose(self, keys: Iterable[TableKey], place: LogPlace) -> None:
         """It is unknown what happened to tables."""
         for key in keys:
             self.eras.begin(key, place)
 
-    def take(self, place: Place, body: QueryBody | BinlogError) -> None:
+    def take(self, place: LogPlace, body: QueryBody | BinlogError) -> None:
         """Take the next statement."""
         if isinstance(body, BinlogError):
             self.lose(self.eras.of, place)

@@ -42,7 +42,7 @@ _LAST_OF_ONE = 250
 class PayloadHeaders(NamedTuple):
     """Headers of several payload events, as int64 and bool arrays.
 
-    `fits`: which events the other arrays are valid for: compressed with zstd, with a header that matches.
+    `matches`: which events the other arrays are valid for: compressed with zstd, with a header that matches.
     `starts`, `ends`: range of the compressed bytes in the block.
     `payload_sizes`, `uncompressed_sizes`: lengths according to the event.
     """
@@ -58,7 +58,7 @@ class PayloadHeaders(NamedTuple):
         return PayloadHeaders._make(values[begin:end] for values in self)
 
 
-class _Template(NamedTuple):
+class _PayloadTemplate(NamedTuple):
     """A header with its sizes masked; `offsets` holds start and end of the two sizes."""
 
     content: Bytes
@@ -90,10 +90,10 @@ def payload_headers(block: Block, rows: Ints) -> PayloadHeaders:
     return headers
 
 
-_known: list[_Template] = []
+_known: list[_PayloadTemplate] = []
 
 
-def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) -> Iterator[_Template]:
+def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) -> Iterator[_PayloadTemplate]:
     """The known templates, then new ones for events that match none."""
     if len(_known) >= _MOST:
         _known.clear()  # a log may contain any number of different headers
@@ -107,7 +107,7 @@ def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) ->
         yield template
 
 
-def _read(block: Block, row: int) -> _Template | None:
+def _read(block: Block, row: int) -> _PayloadTemplate | None:
     """The template of one event; None if the grammar cannot parse it."""
     event = block.event(row)
     try:
@@ -125,7 +125,7 @@ def _read(block: Block, row: int) -> _Template | None:
         is_fixed[begin:end] = False
         # The packed integer must decode to the grammar's value; otherwise the template is not used.
         is_usual &= _numbers(content, np.zeros(1, dtype=np.int64), begin, end)[0] == getattr(body, name)
-    return _Template(content, is_fixed, offsets, bool(is_usual))
+    return _PayloadTemplate(content, is_fixed, offsets, bool(is_usual))
 
 
 def _range_of(body: Node, name: str) -> tuple[int, int]:

@@ -63,7 +63,7 @@ class LogOptions(KeyOptions, ReaderOptions, total=False):
     """Of functions that read events or rows one at a time."""
 
 
-class ReadOptions(LogOptions, FilterOptions, total=False):
+class RowOptions(LogOptions, FilterOptions, total=False):
     """The same, with filters."""
 
 

@@ -8,7 +8,7 @@ Strategy
 --------
 1. Many offsets are tested at a time, by single bytes first, which rules out most of them.
 2. Following headers are tested before checksums, and overlapping ranges share CRC computations
-   (`crc32_ranges`). The time is therefore proportional to the bytes searched, whatever they contain.
+   (`crc32_of`). The time is therefore proportional to the bytes searched, whatever they contain.
 3. A result, including that no event follows, is valid for all offsets up to it. A log with many damaged
    ranges is therefore searched once.
 """

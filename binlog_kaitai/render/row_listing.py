@@ -77,13 +77,13 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     return table, _line(table.names, headings, "row").encode()
 
 
-class Number(str):
+class ExactNumber(str):
     """A number in its original digits, none of which may be lost."""
 
 
 def objects_of(lines: bytes) -> Iterator[dict[str, Any]]:
     for line in lines.split(b"\n")[:-1]:
-        yield json.loads(line, parse_float=Number, parse_int=Number)
+        yield json.loads(line, parse_float=ExactNumber, parse_int=ExactNumber)
 
 
 class _Csv(Form):
@@ -131,7 +131,7 @@ def _converted(
 ) -> TextColumn:
     """JSON values of events in another format, each distinct one converted once."""
     texts = column_texts(events.data, pool, column, len(events.positions))
-    converted = {text: convert(json.loads(text, parse_int=Number)) for text in set(texts)}
+    converted = {text: convert(json.loads(text, parse_int=ExactNumber)) for text in set(texts)}
     return pool.verbatim([converted[text] for text in texts])
 
 
@@ -259,7 +259,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def _json(value: object) -> str:
-    if isinstance(value, Number):
+    if isinstance(value, ExactNumber):
         return str(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{to_json(key)}: {_json(one)}" for key, one in value.items()) + "}"

@@ -30,7 +30,7 @@ _SCRIPTS = ("runtime", "log", "fields", "values", "summary", "list", "detail", "
 LARGEST = 64 << 20
 
 
-class Part(NamedTuple):
+class LogPart(NamedTuple):
     """Bytes of a log from an offset on."""
 
     position: int
@@ -41,7 +41,7 @@ class Defined(NamedTuple):
     """What a definition says of the columns of equal table maps, from a position on.
 
     `checksum`: CRC32 of the content of the table maps, which follows the table id.
-    `columns`: index in `Definitions.columns`; None if no definition fits.
+    `columns`: index in `ViewerDefinitions.columns`; None if no definition fits.
     """
 
     position: int
@@ -49,7 +49,7 @@ class Defined(NamedTuple):
     columns: int | None
 
 
-class Definitions(NamedTuple):
+class ViewerDefinitions(NamedTuple):
     """The definitions of a log's tables: distinct lists of columns, and the table maps to which each applies.
 
     The page cannot follow statements, so it gets the result.
@@ -59,7 +59,7 @@ class Definitions(NamedTuple):
     tables: list[Defined]
 
     @classmethod
-    def of(cls, source: Source, ddl: str | None, stop: int | None = None) -> Definitions:
+    def of(cls, source: Source, ddl: str | None, stop: int | None = None) -> ViewerDefinitions:
         """By the statements of a log before a position, and by `ddl`, in the format of mysqldump."""
         numbers: dict[str, int] = {}
         definitions = cls([], [])
@@ -106,8 +106,8 @@ class Excerpt(NamedTuple):
     """
 
     name: str
-    parts: list[Part]
-    definitions: Definitions
+    parts: list[LogPart]
+    definitions: ViewerDefinitions
     is_whole: bool = True
     position: int | None = None
 
@@ -130,15 +130,15 @@ class Excerpt(NamedTuple):
             if start is None and stop is None:
                 data = stream.read(LARGEST + 1)
                 _check_size(len(data))
-                return cls(name, [Part(0, data)], Definitions.of(source, ddl), position=position)
-            parts, size = [Part(0, MAGIC)], len(MAGIC)
+                return cls(name, [LogPart(0, data)], ViewerDefinitions.of(source, ddl), position=position)
+            parts, size = [LogPart(0, MAGIC)], len(MAGIC)
             for frame in _between(Framer.of_file(stream), start or 0, stop):
-                parts.append(Part(frame.position, frame.raw))
+                parts.append(LogPart(frame.position, frame.raw))
                 size += len(frame.raw)
                 _check_size(size)
         if parts[-1].position < (start or 0):
             raise UsageError(f"no event begins from {start} to {stop or 'the end'}", file=source.name)
-        definitions = Definitions.of(source, ddl, stop)
+        definitions = ViewerDefinitions.of(source, ddl, stop)
         return cls(name, list(_joined(parts)), definitions, is_whole=False, position=position)
 
 
@@ -157,13 +157,13 @@ def _between(frames: Framer, start: int, stop: int | None) -> Iterator[Frame]:
             yield frame
 
 
-def _joined(parts: list[Part]) -> Iterator[Part]:
+def _joined(parts: list[LogPart]) -> Iterator[LogPart]:
     """Parts without neighbors."""
     begin = 0
     for index in range(1, len(parts) + 1):
         before = parts[index - 1]
         if index == len(parts) or before.position + len(before.data) != parts[index].position:
-            yield Part(parts[begin].position, b"".join(part.data for part in parts[begin:index]))
+            yield LogPart(parts[begin].position, b"".join(part.data for part in parts[begin:index]))
             begin = index
 
 

@@ -351,14 +351,14 @@ class _Recorder(Definitions):
             self._seen.append(_Seen(table_map))
 
 
-class _Known(NamedTuple):
+class _KnownUpTo(NamedTuple):
     """Events of a log that affect definitions, up to the start of a span or (None) all of them."""
 
     until: Span | None
     seen: list[_Seen]
 
 
-_known: OrderedDict[tuple[object, int], _Known] = OrderedDict()
+_known: OrderedDict[tuple[object, int], _KnownUpTo] = OrderedDict()
 
 #: Cached definitions, by DDL file and preceding logs.
 _ends: OrderedDict[tuple[str | None, tuple[object, ...]], Definitions] = OrderedDict()
@@ -429,7 +429,7 @@ def _seen(key: object, opened: AbstractContextManager[Log], until: Span | None) 
             if log_key == key
             and 0 <= earlier_position < (position if position >= 0 else earlier_position + 1)
         ]
-        start = _known[key, max(earlier)] if earlier else _Known(Span(), [])
+        start = _known[key, max(earlier)] if earlier else _KnownUpTo(Span(), [])
         with opened as log:
             known = _read_on(log, start, until)
         _known[key, position] = known
@@ -439,7 +439,7 @@ def _seen(key: object, opened: AbstractContextManager[Log], until: Span | None) 
     return known.seen
 
 
-def _read_on(log: Log, known: _Known, until: Span | None) -> _Known:
+def _read_on(log: Log, known: _KnownUpTo, until: Span | None) -> _KnownUpTo:
     seen = list(known.seen)
     recorder, nothing = _Recorder(seen), np.zeros(0, dtype=np.int64)
     tables = Tables(recorder)
@@ -458,4 +458,4 @@ def _read_on(log: Log, known: _Known, until: Span | None) -> _Known:
                 tables.take(part, nothing, nothing)
         except BinlogError:
             continue  # reported when its rows are read
-    return _Known(until, seen)
+    return _KnownUpTo(until, seen)

@@ -32,7 +32,7 @@ from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
 from binlog_kaitai.rows.event_metadata import CommitTimes, Origins, each_time
 from binlog_kaitai.rows.rolled_back_rows import LeftOut, PreparedTransactions
-from binlog_kaitai.rows.row_counts import RowNumbers
+from binlog_kaitai.rows.row_counts import BlockRowNumbers
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
@@ -257,7 +257,7 @@ class _RowsContext(NamedTuple):
 
     gtids: GtidColumns
     commits: CommitTimes
-    numbers: RowNumbers
+    numbers: BlockRowNumbers
     tables: Tables
     origins: Origins
 
@@ -320,7 +320,7 @@ class RowsPages(LogPages[RowsPage]):
             self._prepared.begin()
         self.definitions = self._definitions.of(block.file, block.fixed_header(0).server_id)
         tables = Tables(self.definitions)
-        return _RowsContext(GtidColumns(), CommitTimes(), RowNumbers(), tables, Origins(self._origins))
+        return _RowsContext(GtidColumns(), CommitTimes(), BlockRowNumbers(), tables, Origins(self._origins))
 
     def _page(self, block: Block, state: _RowsContext, selection: EventSelection) -> Iterator[RowsPage]:
         failures = self._wrong_checksums(block)

@@ -28,7 +28,7 @@ def row_counts(images: Images, wanted: Bools | bool = True) -> Ints:
     return counts
 
 
-class RowNumbers:
+class BlockRowNumbers:
     """The first row number of each event, for consecutive blocks of a file.
 
     It is 0, except in a transaction payload, whose events all have the same position: there, row numbers

@@ -166,7 +166,7 @@ _SHORT = 2
 _SLACK = 16
 
 
-class _Known:
+class _KnownChoices:
     """Cached texts of a column.
 
     `numbers`: int64 array, for each value, the number of its text; -1 if unknown.
@@ -192,8 +192,8 @@ class _Known:
         self.texts = np.concatenate((self.texts, np.frombuffer(b"".join(raw), dtype=np.uint8)))
 
 
-def _known(cells: Cells) -> _Known:
-    known: _Known = cells.table.memory.setdefault(("choices", cells.column.index), _Known())
+def _known(cells: Cells) -> _KnownChoices:
+    known: _KnownChoices = cells.table.memory.setdefault(("choices", cells.column.index), _KnownChoices())
     return known
 
 

@@ -363,7 +363,7 @@ _ID = "table_id.value"
 _NAMES = ("schema_name", "table_name")
 
 
-class _Known(NamedTuple):
+class _EarlierMap(NamedTuple):
     """A table map of an earlier block: its event, and its names as JSON text."""
 
     event: ParsedEvent
@@ -374,7 +374,7 @@ class TableMaps:
     """Tracks the table maps of a file, block by block."""
 
     def __init__(self) -> None:
-        self._maps = MapsInForce[_Known]()
+        self._maps = MapsInForce[_EarlierMap]()
         self._block: Block | None = None
 
     def begin(self, block: Block, pool: Pool) -> None:
@@ -459,9 +459,9 @@ class TableMaps:
             return
         earlier = len(self._maps.known)
 
-        def value(own: int) -> _Known:
+        def value(own: int) -> _EarlierMap:
             names = tuple(_json_of(block, pool, column, earlier + own) for column in self._columns)
-            return _Known(block.event(int(self._rows[own])), names)
+            return _EarlierMap(block.event(int(self._rows[own])), names)
 
         self._maps.end(self._rows, self._ids, value)
 

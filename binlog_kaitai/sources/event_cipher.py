@@ -47,7 +47,7 @@ TYPE = header_offset("type_code")
 HEAD = TYPE + BLOCK
 
 # An unsigned index cannot count from the end, which Numba would look for.
-_BLOCK, _SIZE_AT, _TYPE_AT = np.uint64(BLOCK), np.uint64(SIZE), np.uint64(TYPE)
+_BLOCK, _SIZE_AT = np.uint64(BLOCK), np.uint64(SIZE)
 _BYTE, _SHIFT = np.int64(255), 8
 
 

@@ -15,7 +15,7 @@ from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
 from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.log.read_options import Reading, ReadOptions
+from binlog_kaitai.log.read_options import Reading, RowOptions
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.statements import statement_body, statement_of, statements_in
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
@@ -62,9 +62,9 @@ DDL_SCHEMA = pa.schema(
 _SECOND = 1_000_000
 
 
-@takes(ReadOptions)
+@takes(RowOptions)
 def read_ddl(
-    source: SourceLike | Iterable[SourceLike], **options: Unpack[ReadOptions]
+    source: SourceLike | Iterable[SourceLike], **options: Unpack[RowOptions]
 ) -> pa.RecordBatchReader:
     """Read the statements that change definitions, as record batches of :data:`DDL_SCHEMA`.
 
@@ -75,7 +75,7 @@ def read_ddl(
     source
         Whatever :func:`binlog_kaitai.open` accepts.
     **options
-        See :class:`ReadOptions`.
+        See :class:`RowOptions`.
 
     Raises
     ------

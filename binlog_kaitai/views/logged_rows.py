@@ -24,7 +24,7 @@ from binlog_kaitai.core.options import takes
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.line_arrays import LineProgram, TextColumn, write_lines
-from binlog_kaitai.log.read_options import Reading, ReadOptions
+from binlog_kaitai.log.read_options import Reading, RowOptions
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
@@ -127,9 +127,9 @@ def _statement_of(text: bytes) -> str | None:
     return statement
 
 
-@takes(ReadOptions)
+@takes(RowOptions)
 def read_rows(
-    source: SourceLike | Iterable[SourceLike], **options: Unpack[ReadOptions]
+    source: SourceLike | Iterable[SourceLike], **options: Unpack[RowOptions]
 ) -> Iterator[LoggedRow]:
     """Read the changed rows of logs, in log order.
 
@@ -138,7 +138,7 @@ def read_rows(
     source
         Whatever :func:`binlog_kaitai.open` accepts.
     **options
-        See :class:`ReadOptions`.
+        See :class:`RowOptions`.
 
     Raises
     ------

@@ -159,7 +159,7 @@ _KEPT = Treatment(Method.KEPT)
 KEEPS_KEYS = frozenset((Method.KEPT, Method.SHA256, Method.HASHED))
 
 
-class _Rule(NamedTuple):
+class _MaskRule(NamedTuple):
     text: str
     option: str
     tables: str
@@ -172,7 +172,7 @@ class _Rule(NamedTuple):
     def names(self, column: str) -> bool:
         return any(_matches(one, column) for one in self.columns)
 
-    def is_covered_by(self, other: _Rule) -> bool:
+    def is_covered_by(self, other: _MaskRule) -> bool:
         """Whether another rule is the same, possibly for more columns."""
         same = (self.option, self.tables, self.treatment) == (other.option, other.tables, other.treatment)
         return same and {*self.columns} <= {*other.columns}
@@ -362,7 +362,7 @@ NO_MASKS = Masks()
 
 
 @lru_cache(16)
-def _rules(masks: Masks) -> tuple[_Rule, ...]:
+def _rules(masks: Masks) -> tuple[_MaskRule, ...]:
     left_out = Treatment(Method.LEFT_OUT)
     return (
         *(_rule(text, text, "include", _KEPT) for text in masks.include),
@@ -371,7 +371,7 @@ def _rules(masks: Masks) -> tuple[_Rule, ...]:
     )
 
 
-def _mask(text: str) -> _Rule:
+def _mask(text: str) -> _MaskRule:
     names, _, method = text.rpartition("=")
     found = _METHOD.fullmatch(method)
     if found is None or (found[1] is not None and int(found[1]) < 1):
@@ -384,21 +384,21 @@ def _mask(text: str) -> _Rule:
     return _rule(text, names, "mask", treatment)
 
 
-def _rule(text: str, names: str, option: str, treatment: Treatment) -> _Rule:
+def _rule(text: str, names: str, option: str, treatment: Treatment) -> _MaskRule:
     tables, _, columns = names.strip().casefold().rpartition(".")
     schema, _, table = tables.partition(".")
     items = tuple(columns.split("|"))
     if not (schema and table and all(items)):
         raise UsageError(f"{option} {text!r} does not name columns; use schema.table.column")
-    return _Rule(text, option, tables, items, treatment)
+    return _MaskRule(text, option, tables, items, treatment)
 
 
 @lru_cache(1 << 12)
-def _rules_about(masks: Masks, table: str) -> tuple[_Rule, ...]:
+def _rules_about(masks: Masks, table: str) -> tuple[_MaskRule, ...]:
     return tuple(rule for rule in _rules(masks) if rule.is_about(table))
 
 
-def _treatment(rules: Sequence[_Rule], column: str) -> Treatment:
+def _treatment(rules: Sequence[_MaskRule], column: str) -> Treatment:
     included = [rule for rule in rules if rule.option == "include"]
     if included and not any(rule.names(column) for rule in included):
         return Treatment(Method.LEFT_OUT)

@@ -19,7 +19,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.ddl.definitions import restore
-from binlog_kaitai.ddl.given import Era, Place, timeline
+from binlog_kaitai.ddl.given import Era, LogPlace, timeline
 from binlog_kaitai.ddl.statements import AlterTable, read_statement
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.errors import DefinitionWarning
@@ -160,8 +160,8 @@ def test_what_follows_from_the_statements_of_a_table(
     columns: str, clauses: list[str], expected: list[str | None]
 ) -> None:
     """The columns before the first statement and after each; None if they are not known."""
-    alters = [(Place(0, number), alter(text), 0) for number, text in enumerate(clauses, 1)]
-    changes = timeline(definition(columns), [Era(Place(0, 0), alters=alters)])
+    alters = [(LogPlace(0, number), alter(text), 0) for number, text in enumerate(clauses, 1)]
+    changes = timeline(definition(columns), [Era(LogPlace(0, 0), alters=alters)])
     assert changes is not None
     found = [
         " ".join(column.name for column in change.columns) if isinstance(change, TableDefinition) else None
@@ -172,4 +172,4 @@ def test_what_follows_from_the_statements_of_a_table(
 
 def test_a_statement_without_columns_leaves_the_file_as_it_is() -> None:
     """An index, a partition or a table option has no influence on where a definition holds."""
-    assert timeline(definition("a INT"), [Era(Place(0, 0))]) is None
+    assert timeline(definition("a INT"), [Era(LogPlace(0, 0))]) is None

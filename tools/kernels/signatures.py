@@ -105,7 +105,6 @@ _TABLE = {
         "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
     "binlog_kaitai.rows.text.moment_texts": {
-        "put_bytes": "u1[] i8[] i8[] b1[] i8[] u1[,] i8[,] u1[]* i8[]*",
         "put_clocks": "i8[] u1[]*",
         "put_numbers": "i8[] u1[]* i8[]*",
     },

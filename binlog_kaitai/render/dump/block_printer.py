@@ -4,7 +4,7 @@ Rules
 -----
 1. An event's output is defined by the printer: `shape_steps` asks it once for each shape and state.
 2. An event without a shape is printed individually, or rejected; so are events in runs that are too short.
-3. The events between two such events are a stretch. Its text is assembled by jobs (`text_jobs`).
+3. The events between two such events are a stretch. Its text is assembled by jobs (`row_printer.TextJobs`).
 4. After a stretch, the printer is in the same state as if it had printed each event, and so is the context.
 5. Rows that turn out to contradict their table map end a stretch before their statement is written; what is
    left of the stretch is printed again, up to the event with these rows, which has no shape then.
@@ -41,7 +41,7 @@ from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_b
 from binlog_kaitai.render.dump.printed_event import item_of
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
-from binlog_kaitai.render.dump.selection import DumpSelection, LeftOut, SelectionEndedError
+from binlog_kaitai.render.dump.selection import DumpSelection, HiddenEvents, SelectionEndedError
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.rows.table_maps import last_of_each
 from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
@@ -258,7 +258,7 @@ class BlockPrinter:
             self.printer.end_payload()
         self._is_in_payload = False
 
-    def _print_opened(self, block: Block, left_out: LeftOut) -> None:
+    def _print_opened(self, block: Block, left_out: HiddenEvents) -> None:
         """Print events of the log, and those inside its payloads."""
         if EventType.transaction_payload_event not in block.kinds:
             self._print_part(block, left_out)
@@ -274,12 +274,12 @@ class BlockPrinter:
                 _, end, own = self._selection.of(piece, inside.is_inside)
                 is_hidden = np.where(inside.is_inside, own.is_hidden, left_out.is_hidden[inside.rows])
                 is_passed = left_out.is_passed[inside.rows] & ~inside.is_inside
-                shown = LeftOut(is_hidden, is_passed).part(0, end)
+                shown = HiddenEvents(is_hidden, is_passed).part(0, end)
                 self._print_part(piece.part(0, end), shown, inside.part(0, end))
                 if end < len(piece):
                     raise SelectionEndedError
 
-    def _print_part(self, block: Block, left_out: LeftOut, inside: InsidePayloads | None = None) -> None:
+    def _print_part(self, block: Block, left_out: HiddenEvents, inside: InsidePayloads | None = None) -> None:
         """Print events of which all that follow from payloads are there."""
         self._work += 4 * int(block.sizes.sum()) + _CALL * len(block)
         with block.held():
@@ -358,7 +358,7 @@ class BlockPrinter:
         """Whether a stretch may begin: only text is waiting."""
         return not (self.printer.waiting or self.printer.state.is_annotated)
 
-    def _begin(self, block: Block, left_out: LeftOut, inside: InsidePayloads) -> None:
+    def _begin(self, block: Block, left_out: HiddenEvents, inside: InsidePayloads) -> None:
         self.block, self._left_out, self._inside = block, left_out, inside
         self._has_tables, self._done = False, 0
 

@@ -29,7 +29,7 @@ from binlog_kaitai.log.payloads import payload_headers
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.block_rows import BlockTableMaps, RowsEvents, combined
 from binlog_kaitai.render.dump.printed_event import MICROSECONDS, XIDS
-from binlog_kaitai.render.dump.selection import LeftOut
+from binlog_kaitai.render.dump.selection import HiddenEvents
 from binlog_kaitai.render.dump.statement_settings import (
     ends_group,
     is_transaction_keyword,
@@ -181,7 +181,7 @@ class Shapes:
         rows: RowsEvents,
         maps: BlockTableMaps,
         templates: StatusTemplates,
-        left_out: LeftOut,
+        left_out: HiddenEvents,
         pieces: Pieces,
     ) -> None:
         self._lines, self._rows, self._maps, self._templates = lines, rows, maps, templates

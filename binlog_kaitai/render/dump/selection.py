@@ -42,15 +42,15 @@ class SelectionEndedError(Exception):
     """The selected events end, including those of all later logs."""
 
 
-class LeftOut(NamedTuple):
+class HiddenEvents(NamedTuple):
     """The events that are left out, and those of which only the position is printed (bool arrays)."""
 
     is_hidden: Bools
     is_passed: Bools
 
-    def part(self, begin: int, end: int) -> LeftOut:
+    def part(self, begin: int, end: int) -> HiddenEvents:
         """The same for a range of the events."""
-        return LeftOut(self.is_hidden[begin:end], self.is_passed[begin:end])
+        return HiddenEvents(self.is_hidden[begin:end], self.is_passed[begin:end])
 
 
 class Selected(NamedTuple):
@@ -63,7 +63,7 @@ class Selected(NamedTuple):
 
     begin: int
     end: int
-    left_out: LeftOut
+    left_out: HiddenEvents
 
 
 class DumpSelection:
@@ -97,14 +97,14 @@ class DumpSelection:
         is_passed = np.zeros(len(block), dtype=np.bool_)
         options = self._options
         if is_inside is not None:
-            return Selected(begin, end, LeftOut(is_hidden, is_passed))
+            return Selected(begin, end, HiddenEvents(is_hidden, is_passed))
         if options.filters_domains:
             shown = np.flatnonzero(~is_hidden[:end])
             is_hidden[shown] = self._of_other_domains(block.chosen(shown))
         if options.include_gtids is not None or options.exclude_gtids is not None or options.skip_gtids:
             shown = np.flatnonzero(~is_hidden[:end])
             is_passed[shown] = self._passed_over(block.chosen(shown))
-        return Selected(begin, end, LeftOut(is_hidden, is_passed))
+        return Selected(begin, end, HiddenEvents(is_hidden, is_passed))
 
     def _by_header(self, block: Block) -> tuple[int, int, Bools]:
         """The begin and end of the selected events, and those that are left out by their headers."""

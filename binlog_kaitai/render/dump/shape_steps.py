@@ -20,7 +20,7 @@ from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT,
 from binlog_kaitai.render.dump.event_shapes import Shapes
 from binlog_kaitai.render.dump.printed_event import BodyColumns, PrintedEvent, item_of
 from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
-from binlog_kaitai.render.dump.selection import LeftOut
+from binlog_kaitai.render.dump.selection import HiddenEvents
 from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
 #: Stands for the number of a program: no text.
@@ -188,7 +188,7 @@ class ShapeSteps:
         lines: BlockColumns,
         shapes: Shapes,
         rows: RowsEvents,
-        left_out: LeftOut,
+        left_out: HiddenEvents,
     ) -> None:
         self._printer, self._lines, self._shapes = printer, lines, shapes
         self._rows, self._left_out = rows, left_out

@@ -107,14 +107,14 @@ class Image(NamedTuple):
     is_second: bool = False
 
 
-class Images(NamedTuple):
+class ImagePair(NamedTuple):
     """The images of some changes; an insert has no before image, a delete no after image."""
 
     before: Image | None
     after: Image | None
 
     @classmethod
-    def of_program(cls, program: ImageProgram, *, ends: bool) -> Images:
+    def of_program(cls, program: ImageProgram, *, ends: bool) -> ImagePair:
         """Those of events with a program; with `ends`, updates are deletes."""
         _, before, after = change_of(program)
         return cls(
@@ -123,7 +123,7 @@ class Images(NamedTuple):
         )
 
     @classmethod
-    def of_row(cls, row: Row, columns: Sequence[Column], *, ends: bool) -> Images:
+    def of_row(cls, row: Row, columns: Sequence[Column], *, ends: bool) -> ImagePair:
         """Those of a row from the event reader."""
 
         def present(names: Collection[str]) -> frozenset[int]:
@@ -331,7 +331,7 @@ class ChangeStatements(Form):
         """See `row_forms.Form`; nothing for changes that cannot be written."""
         line = Line(table_lines, self.text_count)
         try:
-            self._write(line, Images.of_program(program, ends=self._ends))
+            self._write(line, ImagePair.of_program(program, ends=self._ends))
         except RefusedError:
             return []
         return line.finish()
@@ -341,7 +341,7 @@ class ChangeStatements(Form):
         change = CHANGES[DELETE] if self._ends else change_of(program)[0].decode()
         line = Line(TableLines(self._table, self.style, self.describe), self.text_count)
         try:
-            self._write(line, Images.of_program(program, ends=self._ends))
+            self._write(line, ImagePair.of_program(program, ends=self._ends))
         except RefusedError as refused:
             return change, str(refused)
         raise AssertionError("the statements can be written")
@@ -352,19 +352,19 @@ class ChangeStatements(Form):
         Raises `RefusedError`: its images lack required columns.
         """
         columns = self._table.schema.columns
-        line, images = SqlLine(row, columns, self.style), Images.of_row(row, columns, ends=self._ends)
+        line, images = SqlLine(row, columns, self.style), ImagePair.of_row(row, columns, ends=self._ends)
         self._write(line, images)
         return line.statement, self._head(images)
 
     def head_of(self, program: ImageProgram) -> bytes:
         """The beginning of the statements that can be merged if it is the same; else empty."""
-        return self._head(Images.of_program(program, ends=self._ends))
+        return self._head(ImagePair.of_program(program, ends=self._ends))
 
-    def _head(self, images: Images) -> bytes:
+    def _head(self, images: ImagePair) -> bytes:
         before, after = reversed(images) if self._undo else images
         return self._insertion(after) if before is None and after is not None and self._is_plain else b""
 
-    def _write(self, line: Line | RowLine, images: Images) -> None:
+    def _write(self, line: Line | RowLine, images: ImagePair) -> None:
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         if not self._is_plain:
@@ -402,7 +402,7 @@ class ChangeStatements(Form):
     def _name_of(self, column: Column) -> bytes:
         return _name(self._now[column.index].name)
 
-    def _delete(self, line: Line | RowLine, images: Images, image: Image) -> bool:
+    def _delete(self, line: Line | RowLine, images: ImagePair, image: Image) -> bool:
         """Returns whether the statement fails if there is no such row, like the others."""
         if self._undo and not self._has_key(image):
             # The image of an insert need not identify the row.
@@ -410,7 +410,7 @@ class ChangeStatements(Form):
         line.text(self.style.part(b"DELETE FROM %s" % self._name))
         return self._where(line, images, image)
 
-    def _update(self, line: Line | RowLine, images: Images, current: Image, wanted: Image) -> bool:
+    def _update(self, line: Line | RowLine, images: ImagePair, current: Image, wanted: Image) -> bool:
         present = [column for column in self._columns if column.index in _there(images.after).columns]
         if missing := [column.name for column in present if column.index not in wanted.columns]:
             raise RefusedError(f"the before image lacks {_list(missing)}")
@@ -436,7 +436,7 @@ class ChangeStatements(Form):
             any(column.index in image.columns for image in images) for column in self._key
         )
 
-    def _where(self, line: Line | RowLine, images: Images, image: Image) -> bool:
+    def _where(self, line: Line | RowLine, images: ImagePair, image: Image) -> bool:
         """Write the condition that finds the current row; returns whether that is by key."""
         other = image if images.before is None else images.before
         is_by_key = self._has_key(image, other)

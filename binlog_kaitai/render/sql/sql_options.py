@@ -101,7 +101,7 @@ class CriteriaChoice:
         return group if takes.all() else group.select(np.flatnonzero(takes))
 
     def of_located(self, table: Table, located: LocatedRows) -> LocatedRows:
-        """See `row_objects.Choice`."""
+        """See `row_texts.RowChoice`."""
         is_wanted = np.zeros(len(located.events), dtype=np.bool_)
         for group in walked_groups(table, located):
             group = self.of_group(table, group)
@@ -111,7 +111,7 @@ class CriteriaChoice:
         return located if is_wanted.all() else located.select(np.flatnonzero(is_wanted))
 
     def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
-        """See `row_objects.Choice`."""
+        """See `row_texts.RowChoice`."""
         groups = [self.of_group(table, group) for group in read_groups(rows, 0)]
         wanted = {number for group in groups for number in group.numbers.tolist()}
         return [row for row in rows if row.index in wanted]

@@ -58,10 +58,10 @@ def parse_where(text: str) -> WhereCondition:
 
     Raises `UsageError`: it cannot be parsed.
     """
-    return _Parser(text).read()
+    return _ConditionParser(text).read()
 
 
-class _Parser:
+class _ConditionParser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = list(_tokens(text))

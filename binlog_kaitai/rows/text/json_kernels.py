@@ -1,7 +1,7 @@
 """Kernels that print binary JSON documents, and SQL expressions for values that JSON text does not express.
 
-They follow `binlog_kaitai.values.json_text` and `json_sql`, which print what the kernels leave out: malformed
-documents.
+They follow `json_documents.json_of` and `sql_text.document_sql`, which print what the kernels leave out:
+malformed documents.
 """
 
 from __future__ import annotations

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from time import localtime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.log.text_kernels import PAIRS, put_number, put_padded
@@ -21,100 +20,6 @@ UNITS = np.array([10**exponent for exponent in range(10)], dtype=np.int64)
 
 #: Length of ``YYYY-MM-DD hh:mm:ss``.
 CLOCK_SIZE = 19
-
-
-class ByteTexts(NamedTuple):
-    """A translation table for bytes; see `put_bytes`."""
-
-    is_plain: Bools
-    sizes: Ints
-    texts: Bytes
-
-    @classmethod
-    def of(cls, escapes: Mapping[int, bytes]) -> ByteTexts:
-        """A table of the bytes that are not copied unchanged."""
-        texts = np.zeros((256, max(map(len, escapes.values()), default=1)), dtype=np.uint8)
-        sizes = np.ones(256, dtype=np.int64)
-        is_plain = np.ones(256, dtype=np.bool_)
-        for byte, text in escapes.items():
-            texts[byte, : len(text)] = list(text)
-            sizes[byte] = len(text)
-            is_plain[byte] = False
-        return cls(is_plain, sizes, texts)
-
-
-@kernel
-def put_bytes(
-    data: Bytes,
-    starts: Ints,
-    ends: Ints,
-    is_plain: Bools,
-    sizes: Ints,
-    texts: Bytes,
-    around: Ints,
-    out: Bytes,
-    offsets: Ints,
-) -> int:
-    """Write ranges of bytes, translated by a table, with the same text before and after each range.
-
-    `starts`, `ends` (int64 arrays): the ranges in `data`; one with an end before its start produces no text
-    at all.
-    `is_plain`, `sizes`, `texts`: for each of the 256 bytes, whether it is copied unchanged; otherwise it
-    becomes `sizes[byte]` bytes of `texts[byte]`.
-    `around` (int64 array of shape (2, n)): text before and after each range, preceded by its length.
-    `out`, `offsets`: output: the texts, and the start of each; one more element than there are ranges.
-    Returns the length of all texts; -1 if `out` is too small, -2 if a range is outside `data`.
-    """
-    offset = 0
-    room = out.shape[0]
-    widest = 1
-    for byte in range(256):
-        widest = max(widest, sizes[byte])
-    extra = around[0, 0] + around[1, 0]
-    offsets[0] = 0
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        stop = ends[index]
-        if stop < start:
-            offsets[index + 1] = offset
-            continue
-        if start < 0 or stop > data.shape[0]:
-            return -2
-        if offset + (stop - start) * widest + extra + 16 > room:
-            return -1
-        for step in range(around[0, 0]):
-            out[offset + step] = around[0, 1 + step]
-        offset += around[0, 0]
-        while start < stop:
-            # Sixteen at a time, as long as all are copied unchanged.
-            while start + 16 <= stop and is_plain[data[start]]:
-                a = data[start : start + 16]
-                b = out[offset : offset + 16]
-                all_plain = True
-                for step in range(16):
-                    all_plain &= is_plain[a[step]]
-                if not all_plain:
-                    break
-                for step in range(16):
-                    b[step] = a[step]
-                offset += 16
-                start += 16
-            if start == stop:
-                break
-            byte = data[start]
-            start += 1
-            if is_plain[byte]:
-                out[offset] = byte
-                offset += 1
-            else:
-                for step in range(sizes[byte]):
-                    out[offset + step] = texts[byte, step]
-                offset += sizes[byte]
-        for step in range(around[1, 0]):
-            out[offset + step] = around[1, 1 + step]
-        offset += around[1, 0]
-        offsets[index + 1] = offset
-    return offset
 
 
 @kernel
