@@ -302,7 +302,8 @@ def test_the_page_says_where_names_are_from_or_why_there_are_none(
     for event in bk.open(log):
         if b"CREATE TABLE" in event.raw:
             changed = event.raw[:-4].replace(b"CREATE TABLE", b"INSERT TABLE")
-            data[event.position : event.position + len(event.raw)] = changed + crc32(changed).to_bytes(4, "little")
+            end = event.position + len(event.raw)
+            data[event.position : end] = changed + crc32(changed).to_bytes(4, "little")
     other.write_bytes(data)
     columns, remark = embedded(str(other))
     assert columns == numbers
