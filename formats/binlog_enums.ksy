@@ -1,6 +1,6 @@
 meta:
   id: binlog_enums
-  title: Numbers with names in the binary log
+  title: Enumerations of the binary log
   license: MIT
   ks-version: '0.10'
 doc: The enumerations that more than one part of the grammar uses.

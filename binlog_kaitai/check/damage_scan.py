@@ -351,7 +351,7 @@ def _row_of(block: Block, error: BinlogError) -> int:
 
 
 class VerifyOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):
-    """Of :func:`verify`."""
+    """The keywords of :func:`verify`."""
 
 
 @takes(VerifyOptions)

@@ -39,7 +39,7 @@ def never() -> bool:
 
 
 class FollowOptions(LogOptions, total=False):
-    """Of :func:`follow`."""
+    """The keywords of :func:`follow`."""
 
     interval: Annotated[float, Option("Seconds to wait if there is nothing new.", 1.0)]
     idle_timeout: Annotated[
@@ -65,7 +65,7 @@ class FollowOptions(LogOptions, total=False):
 
 
 class FollowRowsOptions(FollowOptions, FilterOptions, total=False):
-    """Of :func:`follow_rows`."""
+    """The keywords of :func:`follow_rows`."""
 
 
 class LogFollower(Iterator[_Item]):

@@ -21,7 +21,7 @@ META = frozenset((SOURCE, *(field.name for field in (*META_FIELDS, ABSENT_FIELD)
 
 
 class TableChanges:
-    """The tables of a lake, as their changes tell.
+    """The tables of a lake, as read from their changes.
 
     `lake`: Checked or opened.
     `lineage`: by the names on the server.

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class ChangeOptions(LogOptions, PassOptions, FiltersWithoutTable, total=False):
-    """Of :func:`read_changes`."""
+    """The keywords of :func:`read_changes`."""
 
 
 @takes(ChangeOptions)

@@ -63,7 +63,7 @@ WITH_TABLE_BYTES = TRANSACTIONS_SCHEMA.append(pa.field("table_bytes", pa.list_(p
 
 
 class TransactionOptions(EventOptions, DefinitionOptions, total=False):
-    """Of :func:`read_transactions`."""
+    """The keywords of :func:`read_transactions`."""
 
 
 @takes(TransactionOptions)

@@ -40,7 +40,7 @@ _PASSES = "global_opt", "ipsccp", "dead_arg_elimination", "instruction_combine",
 
 _DECLARED = re.compile(r"^declare .*?@\"?([^\s\"(]+)", re.MULTILINE)
 
-#: Operations that LLVM makes calls of functions of.
+#: Operations that LLVM lowers to calls of library functions.
 _CALLS = re.compile(r" = (frem|[su](div|rem) i128|[su]itofp i128|fpto[su]i \w+ \S+ to i128)\b")
 
 

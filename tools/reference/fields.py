@@ -1,4 +1,4 @@
-"""The table of a structure: offset, size, type, server's name, version and meaning of each field."""
+"""The table of a structure: offset, size, type, name in server source, version and meaning of each field."""
 
 from __future__ import annotations
 

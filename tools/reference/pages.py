@@ -90,7 +90,7 @@ def _structure(grammar: Grammar, type_: Type, examples: dict[str, Sample], show:
     if mistake := type_.node.get("-published-wrong"):
         yield from (f"**Published wrong:** {' '.join(mistake.split())}", "")
     if params := type_.params:
-        yield from ("Parameters, known from the context:", "")
+        yield from ("Parameters:", "")
         yield from (f"- `{one['id']}`: {' '.join(str(one.get('doc', '')).split())}" for one in params)
         yield ""
     yield from _tables(StructureFields(grammar, type_))
@@ -110,7 +110,7 @@ def _link(reference: str) -> str:
 
 def _tables(fields: StructureFields) -> Iterator[str]:
     if stored := list(fields.stored()):
-        yield "| offset | size | field | type | server's name | since | meaning |"
+        yield "| offset | size | field | type | name in server source | since | meaning |"
         yield "|---|---|---|---|---|---|---|"
         for one in stored:
             yield row(one.offset, one.size, one.name, one.kind, one.server_name, one.since, _meaning(one))
@@ -120,7 +120,7 @@ def _tables(fields: StructureFields) -> Iterator[str]:
         yield from (f"- {label}: {link}" for label, link in uses)
         yield ""
     if derived := list(fields.derived()):
-        yield from ("What follows from the fields:", "", "| value | type | server's name | since | meaning |")
+        yield from ("Derived values:", "", "| value | type | name in server source | since | meaning |")
         yield "|---|---|---|---|---|"
         for one in derived:
             yield row(one.name, one.kind, one.server_name, one.since, _meaning(one))

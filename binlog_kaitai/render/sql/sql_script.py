@@ -394,7 +394,7 @@ class SqlScript:
 
 
 class WriteOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):
-    """Of :func:`write_sql`."""
+    """The keywords of :func:`write_sql`."""
 
 
 @takes(WriteOptions)
@@ -429,7 +429,7 @@ Operation = Literal["insert", "update", "delete"]
 
 
 class ScriptOptions(WriteOptions, FilterOptions, total=False):
-    """Of :func:`sql_script`."""
+    """The keywords of :func:`sql_script`."""
 
 
 @takes(ScriptOptions)

@@ -42,7 +42,7 @@ class Detail {
     this.bytes = element('div', {});
     parts.push(this.bytes);
     const derived = derivedOf(root);
-    if (derived.length) parts.push(element('h3', {}, 'Computed from them'), this.derived(derived));
+    if (derived.length) parts.push(element('h3', {}, 'Derived values'), this.derived(derived));
     this.box.replaceChildren(...parts);
     this.box.scrollTop = 0;
     this.showBytes(event.data, BYTES_SHOWN);
