@@ -112,8 +112,8 @@ def app() -> None:
     server: mysql://USER@HOST/.
 
     Exit codes: 0 success; 1 the log is damaged (details on stderr); 2 usage error, or a file is
-    missing or is not a binary log; 3 (sql) parts of the script are commented out; 4 (fetch) the
-    server cannot be reached.
+    missing or is not a binary log; 3 the script of sql is incomplete, or verify misses logs of a
+    series; 4 (fetch) the server cannot be reached.
     """
 
 

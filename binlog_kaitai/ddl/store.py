@@ -57,7 +57,7 @@ class Store:
     exists, other than the known and the lost ones.
     `databases`: charset of each created database.
     `temporary`: thread and name of each temporary table.
-    `special`: tables whose names are no plain words, also former ones; `referring`: with foreign keys.
+    `special`: tables whose names must be quoted, including former ones; `referring`: with foreign keys.
     `notes`: lost definitions, with reasons; the newest 100.
     """
 
