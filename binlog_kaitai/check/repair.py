@@ -37,20 +37,10 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.kernels.arrays import Bools, Codes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.boundaries import (
-    Boundaries,
-    Outcome,
-    Phase,
-    Role,
-    Roles,
-    Segments,
-    first_true,
-    is_of_temporary_table,
-    roles_of,
-    sure_beginning,
-)
+from binlog_kaitai.log.boundaries import Boundaries, Roles, Segments, first_true, roles_of, sure_beginning
 from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.transaction_roles import Outcome, Phase, Role, is_of_temporary_table
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.disk import refuse_inputs

@@ -1,17 +1,4 @@
-"""Assigns events to transactions by GTID.
-
-The rule, in one place for both readers
----------------------------------------
-1. A GTID event opens a transaction: every event from it on belongs to it, the GTID event included.
-2. The next GTID event closes it. A server that writes GTID events at all writes one before *each*
-   transaction (an anonymous one where the transaction has no GTID), so nothing falls between two of them.
-3. Events that belong to the log and not to a transaction (:data:`BETWEEN`) have no GTID and close
-   what is open.
-4. Each file starts with nothing open: servers end a file between transactions only.
-
-That needs no look at statements (BEGIN, COMMIT, implicit commits), on which servers differ. Following
-transactions to their commit, as the server's `Transaction_boundary_parser` does, gives the same GTIDs.
-"""
+"""Event types around transactions, and the text of GTIDs; the rules are in `log.transaction_roles`."""
 
 from __future__ import annotations
 
@@ -43,25 +30,6 @@ GTID_TYPES = frozenset(
         EventType.gtid_event,
     )
 )
-
-
-class GtidTracker:
-    """Tracks the GTID in force, event by event, through one file."""
-
-    def __init__(self) -> None:
-        self.gtid: str | None = None
-
-    def step(self, event_type: int, own_gtid: str | None = None) -> str | None:
-        """GTID of the transaction that the event belongs to, or None.
-
-        `event_type`: the effective type of the event (`Format.effective_type`).
-        `own_gtid`: for an event of :data:`GTID_TYPES`, its GTID; None for an anonymous one.
-        """
-        if event_type in GTID_TYPES:
-            self.gtid = own_gtid
-        elif event_type in BETWEEN:
-            self.gtid = None
-        return self.gtid
 
 
 def mysql_gtid(uuid: bytes, sequence: int, tag: str = "") -> str:

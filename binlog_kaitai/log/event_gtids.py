@@ -1,7 +1,4 @@
-"""The GTID of each event's transaction, a block at a time.
-
-The rules are those of `binlog_kaitai.core.transactions`; a test compares the two.
-"""
+"""The GTID of each event's transaction: a block at a time, and event by event."""
 
 from __future__ import annotations
 
@@ -20,6 +17,7 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.boundaries import Boundaries
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.line_arrays import Pool, TextColumn
@@ -30,17 +28,21 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def number_markers(types: Bytes, is_marker: Bools, rows: Ints, latest: Ints) -> int:
-    """Find the events of some types, and for each event the last of them up to it.
+def number_markers(types: Bytes, is_marker: Bools, others: Ints, rows: Ints, latest: Ints) -> int:
+    """Find the events of some types, and further ones, and for each event the last of them up to it.
 
     `types`, `is_marker`: type of each event (uint8), and 256 flags.
+    `others`: numbers of the further ones, ascending.
     `rows`, `latest`: output: indexes of the events found, and for each event the index of the latest one up
     to it, or -1.
     Returns the number of events found.
     """
-    count = 0
+    count = other = 0
     for event in range(types.shape[0]):
-        if is_marker[types[event]] and count < rows.shape[0]:
+        is_other = other < others.shape[0] and others[other] == event
+        if is_other:
+            other += 1
+        if (is_marker[types[event]] or is_other) and count < rows.shape[0]:
             rows[count] = event
             count += 1
         latest[event] = count - 1
@@ -87,7 +89,8 @@ _UUIDS, _TAGS, _UUID_SIZE = "fields.uuid.bytes.value", "fields.tag.text", 16
 
 
 class Markers(NamedTuple):
-    """The events of a block that begin a transaction or stand between two.
+    """The events of a block from which on another GTID applies, or none: GTID events, events of the log
+    itself, and those that begin a transaction without GTID event.
 
     `rows`: numbers of these events in the block.
     `latest`: for each event of the block, the index in `rows` of the latest one up to it, or -1.
@@ -97,10 +100,11 @@ class Markers(NamedTuple):
     latest: NDArray[np.int64]
 
     @classmethod
-    def of(cls, block: Block) -> Markers:
-        """The markers of a block."""
-        rows, latest = np.empty(len(block), dtype=np.int64), np.empty(len(block), dtype=np.int64)
-        count = number_markers.run(block.types, _IS_MARKER, rows, latest)
+    def of(cls, block: Block, boundaries: Boundaries) -> Markers:
+        """The markers of the next block of a file; `boundaries` has followed the blocks before."""
+        rows, latest = np.empty((2, len(block)), dtype=np.int64)
+        others = boundaries.without_gtid(block)
+        count = number_markers.run(block.types, _IS_MARKER, others, rows, latest)
         return cls(rows[:count], latest)
 
     def spread(self, values: Array, before: int, events: Ints) -> Array:
@@ -114,17 +118,19 @@ class Gtids:
     `sources`: GTIDs up to their numbers, such as ``uuid:``, and whole ones.
     `codes`, `numbers`: of each GTID, the index of its source, or -1 for none; and its number, or -1 if the
     source is all of it.
+    `markers`: the markers of the block.
     `which`: for each event, the index of its GTID in these; -1 for the last.
     `pool`: where the GTIDs are written as JSON text, once they are asked for.
     """
 
-    def __init__(self, sources: list[str], codes: Ints, numbers: Ints, which: Ints, pool: Pool) -> None:
-        self.which = which
+    def __init__(self, sources: list[str], codes: Ints, numbers: Ints, markers: Markers, pool: Pool) -> None:
+        self.markers, self.which = markers, markers.latest
         self._sources, self._codes, self._numbers, self._pool = sources, codes, numbers, pool
 
     def part(self, events: slice) -> Gtids:
         """The GTIDs in force in a range of the block."""
-        return Gtids(self._sources, self._codes, self._numbers, self.which[events], self._pool)
+        markers = self.markers._replace(latest=self.which[events])
+        return Gtids(self._sources, self._codes, self._numbers, markers, self._pool)
 
     @property
     def is_given(self) -> Bools:
@@ -168,17 +174,12 @@ class GtidColumns:
     """Finds the GTIDs in force in consecutive blocks of a file."""
 
     def __init__(self) -> None:
+        self._boundaries = Boundaries()
         self._last: tuple[str, int] | None = None  # source and number
 
-    def find(
-        self,
-        block: Block,
-        pool: Pool,
-        fail: Callable[[int, BinlogError], object],
-        markers: Markers | None = None,
-    ) -> Gtids:
+    def find(self, block: Block, pool: Pool, fail: Callable[[int, BinlogError], object]) -> Gtids:
         """The GTIDs in force in the next block; `fail` is called with events that cannot be decoded."""
-        markers = Markers.of(block) if markers is None else markers
+        markers = Markers.of(block, self._boundaries)
         codes, numbers = np.full((2, len(markers.rows) + 1), -1, dtype=np.int64)
         sources = list[str]()
         if self._last is not None:
@@ -190,7 +191,7 @@ class GtidColumns:
                 codes[own], numbers[own] = _stated(block, kind, sources, fail)
         last = len(markers.rows) - 1
         self._last = None if codes[last] < 0 else (sources[codes[last]], int(numbers[last]))
-        return Gtids(sources, codes, numbers, markers.latest, pool)
+        return Gtids(sources, codes, numbers, markers, pool)
 
 
 def check_gtids(block: Block, fail: Callable[[int, BinlogError], object]) -> None:

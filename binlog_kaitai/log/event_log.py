@@ -21,7 +21,7 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.options import part_of, takes
-from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log import event_reader as reader
@@ -29,6 +29,7 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
 from binlog_kaitai.log.read_options import LogOptions, ReaderOptions
 from binlog_kaitai.log.series import SeriesDefinitions
+from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.values.schema import Schema, is_mariadb
 

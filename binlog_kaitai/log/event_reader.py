@@ -19,7 +19,7 @@ from kaitaistruct import KaitaiStruct
 
 from binlog_kaitai.core.adapter import checksum_status, gtid_text
 from binlog_kaitai.core.context import Context
-from binlog_kaitai.core.event_types import type_name
+from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.core.framing import Frame, Framer, nearest_events
 from binlog_kaitai.core.grammar import (
     ROWS_TYPES,
@@ -35,7 +35,7 @@ from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.core.rows_events import RowNumbers
 from binlog_kaitai.core.spans import Span
-from binlog_kaitai.core.transactions import GTID_TYPES, GtidTracker
+from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.core.tree import described_fields
 from binlog_kaitai.errors import (
     BAD_CHECKSUM,
@@ -47,6 +47,7 @@ from binlog_kaitai.errors import (
     reading,
 )
 from binlog_kaitai.log.log_end import End, classify_end
+from binlog_kaitai.log.transaction_roles import FIXED_ROLES, GtidTracker, Role, beginning_of, meaning_of
 from binlog_kaitai.sources.source import Source
 
 
@@ -191,8 +192,27 @@ def _fields(node: object) -> Iterable[tuple[str, str]]:
 
 
 def _step(transactions: GtidTracker, event: ParsedEvent) -> str | None:
+    """The GTID in force at an event."""
     kind = event.layout.effective_type(event.type_code)
-    return transactions.step(kind, event.stated_gtid if kind in GTID_TYPES else None)
+    if kind in GTID_TYPES:
+        gtid, is_of_mariadb = event.stated_gtid, kind == EventType.gtid_event
+        transactions.begin(gtid, is_begun=is_of_mariadb and not event.body.is_standalone)
+    elif transactions.gtid is not None:
+        transactions.follow(_role(event, kind))
+    return transactions.gtid
+
+
+def _role(event: ParsedEvent, kind: int) -> Role:
+    """The role of an event in a log with GTIDs; none for a statement that cannot be read."""
+    if kind not in QUERY_TYPES:
+        return Role(FIXED_ROLES[kind])
+    try:
+        body = event.body
+    except BinlogError:
+        return Role.PART
+    if kind == EventType.query_compressed_event:
+        return meaning_of(beginning_of(body.compressed_query.deflated.data))[0]
+    return meaning_of(body.query)[0]
 
 
 class EventReader(AbstractContextManager["EventReader"]):

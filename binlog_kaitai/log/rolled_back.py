@@ -24,15 +24,8 @@ from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundaries import (
-    SAVEPOINT,
-    Boundaries,
-    Outcome,
-    Phase,
-    Role,
-    roles_of,
-    unpacked_beginnings,
-)
+from binlog_kaitai.log.boundaries import Boundaries, roles_of, unpacked_beginnings
+from binlog_kaitai.log.transaction_roles import SAVEPOINT, Outcome, Phase, Role
 
 #: Maximum size of the blocks held back, in bytes.
 MOST_HELD = 64 << 20

@@ -36,10 +36,11 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundaries import Boundaries, Phase, Role, roles_of, sure_beginning
+from binlog_kaitai.log.boundaries import Boundaries, roles_of, sure_beginning
 from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import SpanReader
+from binlog_kaitai.log.transaction_roles import Phase, Role
 
 #: Events are followed from this distance before an offset, and to this distance after a split point, in
 #: bytes.

@@ -19,7 +19,7 @@ from binlog_kaitai.kernels.byte_kernels import BAD
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
-from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, Markers
+from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.gather import Gathered
@@ -173,7 +173,7 @@ class RowsPage:
 
     `chosen`: int64 array, numbers of the events in `images`, in log order.
     `gtids`: the GTIDs in force in the block.
-    `markers`, `marker_times`: the events that begin a transaction, and the result of `CommitTimes`.
+    `marker_times`: the result of `CommitTimes`.
     `first_numbers`: int64 array, for each event in `images`, the number of its first row.
     `wanted`: bool array, which events of the block match the filters on header and GTID.
     `limit`: number of the first event of the block at or after a stop position or damage; else the number of
@@ -187,7 +187,6 @@ class RowsPage:
     chosen: NDArray[np.int64]
     pool: Pool
     gtids: Gtids
-    markers: Markers
     marker_times: tuple[Ints, int]
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
@@ -209,7 +208,7 @@ class RowsPage:
 
     def commit_times(self, events: Ints) -> Ints:
         """Commit times of events of the block, in microseconds since 1970-01-01 UTC, int64."""
-        return each_time(self.block, events, self.markers, *self.marker_times)
+        return each_time(self.block, events, self.gtids.markers, *self.marker_times)
 
     def event(self, index: int) -> ParsedEvent:
         """An event of `images` as the event reader returns it."""
@@ -325,10 +324,9 @@ class RowsPages(LogPages[RowsPage]):
     def _page(self, block: Block, state: _RowsContext, selection: EventSelection) -> Iterator[RowsPage]:
         failures = self._wrong_checksums(block)
         pool = Pool()
-        markers = Markers.of(block)
-        gtids = state.gtids.find(block, pool, failures.setdefault, markers)
+        gtids = state.gtids.find(block, pool, failures.setdefault)
         filtered = gtids if self._has_gtids else None
-        times = state.commits.of_markers(block, markers)
+        times = state.commits.of_markers(block, gtids.markers)
         images = Images(block, state.tables)
         for row, error in state.tables.failures:
             failures.setdefault(row, error)
@@ -344,9 +342,7 @@ class RowsPages(LogPages[RowsPage]):
         if self._left_out is not None:
             chosen = self._left_out.without(images, chosen)
         origins = state.origins.columns(block, pool)
-        page = RowsPage(
-            block, images, chosen, pool, gtids, markers, times, firsts, wanted, limit, origins, self._era
-        )
+        page = RowsPage(block, images, chosen, pool, gtids, times, firsts, wanted, limit, origins, self._era)
         if self._prepared is not None:
             self._prepared.see(block, images.rows[chosen], limit, page.gtid)
         if len(chosen) or self._every_block:

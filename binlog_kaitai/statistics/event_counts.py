@@ -12,9 +12,10 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundaries import first_words, unpacked_beginnings
+from binlog_kaitai.log.boundaries import Boundaries, unpacked_beginnings
 from binlog_kaitai.log.event_gtids import Markers
 from binlog_kaitai.log.groups import distinct, distinct_values, group_ranges
+from binlog_kaitai.log.transaction_roles import first_words
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.event_metadata import CommitTimes, each_time
 from binlog_kaitai.rows.rolled_back_rows import LeftOut
@@ -183,13 +184,13 @@ class EventCounts:
         self.inner = self.file_bytes = 0
         self.uncounted = 0
         self.keyless: set[tuple[str, str]] = set()
-        self._commits = CommitTimes()
+        self._commits, self._boundaries = CommitTimes(), Boundaries()
         self._last_position = -1
         self._touched: set[tuple[str, str, int]] = set()  # in the open transaction
 
     def begin(self) -> None:
         """Start a new log."""
-        self._commits = CommitTimes()
+        self._commits, self._boundaries = CommitTimes(), Boundaries()
         self._last_position = -1
         self._touched = set()
 
@@ -224,7 +225,7 @@ class EventCounts:
 
         Clients can choose the timestamps in headers (SET TIMESTAMP), but not those of commits.
         """
-        markers = Markers.of(block)
+        markers = Markers.of(block, self._boundaries)
         times, before = self._commits.of_markers(block, markers)
         if min(before, int(times.min(initial=0))) < 0:
             events = np.arange(len(block))

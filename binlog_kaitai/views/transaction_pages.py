@@ -19,10 +19,11 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
-from binlog_kaitai.log.boundaries import Boundaries, Outcome, Role, Roles, Segments, roles_of
+from binlog_kaitai.log.boundaries import Boundaries, Roles, Segments, roles_of
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, check_gtids
 from binlog_kaitai.log.line_arrays import Pool
 from binlog_kaitai.log.series import SeriesDefinitions
+from binlog_kaitai.log.transaction_roles import Outcome, Role
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.row_counts import row_counts

@@ -141,7 +141,7 @@ def moment(microseconds: int | None) -> datetime | None:
 def transactions(source: Any) -> Iterator[dict[str, Any]]:
     """The rows of `read_transactions`, without the file; raises like the reader."""
     current: Transaction | None = None
-    is_begun = is_alone = False
+    is_begun = is_alone = is_over = is_stated = False
     definitions = Definitions()
     try:
         for event in bk.open(source):
@@ -149,12 +149,13 @@ def transactions(source: Any) -> Iterator[dict[str, Any]]:
             is_outside = event.type in OUTSIDE
             begins_again = what == "begin" and is_begun and current is not None and not current.has_gtid
             goes_on = not is_alone or what in ("commit", "rollback", "xa_prepare")
+            goes_on &= not (is_over or (is_stated and what in ("begin", "ddl", "implicit")))
             if current is not None and (is_outside or event.type in GTIDS or begins_again or not goes_on):
                 yield current.row()
-                current = None
+                current, is_over, is_stated = None, False, False
             is_alone = False
             if is_outside:
-                is_begun = False
+                is_begun = is_over = is_stated = False
                 continue
             current = current or Transaction()
             current.add(event, what)
@@ -163,6 +164,8 @@ def transactions(source: Any) -> Iterator[dict[str, Any]]:
             elif has_rows(event):
                 current.counts[id(event)] = number_of_rows(event, definitions)
             is_alone = what in ("ddl", "implicit") and not is_begun and not current.has_gtid
+            is_over = what in ("commit", "rollback", "xa_prepare")
+            is_stated |= what in ("ddl", "implicit") and not current.is_begun
             is_begun = what == "begin" if what in ("begin", "commit", "rollback", "xa_prepare") else is_begun
             if event.type in GTIDS:
                 is_begun = False

@@ -1,32 +1,27 @@
-"""The GTIDs of the columns follow the rule of `core.transactions`, whatever the order of events."""
+"""Which GTID applies to an event: the same in both readers, however a log is divided into blocks."""
 
 from __future__ import annotations
 
-import json
-import random
+import io
+from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 
-from binlog_kaitai.core.grammar import EventType, Format
+import binlog_kaitai as bk
+from binlog_kaitai.check.damage_scan import scan
+from binlog_kaitai.core.event_types import QUERY_TYPES
+from binlog_kaitai.core.grammar import EventType, Format, header_offset
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.core.transactions import GtidTracker, mariadb_gtid
-from binlog_kaitai.log.block_reader import frame_all
+from binlog_kaitai.log.block_reader import BlockReader, frame_all
 from binlog_kaitai.log.event_gtids import GtidColumns
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.line_arrays import Pool
+from binlog_kaitai.sources.source import Source
+from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import blocks
 from tests.corpus_files import case
-
-TYPES = [
-    EventType.gtid_event,
-    EventType.query_event,
-    EventType.xid_event,
-    EventType.rotate_event,
-    EventType.stop_event,
-    EventType.binlog_checkpoint_event,
-    EventType.table_map_event,
-]
+from tests.extent import sample
 
 
 def format_of_mariadb() -> Format:
@@ -41,21 +36,75 @@ def event(kind: EventType, number: int) -> bytes:
     return head + bytes(6) + body
 
 
-def test_columns_follow_the_rule() -> None:
-    rng, layout = random.Random(1), format_of_mariadb()
-    tracker, columns = GtidTracker(), GtidColumns()
-    for _ in range(20):
-        kinds = rng.choices(TYPES, weights=[2, 5, 2, 1, 1, 1, 3], k=rng.randrange(1, 30))
-        block = frame_all("log", b"".join(event(kind, index + 1) for index, kind in enumerate(kinds)), layout)
-        assert block is not None
-        pool = Pool()
-        gtids = columns.find(block, pool, lambda row, error: None)
-        column = gtids.column()
-        offsets = zip((-column.first - 1).tolist(), np.asarray(column.second).tolist(), strict=True)
-        found = [json.loads(pool.read(place, length)) for place, length in offsets]
-        own = [mariadb_gtid(0, 7, index + 1) for index in range(len(kinds))]
-        assert found == [tracker.step(kind, own[index]) for index, kind in enumerate(kinds)]
-        assert found == gtids.array(gtids.which).to_pylist() == [gtids.texts[which] for which in gtids.which]
+def without_gtid_event(path: Path, number: int) -> bytes:
+    """A log in which a transaction has no GTID event."""
+    layout, (head, *transactions) = events_of(path)
+    log = LogMaker(layout)
+    log.add(head[0])
+    for index, events in enumerate(transactions):
+        log.add_all(events[index == number :])
+    return bytes(log.data)
+
+
+def listed(data: bytes, block_size: int) -> list[str | None]:
+    """The GTID of each event, from the column path."""
+    columns, found = GtidColumns(), list[str | None]()
+    for part in BlockReader.of_file(io.BytesIO(data), "log", block_size=block_size):
+        gtids = columns.find(part, Pool(), lambda row, error: None)
+        found += gtids.array(gtids.which).to_pylist()
+    return found
+
+
+TYPE_AT = header_offset("type_code")
+GTID_EVENTS = ("GTID_LOG_EVENT", "GTID_EVENT")
+
+LOGS = [
+    *("mysql-5.6/mixed", "mysql-8.0/statement", "mysql-9.7/mixed", "mysql-9.7/xa"),
+    *("mariadb-10.2/statement", "mariadb-10.11/xa", "mariadb-11.8/mixed", "mariadb-11.8/types_compressed"),
+]
+
+
+@pytest.mark.parametrize("name", LOGS)
+def test_a_transaction_without_gtid_event_does_not_inherit_the_gtid_before(name: str) -> None:
+    """After a commit, by XID or a statement, an XA PREPARE, or a statement without BEGIN.
+
+    There, what is no statement belongs to the transaction before, as the rows of CREATE TABLE ... SELECT do.
+    """
+    path = case(*name.split("/")).logs[0]
+    rows_gtids = [row.gtid for row in bk.read_rows(path)]
+    events = list(bk.open(path))
+    lost = [event.gtid for event in events if event.type in GTID_EVENTS]
+    _, (_, *transactions) = events_of(path)
+    for number in sample(range(1, len(lost)), 8):
+        if len(transactions[number - 1]) == 2 and transactions[number][1][TYPE_AT] not in QUERY_TYPES:
+            continue
+        data = without_gtid_event(path, number)
+        gtids = [event.gtid for event in bk.open(data)]
+        remaining = [event for event in events if event.gtid != lost[number] or event.type not in GTID_EVENTS]
+        expected = [None if event.gtid == lost[number] else event.gtid for event in remaining]
+        assert gtids == expected[-len(gtids) :]
+        assert listed(data, 300) == listed(data, 1 << 22) == gtids
+        expected = [None if gtid == lost[number] else gtid for gtid in rows_gtids]
+        assert [row.gtid for row in bk.read_rows(data)] == expected
+        rows = bk.read_transactions(data).read_all().to_pylist()
+        assert [row["gtid"] for row in rows] == [*lost[:number], None, *lost[number + 1 :]]
+        assert scan(Source.of_bytes(data)).transactions == len(rows)
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7/mixed", "mariadb-11.8/mixed"])
+def test_rows_followed_from_a_checkpoint_have_the_same_gtids(name: str, tmp_path: Path) -> None:
+    path = case(*name.split("/")).logs[0]
+    for number in sample(range(1, len(events_of(path)[1]) - 1), 5):
+        data, log = without_gtid_event(path, number), tmp_path / f"binlog.{number:06}"
+        position = [event.position for event in bk.open(data) if event.gtid is None][1]
+        followed = list[tuple[int, str | None]]()
+        checkpoint: Any = "earliest"
+        for size in (position, len(data)):
+            log.write_bytes(data[:size])
+            with bk.follow_rows(log, start=checkpoint, idle_timeout=0) as rows:
+                followed += [(row.position, row.gtid) for row in rows]
+                checkpoint = rows.checkpoint
+        assert followed == [(row.position, row.gtid) for row in bk.read_rows(data)]
 
 
 @pytest.mark.parametrize("has_short", [True, False])

@@ -161,9 +161,13 @@ def test_frame_finds_begin_and_commit(mode: str) -> None:
 def test_the_last_marker_of_each_event(mode: str) -> None:
     types, is_marker = np.array([5, 3, 4, 3, 3, 5], dtype=np.uint8), np.arange(256) == 3
     positions, latest = np.empty(6, dtype=np.int64), np.empty(6, dtype=np.int64)
-    assert getattr(event_gtids.number_markers, mode)(types, is_marker, positions, latest) == 3
+    number = getattr(event_gtids.number_markers, mode)
+    assert number(types, is_marker, np.zeros(0, dtype=np.int64), positions, latest) == 3
     assert positions[:3].tolist() == [1, 3, 4]
     assert latest.tolist() == [-1, 0, 0, 1, 2, 2]
+    assert number(types, is_marker, np.array([2, 3]), positions, latest) == 4
+    assert positions[:4].tolist() == [1, 2, 3, 4]
+    assert latest.tolist() == [-1, 0, 1, 2, 3, 3]
 
 
 def test_ranges_outside_are_left_out(mode: str) -> None:

@@ -15,7 +15,8 @@ from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log import boundaries, payloads
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
-from binlog_kaitai.log.boundaries import STATE_SIZE, Boundaries, Outcome, Phase, Role, Roles, follow_events
+from binlog_kaitai.log.boundaries import Boundaries, Roles
+from binlog_kaitai.log.transaction_roles import STATE_SIZE, Outcome, Phase, Role, follow_events, meaning_of
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 from tests.columns.log_maker import log_of_statements
@@ -141,7 +142,7 @@ def test_files_are_read_in_order_and_lazily() -> None:
     ],
 )
 def test_what_statements_mean(query: bytes, meaning: tuple[Role, Outcome]) -> None:
-    assert boundaries.meaning_of(query) == meaning
+    assert meaning_of(query) == meaning
     by_prefix = boundaries._meaning_of_prefix(query[:8], len(query) <= 8)
     assert by_prefix in (None, meaning)
 
@@ -199,9 +200,15 @@ IN, BEGINS, ENDS, GTID = Phase.IS_INSIDE, Phase.BEGINS, Phase.ENDS, Phase.IN_GTI
         ("PSPS", [IN | BEGINS, IN | ENDS, IN | BEGINS, IN | ENDS]),
         # A BEGIN whose transaction has no end.
         ("BSBS", [IN | BEGINS, IN, IN | BEGINS, IN]),
-        # A GTID is in force up to the next one, or to an event of the log itself.
-        ("GBSEPO", [IN | BEGINS | GTID, IN | GTID, IN | GTID, IN | ENDS | GTID, IN | GTID, ENDS]),
+        # A GTID is in force up to the commit, the next one, or an event of the log itself.
+        ("GBSEPO", [IN | BEGINS | GTID, IN | GTID, IN | GTID, IN | ENDS | GTID, IN | BEGINS, ENDS]),
         ("GSGS", [IN | BEGINS | GTID, IN | ENDS | GTID] * 2),
+        # A transaction without GTID event, after a commit or a statement without BEGIN.
+        ("GBEBS", [IN | BEGINS | GTID, IN | GTID, IN | ENDS | GTID, IN | BEGINS, IN]),
+        ("GSSG", [IN | BEGINS | GTID, IN | ENDS | GTID, IN | BEGINS | ENDS, IN | BEGINS | GTID]),
+        ("GSEPS", [IN | BEGINS | GTID, *[IN | ENDS | GTID] * 2, IN | BEGINS, IN | ENDS]),
+        # CREATE TABLE ... START TRANSACTION of MySQL 8 is followed by rows.
+        ("GSPEB", [IN | BEGINS | GTID, IN | ENDS | GTID, IN | GTID, IN | ENDS | GTID, IN | BEGINS]),
         # MariaDB's GTID event may stand for a BEGIN.
         ("gSSE", [IN | BEGINS | GTID, IN | GTID, IN | GTID, IN | ENDS | GTID]),
     ],

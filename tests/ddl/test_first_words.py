@@ -7,7 +7,7 @@ import re
 import pytest
 
 from binlog_kaitai.ddl.lexer import may_change_rows, may_matter_bytes, may_truncate
-from binlog_kaitai.log.boundaries import SAVEPOINT, first_words, is_of_temporary_table
+from binlog_kaitai.log.transaction_roles import SAVEPOINT, first_words, is_of_temporary_table
 
 
 @pytest.mark.parametrize(

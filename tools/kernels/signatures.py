@@ -33,14 +33,15 @@ _TABLE = {
         "find_drifts": "u1[] i8[] i8[] i8 i8 i8 i8[]*",
         "frame": "u1[] i8 i8 i8 i8 i8 u1[] i8 u1[] i8[] i8 i8[]* i8[]* u1[]* b1[]*",
     },
-    "binlog_kaitai.log.boundaries": {
+    "binlog_kaitai.log.transaction_roles": {
         "follow_events": "i1[] b1[] b1[]* i1[]*",
+        "follow_known": "u1[] i8[] i8[] u1[] u1[] b1[] i1[] b1[]*",
     },
     "binlog_kaitai.log.checksum_runs": {
         "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
     },
     "binlog_kaitai.log.event_gtids": {
-        "number_markers": "u1[] b1[] i8[]* i8[]*",
+        "number_markers": "u1[] b1[] i8[] i8[]* i8[]*",
         "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
     },
     "binlog_kaitai.log.gather": {

@@ -20,13 +20,13 @@ from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, header_length
-from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import EventReader
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import write_lines
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.render.dump.block_columns import (
     BlockColumns,
     EventBytes,

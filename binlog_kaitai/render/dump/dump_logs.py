@@ -11,7 +11,6 @@ import numpy as np
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.core.transactions import GtidTracker
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
@@ -19,6 +18,7 @@ from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.read_options import no_progress
 from binlog_kaitai.log.threads import thread_count
+from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.render.dump.block_printer import BLOCK_SIZE, MOST_EVENTS, BlockPrinter
 from binlog_kaitai.render.dump.dump_options import DumpOptions
 from binlog_kaitai.render.dump.dump_output import LoadFiles, Write

@@ -25,11 +25,12 @@ from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning, warn
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.boundaries import Boundaries, Outcome, roles_of
+from binlog_kaitai.log.boundaries import Boundaries, roles_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
+from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.row_listing import text_column
