@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ from urllib.parse import quote, unquote
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE
-from binlog_kaitai.lake.files import DataFile
+from binlog_kaitai.lake.files import INDEXED, DataFile
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
@@ -21,13 +23,24 @@ from binlog_kaitai.sources.disk import sync
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable as Handle
+    from deltalake import WriterProperties
     from deltalake.transaction import AddAction, CommitProperties
-    from pyarrow.dataset import Dataset
+    from pyarrow.dataset import Dataset, Fragment
 
 _NEEDED = 'Delta tables need deltalake: pip install "binlog-kaitai[spark]"'
 
-#: A table gets many commits, which every reader reads from the last checkpoint on.
-_SETTINGS = {"delta.checkpointInterval": "10"}
+#: A table gets many commits, which every reader reads from the last checkpoint on. Its metadata has minimum
+#: and maximum of few columns: deltalake writes inexact ones of decimals and times, and if a file has them of
+#: some columns only, readers by PyArrow find nothing there by another.
+_INTERVAL = {"delta.checkpointInterval": "10"}
+_NO_LIMITS = {"delta.dataSkippingNumIndexedCols": "0"}
+_LIMITS_OF = "delta.dataSkippingStatsColumns"
+
+#: The name of a file that this package has written.
+_OWN_FILE = re.compile(r"/part-[0-9a-f]{32}\.parquet$")
+
+#: No column, as a value of that property.
+_NO_COLUMN = "`_none `"
 
 
 class ConflictError(SourceError):
@@ -71,6 +84,7 @@ class DeltaTables:
         rows: pa.RecordBatchReader,
         batch: int,
         numbers: Mapping[str, int],
+        keys: Sequence[str] | None = None,
         source: str = "",
     ) -> None:
         """Replace the rows and columns of a table, and its `numbers`.
@@ -78,26 +92,32 @@ class DeltaTables:
         A table that does not exist is created only if there are rows. In a lake of several sources, the rows
         of one are replaced, and columns are added.
 
+        `keys`: the primary key, whose minimum and maximum tell merges which files to read; None as before.
+
         Raises `ConflictError`: the table was changed meanwhile.
         """
         from deltalake import write_deltalake
 
         batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
         table = self.open(name)
+        schema = with_source_field(rows.schema, source)
+        limited = None if keys is None else _limits_of(schema, keys)
         if table is None:
             if (first := next(batches, None)) is None:
                 return
             batches = chain((first,), batches)
+        else:
+            table.settle(limited)
         if self._storage.is_local:
             Path(self._storage.url, name).mkdir(parents=True, exist_ok=True)
         with _committing(self._storage, name, None if table is None else table.handle):
             write_deltalake(
                 self._storage.delta_url(name) if table is None else table.handle,
-                pa.RecordBatchReader.from_batches(with_source_field(rows.schema, source), batches),
+                pa.RecordBatchReader.from_batches(schema, batches),
                 mode="overwrite",
                 schema_mode="merge" if source else "overwrite",
                 predicate=_is_of(source) if source and table is not None else None,
-                configuration=None if table is not None else _SETTINGS,
+                configuration=None if table is not None else {**_INTERVAL, **_NO_LIMITS, **(limited or {})},
                 storage_options=self._storage.delta_options(),
                 commit_properties=_numbered(self._application, batch, numbers),
             )
@@ -125,7 +145,7 @@ class DeltaTables:
                 Schema.from_arrow(schema),
                 list(map(_action, files)),
                 partition_by=[DATE] if has_dates else None,
-                configuration=_SETTINGS,
+                configuration={**_INTERVAL, **_NO_LIMITS, **_limits_of(columns)},
                 storage_options=self._storage.delta_options(),
                 commit_properties=_numbered(self._application, batch),
             )
@@ -223,15 +243,32 @@ class DeltaTable:
                 source_alias="source",
                 target_alias="target",
                 streamed_exec=False,
+                writer_properties=_without_limits(columns),
                 commit_properties=_numbered(self._application, batch, numbers),
             )
             values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
             merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
             merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
 
+    def settle(self, limited: Mapping[str, str] | None = None) -> None:
+        """Have readers ignore limits in the metadata: those of an earlier version, and of other columns.
+
+        `limited`: the property for the columns that a new table would have limits of. A table never gets
+        limits of more columns later, because its older files have none.
+        """
+        known = self.handle.metadata().configuration
+        settings = dict(_NO_LIMITS)
+        if limited is not None and _LIMITS_OF in known and known[_LIMITS_OF] != limited.get(_LIMITS_OF):
+            settings[_LIMITS_OF] = _NO_COLUMN
+        if any(known.get(name) != value for name, value in settings.items()):
+            with delta_errors(self._storage, self._name):
+                self.handle.alter.set_table_properties(settings, raise_if_not_exists=False)
+                self.handle.update_incremental()
+
     def _add_columns(self, columns: pa.Schema) -> None:
         from deltalake.schema import Schema
 
+        self.settle()
         known = self.columns
         if new := [one for one in columns if one.name not in known]:
             self.handle.alter.add_columns(list(Schema.from_arrow(pa.schema(new)).fields))
@@ -292,15 +329,57 @@ def _read(
     storage: Storage, name: str, dataset: Dataset | None, columns: Sequence[str], where: pc.Expression | None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of a dataset; calls nothing of deltalake, which may be the caller."""
+    from pyarrow import dataset as ds
+
     with storage.opened(name):
-        yield from () if dataset is None else dataset.to_batches(columns=columns, filter=where)
+        if dataset is None:
+            return
+        fragments: list[Fragment] = list(dataset.get_fragments())
+        others = [one for one in fragments if where is not None and _has_other_types(one, dataset)]
+        own = [one for one in fragments if one not in others]
+        make = partial(ds.FileSystemDataset, schema=dataset.schema, format=dataset.format)
+        yield from make(own).to_batches(columns=columns, filter=where)
+        for batch in make(others).to_batches():
+            yield from pa.Table.from_batches([batch]).filter(where).select(columns).to_batches()
+
+
+def _has_other_types(fragment: Fragment, dataset: Dataset) -> bool:
+    """Whether PyArrow cannot compare the limits of columns in a file, since they have other types there."""
+    if _OWN_FILE.search(fragment.path):
+        return False
+    known = fragment.physical_schema
+    return any(one.name in known.names and known.field(one.name).type != one.type for one in dataset.schema)
 
 
 def _action(file: DataFile) -> AddAction:
     from deltalake.transaction import AddAction
 
     dates = {} if file.date == "" else {DATE: file.date}
-    return AddAction(quote(file.path, safe="/="), file.size, dates, file.modified, True, file.statistics)
+    statistics: dict[str, Any] = {"numRecords": file.rows}
+    if file.limits and {*file.limits} == {*INDEXED}.intersection(file.columns.names):
+        statistics["minValues"] = {name: least for name, (least, _) in file.limits.items()}
+        statistics["maxValues"] = {name: most for name, (_, most) in file.limits.items()}
+        statistics["nullCount"] = dict.fromkeys(file.limits, 0)
+    path, packed = quote(file.path, safe="/="), json.dumps(statistics)
+    return AddAction(path, file.size, dates, file.modified, True, packed)
+
+
+def _without_limits(columns: pa.Schema) -> WriterProperties:
+    """How a merge writes files: texts of its type, a view, have limits that PyArrow cannot compare."""
+    from deltalake import ColumnProperties, WriterProperties
+
+    names = [one.name for one in columns if pa.types.is_string(one.type) or pa.types.is_binary(one.type)]
+    plain = ColumnProperties(statistics_enabled="NONE")
+    return WriterProperties(compression="SNAPPY", column_properties=dict.fromkeys(names, plain))
+
+
+def _limits_of(columns: pa.Schema, keys: Sequence[str] = ()) -> dict[str, str]:
+    """The property that names columns with limits: those of `INDEXED`, and keys of which they are exact."""
+    types = [columns.field(key).type for key in keys]
+    has_exact = all(pa.types.is_int64(one) or pa.types.is_date(one) for one in types)
+    names = [*INDEXED, *(keys if has_exact and all(map(str.isidentifier, keys)) else ())]
+    limited = [_sql(name) for name in names if name in columns.names]
+    return {_LIMITS_OF: ",".join(limited)} if limited else {}
 
 
 def _numbered(application: str, batch: int, numbers: Mapping[str, int] | None = None) -> CommitProperties:

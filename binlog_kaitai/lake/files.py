@@ -6,24 +6,22 @@ that a reader sees.
 
 from __future__ import annotations
 
-import json
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.lake import DATE, TIMES
+from binlog_kaitai.lake import DATE, SOURCE, TIMES
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untaken, with_names, with_source
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.views.change_schemas import SEQUENCE
 from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
 
 if TYPE_CHECKING:
@@ -35,9 +33,9 @@ NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 
 _DAY = 86_400_000_000
 
-#: The first columns of a table have minimum and maximum in its metadata, if these are numbers, dates, times,
-#: or texts of at most so many characters; Delta's own writers do the same.
-_WITH_STATISTICS, _LONGEST = 32, 64
+#: Columns whose minimum and maximum are in the metadata of tables: no row lacks them, and no table gets them
+#: later.
+INDEXED = (SOURCE, SEQUENCE)
 
 #: Rows read at a time to write a file again.
 _ROWS_AT_ONCE = 1 << 16
@@ -52,7 +50,7 @@ class DataFile:
     `date`: its partition; None for rows without a time. Without partitions, "".
     `size`, `rows`: size in bytes, and number of rows.
     `columns`: its columns, as of `lake.types.schema_in_lake`.
-    `statistics`: minimum, maximum and number of nulls by column, as JSON in Delta's form.
+    `limits`: minimum and maximum of its columns of `INDEXED`.
     `modified`: when it was written, in milliseconds since 1970.
     """
 
@@ -62,7 +60,7 @@ class DataFile:
     size: int
     rows: int
     columns: pa.Schema
-    statistics: str
+    limits: Mapping[str, tuple[str, str]]
     modified: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
 
 
@@ -141,10 +139,8 @@ class _Writer(PartWriter):
             sync(path)
             sync(path.parent)
         day = None if self._day == NO_VALUE else self._day
-        statistics = json.dumps(statistics_of(metadata, self._columns))
-        self._files.append(
-            DataFile(self._table, self._name, day, size, metadata.num_rows, self._columns, statistics)
-        )
+        facts = size, metadata.num_rows, self._columns, _limits(metadata)
+        self._files.append(DataFile(self._table, self._name, day, *facts))
 
 
 def moved_in(storage: Storage, table: str, path: Path, day: str | None, source: str = "") -> DataFile:
@@ -178,50 +174,16 @@ def rewritten(
     return files[0]
 
 
-def statistics_of(metadata: FileMetaData, columns: pa.Schema) -> dict[str, Any]:
-    """The statistics of a file in Delta's form, from its Parquet footer."""
-    least: dict[str, int | str] = {}
-    most: dict[str, int | str] = {}
-    nulls: dict[str, int] = {}
+def _limits(metadata: FileMetaData) -> dict[str, tuple[str, str]]:
+    """Minimum and maximum of the columns of `INDEXED` that a file has, from its Parquet footer."""
     paths = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    for one in list(columns)[:_WITH_STATISTICS]:
-        if one.name not in paths or (limits := _limits(one.type)) is None:
-            continue
-        found = [group.column(paths.index(one.name)).statistics for group in groups]
-        if any(part is None or not part.has_null_count for part in found):
-            continue
-        nulls[one.name] = sum(part.null_count for part in found)
-        known = [part for part in found if part.has_min_max]
-        if len(known) < sum(part.num_values > 0 for part in found) or not known:
-            continue
-        low, high = limits(min(part.min for part in known)), limits(max(part.max for part in known))
-        if low is not None and high is not None:
-            least[one.name], most[one.name] = low, high
-    return {"numRecords": metadata.num_rows, "minValues": least, "maxValues": most, "nullCount": nulls}
-
-
-def _limits(kind: pa.DataType) -> Callable[[Any], int | str | None] | None:
-    """A function that turns a minimum or maximum into JSON, or into None if it is too long."""
-    if pa.types.is_int64(kind):
-        return int
-    if pa.types.is_date(kind):
-        return date.isoformat
-    if pa.types.is_timestamp(kind):
-        return partial(_time_text, is_utc=kind.tz is not None)
-    if pa.types.is_string(kind):
-        return _short_text
-    return None
-
-
-def _time_text(value: datetime, *, is_utc: bool) -> str:
-    value = value.astimezone(UTC) if is_utc and value.tzinfo else value
-    return value.replace(tzinfo=None).isoformat(timespec="microseconds") + ("Z" if is_utc else "")
-
-
-def _short_text(value: str | bytes) -> str | None:
-    text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
-    return text if len(text) <= _LONGEST else None
+    limits = {}
+    for name in set(INDEXED).intersection(paths):
+        found = [group.column(paths.index(name)).statistics for group in groups]
+        if found and all(part is not None and part.has_min_max for part in found):
+            limits[name] = min(part.min for part in found), max(part.max for part in found)
+    return limits
 
 
 def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBatch]]:

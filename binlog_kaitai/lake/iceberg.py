@@ -125,7 +125,7 @@ class IcebergTables:
 
         namespace, table_name = identifier(name)
         properties = {**_SETTINGS, self._pipeline: self._application, self._batch: "-1"}
-        files = sorted(files, key=_first_sequence)
+        files = sorted(files, key=_sequences)
         first = pa.schema([columns.field(one) for one in files[0].columns.names]) if files else columns
         with _errors(self._storage, name):
             self._create_namespace(namespace)
@@ -215,9 +215,9 @@ class IcebergTable:
                     waiting.clear()
 
             divided = [part for file in files for part in self._divided(file, moves)]
-            for file in sorted(divided, key=_first_sequence):
+            for file in sorted(divided, key=_sequences):
                 own = pa.schema([columns.field(one) for one in file.columns.names])
-                if renamed := _renamed(transaction, own, moves, _first_sequence(file)):
+                if renamed := _renamed(transaction, own, moves, _sequences(file)[0]):
                     add()  # PyIceberg adds files whose columns have the table's names of the moment
                     renames += renamed
                 _evolve(transaction, own, {old: new for _, old, new in renamed})
@@ -230,9 +230,10 @@ class IcebergTable:
 
     def _divided(self, file: DataFile, moves: Iterable[Moves]) -> list[DataFile]:
         """The file; written again as several if some of its names mean other columns in later rows."""
-        names, most = {one.lower() for one in file.columns.names}, _limit(file, "maxValues")
+        names = {one.lower() for one in file.columns.names}
+        least, most = _sequences(file)
         places = [one.place.as_sequence() for one in moves if names & (one.names.keys() | one.given)]
-        places = [one for one in places if _first_sequence(file) < one < most]
+        places = [one for one in places if least < one < most]
         if not places:
             return [file]
 
@@ -269,14 +270,9 @@ class IcebergTable:
             yield from (rows if columns is None else rows.select(list(columns))).to_batches()
 
 
-def _first_sequence(file: DataFile) -> str:
-    """The least `_sequence` of a file; "" if it has none."""
-    return _limit(file, "minValues")
-
-
-def _limit(file: DataFile, name: str) -> str:
-    sequence: str = json.loads(file.statistics)[name].get(SEQUENCE, "")
-    return sequence
+def _sequences(file: DataFile) -> tuple[str, str]:
+    """The least and the greatest `_sequence` of a file; "" if it has none."""
+    return file.limits.get(SEQUENCE, ("", ""))
 
 
 def _renamed(

@@ -217,7 +217,8 @@ class Update:
 
     def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
         reader = pa.RecordBatchReader.from_batches(own, rows)
-        tables.replace(f"{STATE}/{self.name}", reader, self.batch, self.end._asdict(), self.source)
+        keys = self.parts[-1].current_key if self.parts else None
+        tables.replace(f"{STATE}/{self.name}", reader, self.batch, self.end._asdict(), keys, self.source)
 
 
 _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))

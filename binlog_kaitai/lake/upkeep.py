@@ -12,12 +12,12 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.delta import ConflictError, delta_errors
+from binlog_kaitai.lake.delta import ConflictError, DeltaTable, delta_errors
 from binlog_kaitai.lake.place import private_name
 from binlog_kaitai.lake.storage import Storage
 
 if TYPE_CHECKING:
-    from deltalake import DeltaTable
+    from deltalake import DeltaTable as Handle
 
 #: How often files are joined anew because a pipeline replaced them meanwhile.
 _ATTEMPTS = 5
@@ -54,13 +54,13 @@ def compact(
     `before`: only partitions of earlier dates; tables without partitions stay.
     `dry_run`: change nothing; each partition would then have one new file for every `target_size` bytes.
     """
-    for name, storage, handle in _tables(url, storage_options):
-        if before is not None and DATE not in handle.metadata().partition_columns:
+    for name, storage, table in _tables(url, storage_options):
+        if before is not None and DATE not in table.handle.metadata().partition_columns:
             continue
         found = (
-            _small_files(handle, target_size, before)
+            _small_files(table.handle, target_size, before)
             if dry_run
-            else _joined(storage, name, handle, target_size, before)
+            else _joined(storage, name, table, target_size, before)
         )
         if found is None:
             yield Upkeep(name, 0, is_busy=True)
@@ -69,17 +69,19 @@ def compact(
 
 
 def _joined(
-    storage: Storage, name: str, handle: DeltaTable, target_size: int, before: date | None
+    storage: Storage, name: str, table: DeltaTable, target_size: int, before: date | None
 ) -> tuple[int, int] | None:
     """Join the small files of a table; returns their number and that of new files, None if it is busy."""
     filters = None if before is None else [(DATE, "<", str(before))]
     for _ in range(_ATTEMPTS):
         try:
+            if not name.rpartition("/")[2].startswith("_"):  # those only the pipeline reads
+                table.settle()
             with delta_errors(storage, name):
-                done = handle.optimize.compact(partition_filters=filters, target_size=target_size)
+                done = table.handle.optimize.compact(partition_filters=filters, target_size=target_size)
             return done["numFilesRemoved"], done["numFilesAdded"]
         except ConflictError:  # the pipeline merged into the table, or gave it columns
-            handle.update_incremental()
+            table.handle.update_incremental()
     return None
 
 
@@ -91,9 +93,9 @@ def vacuum(
     Raises `SourceError`: fewer hours than Delta's default of a week: a reader, or the batch of a pipeline,
     may need the files.
     """
-    for name, storage, handle in _tables(url, storage_options):
+    for name, storage, table in _tables(url, storage_options):
         with delta_errors(storage, name):
-            removed = handle.vacuum(hours, dry_run, full=True)
+            removed = table.handle.vacuum(hours, dry_run, full=True)
         if removed:
             yield Upkeep(name, len(removed))
 
@@ -114,10 +116,10 @@ def _tables(url: str, storage_options: Mapping[str, str] | None) -> Iterator[tup
         private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
         for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
             if (table := lake.private.open(name)) is not None:
-                yield f"{folder}{name}", storage, table.handle
+                yield f"{folder}{name}", storage, table
 
 
-def _small_files(handle: DeltaTable, target_size: int, before: date | None) -> tuple[int, int]:
+def _small_files(handle: Handle, target_size: int, before: date | None) -> tuple[int, int]:
     """The number of small files that share a partition with others, and of files that they would become."""
     files, sizes = Counter[date | None](), Counter[date | None]()
     for one in pa.table(handle.get_add_actions(flatten=True)).to_pylist():

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def file(table: str, rows: int) -> DataFile:
-    return DataFile(table, "part.parquet", "2026-11-20", 100, rows, pa.schema([]), "{}")
+    return DataFile(table, "part.parquet", "2026-11-20", 100, rows, pa.schema([]), {})
 
 
 PIECE = Piece(

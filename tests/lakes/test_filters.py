@@ -1,0 +1,81 @@
+"""Other readers of a lake find each row by each of its values, before and after merges and compaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from deltalake import DeltaTable
+
+from tests.lake.lakes import fill, opened, table
+from tests.lake.typed_keys import LOGS, TABLES, Reader, lakes, misses
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.lakes
+
+
+def by_duckdb(handle: DeltaTable, column: str, value: Any, kind: pa.DataType) -> int:
+    import duckdb
+
+    rows = handle.to_pyarrow_dataset()  # noqa: F841 (the query's table)
+    where = f"{column} IS NULL" if value is None else f"{column} = ?"
+    found = duckdb.execute(f"SELECT count(*) FROM rows WHERE {where}", [] if value is None else [value])
+    return int(found.fetchone()[0])
+
+
+def by_polars(handle: DeltaTable, column: str, value: Any, kind: pa.DataType) -> int:
+    import polars as pl
+
+    wanted = pl.from_arrow(pa.array([value], kind))
+    named = pl.col(column)
+    frame = pl.scan_delta(handle.table_uri)
+    return int(frame.filter(named.is_null() if value is None else named == pl.lit(wanted)).collect().height)
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    return lakes(tmp_path_factory.mktemp("typed") / "lake")
+
+
+def test_other_readers_find_all_rows_by_values_of_all_types(
+    spark: SparkSession, folders: Iterator[Path]
+) -> None:
+    from pyspark.sql import functions as f
+
+    frames: dict[str, Any] = {}
+
+    def by_spark(handle: DeltaTable, column: str, value: Any, kind: pa.DataType) -> int:
+        if handle.table_uri not in frames:
+            frames[handle.table_uri] = spark.read.format("delta").load(handle.table_uri)
+        frame, named = frames[handle.table_uri], f.col(column)
+        wanted = f.lit(str(value)) if pa.types.is_timestamp(kind) else f.lit(value)
+        is_wanted = named.isNull() if value is None else named == wanted.cast(frame.schema[column].dataType)
+        return int(frame.where(is_wanted).count())
+
+    readers: list[tuple[Reader, str]] = [(by_duckdb, "kvwx"), (by_polars, "kvwx"), (by_spark, "kx")]
+    for lake in folders:
+        frames.clear()
+        for name in TABLES:
+            for folder in (f"changes/k.{name}", f"state/k.{name}"):
+                for reader, columns in readers:
+                    assert not misses(lake, folder, reader, columns), reader
+
+
+def test_pyiceberg_finds_all_rows_by_values_of_all_types(tmp_path: Path) -> None:
+    from pyiceberg.catalog.sql import SqlCatalog
+    from pyiceberg.expressions import EqualTo, IsNull
+
+    fill(tmp_path, LOGS, 1 << 20, format="iceberg")
+    catalog = SqlCatalog("binlog", uri=f"sqlite:///{tmp_path}/catalog.db")
+    for name in TABLES:
+        rows = table(opened(tmp_path, "iceberg"), f"changes/k.{name}")
+        for column in ("k", "v", "x"):
+            for value in {*rows[column].to_pylist()}:
+                where = IsNull(column) if value is None else EqualTo(column, value)
+                found = catalog.load_table(f"k.{name}").scan(where).to_arrow().num_rows
+                assert found == rows[column].to_pylist().count(value), (name, column, value)
