@@ -1,4 +1,4 @@
-"""What each statement of a log does to definitions: the tables before and after it, and what it renames."""
+"""What each statement of a log does to tables: the definitions before and after it, and what it renames."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from binlog_kaitai.ddl.statements import (
     session_of,
     text_of,
 )
-from binlog_kaitai.ddl.store import Session
+from binlog_kaitai.ddl.store import Session, TableKey
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.values.table_definition import TableDefinition
 
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 _NOT_COLUMNS = frozenset(
     ["PRIMARY", "SYSTEM", "CONSTRAINT", "INDEX", "KEY", "FOREIGN", "CHECK", "PARTITION", "PERIOD"]
 )
+
+
+_NO_SESSION = Session()
 
 
 class DdlKind(StrEnum):
@@ -56,8 +59,10 @@ class DdlKind(StrEnum):
 
 @dataclass(frozen=True)
 class DefinitionChange:
-    """What a statement does to one table, or to a database.
+    """What a statement does to one permanent table, or to a database.
 
+    `statement`, `session`: the statement, None if it cannot be parsed or has failed, and its session.
+    `is_done`: whether it did so; None if the log does not show it.
     `schema_name`, `table_name`: by the name before the statement; no table name for a database.
     `new_schema_name`, `new_table_name`: the name after it, if that is another one.
     `before`, `after`: None if the table does not exist, or its definition is unknown.
@@ -72,13 +77,23 @@ class DefinitionChange:
     before: TableDefinition | None = None
     after: TableDefinition | None = None
     renamed: tuple[tuple[str, str], ...] = ()
+    statement: Statement | None = None
+    session: Session = _NO_SESSION
+    is_done: bool | None = True
+
+    @property
+    def key(self) -> TableKey:
+        """The table before the statement; with an empty name, all tables of a database."""
+        return self.schema_name, self.table_name or ""
+
+    @property
+    def new_key(self) -> TableKey:
+        """The table after the statement."""
+        return self.new_schema_name or self.schema_name, self.new_table_name or self.table_name or ""
 
 
 def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[DefinitionChange]:
-    """What the statement of an event does, by the event's body; the definitions are brought up to date.
-
-    Temporary tables and statements that find the table there already (IF NOT EXISTS) change nothing.
-    """
+    """What the statement of an event does, by the event's body; the definitions are brought up to date."""
     if isinstance(body, BinlogError):
         definitions.observe_query(body)
         return [DefinitionChange(DdlKind.UNREADABLE, "", None)]
@@ -91,7 +106,7 @@ def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[
         if text is not None and statement is None:
             return []
     except (UnreadableError, RecursionError, zlib.error):
-        session, statement = Session(), None
+        session, statement = _NO_SESSION, None
     if statement is None:
         definitions.observe_query(body)
         return [DefinitionChange(DdlKind.UNREADABLE, schema, None)]
@@ -99,10 +114,10 @@ def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[
     changes = list(_planned(statement, schema, session, definitions))
     definitions.observe_query(body)
     for number, change in enumerate(changes):
-        name = change.new_table_name or change.table_name
-        if name is not None and change.kind not in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE):
-            after = definitions.of(change.new_schema_name or change.schema_name, name)
-            changes[number] = replace(change, after=after)
+        is_gone = change.kind in (DdlKind.DROP_TABLE, DdlKind.RENAME_TABLE) or change.table_name is None
+        after = change.after if is_gone else definitions.of(*change.new_key)
+        done = None if body.error_code else statement
+        changes[number] = replace(change, after=after, statement=done, session=session)
     return changes
 
 
@@ -114,30 +129,26 @@ def _planned(
     def is_temporary(name: Name) -> bool:
         return definitions.is_temporary(session, *qualified(name, schema))
 
-    def known(name: Name) -> TableDefinition | None:
-        return definitions.of(*qualified(name, schema))
+    def change(kind: DdlKind, name: Name, is_done: bool | None = True) -> DefinitionChange:
+        key = qualified(name, schema)
+        return DefinitionChange(kind, *key, before=definitions.of(*key), is_done=is_done)
 
     match statement:
-        case CreateTable():
-            before = known(statement.name)
-            has_created = statement.has_created(session)
-            is_there = before is not None if has_created is None else not has_created
-            if not statement.is_temporary and not is_there:
-                yield DefinitionChange(
-                    DdlKind.CREATE_TABLE, *qualified(statement.name, schema), before=before
-                )
+        case CreateTable(is_temporary=False):
+            yield change(DdlKind.CREATE_TABLE, statement.name, statement.has_created(session))
         case AlterTable() if not is_temporary(statement.name):
-            yield _of_alter(statement, schema, known(statement.name))
+            yield _of_alter(statement, schema, definitions.of(*qualified(statement.name, schema)))
         case RenameTables():
             pairs = [pair for pair in statement.pairs if session.is_mysql or not is_temporary(pair[0])]
             yield from _of_renames(pairs, schema, definitions)
         case DropTables():
             for name in statement.names:
-                if statement.drops_real(is_temporary(name), known(name)):
-                    yield DefinitionChange(DdlKind.DROP_TABLE, *qualified(name, schema), before=known(name))
+                table = definitions.of(*qualified(name, schema))
+                is_dropped = statement.drops_real(is_temporary(name), table)
+                is_unclear = statement.may_be_others and table is None
+                yield change(DdlKind.DROP_TABLE, name, None if is_unclear else is_dropped)
         case TruncateTable() if not is_temporary(statement.name):
-            before = known(statement.name)
-            yield DefinitionChange(DdlKind.TRUNCATE_TABLE, *qualified(statement.name, schema), before=before)
+            yield change(DdlKind.TRUNCATE_TABLE, statement.name)
         case ChangeDatabase():
             if not (statement.only_if_new and session.has_changed is False):
                 yield _of_database(statement, schema)

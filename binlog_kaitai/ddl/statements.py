@@ -6,7 +6,6 @@ servers, and only some of it matters. A statement that is not fully understood i
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -412,19 +411,6 @@ _READERS: dict[str, Callable[[TokenCursor], Statement | None]] = {
 _OF_MYSQL_8 = ("sql_require_primary_key", "default_table_encryption")
 #: Variables that only MySQL logs, the first since 5.6 with nearly all DDL, the second since 8.0 with all.
 _OF_MYSQL = ("updated_schema_names", "default_collation_for_utf8mb4")
-
-
-def statement_of(body: QueryBody) -> Statement | None:
-    """The parsed statement of a QUERY_EVENT if it affects definitions or a whole table; None if it does not,
-    or not yet.
-
-    Raises `UnreadableError`: the statement may affect them, but cannot be parsed.
-    """
-    try:
-        sql = None if is_half_done(body) else text_of(body)
-    except zlib.error as error:
-        raise UnreadableError(str(error)) from error
-    return None if sql is None else read_statement(sql, session_of(body))
 
 
 def is_half_done(body: QueryBody) -> bool:

@@ -24,21 +24,14 @@ from numpy.typing import NDArray
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.changed_tables import changed_tables
 from binlog_kaitai.ddl.conversions import Conversions, conversions_by
-from binlog_kaitai.ddl.definition_changes import column_clauses
+from binlog_kaitai.ddl.definition_changes import DdlKind, DefinitionChange, changes_of, column_clauses
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables, tokens_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
     CreateTable,
-    DropTables,
-    Name,
-    RenameTables,
-    Statement,
-    TruncateTable,
-    is_half_done,
     qualified,
-    read_statement,
     session_of,
     skip_variables,
     text_of,
@@ -238,95 +231,68 @@ def take_statement(position: int, body: TableStatement, definitions: Definitions
         if end := rolled_back_rows.END.match(body.query):
             kind = EffectKind.COMMITTED if end[1].upper() == b"COMMIT" else EffectKind.ROLLED_BACK
             return [Effect(position, kind, "", end[2].decode())]
-        return [] if is_half_done(body) else _Effects(position, body, definitions).found()
+        changes = changes_of(body, definitions)
+        effects = list(_Effects(position, body, definitions).of(changes))
     except zlib.error:
         return [unclear(position)]
+    return effects if all(map(_has_text, effects)) else [unclear(position)]
 
 
 class _Effects:
-    """The effects of one statement, which is applied to the definitions."""
+    """The effects of one statement, which has been applied to the definitions."""
 
     def __init__(self, position: int, body: QueryBody, definitions: Definitions) -> None:
         self._effect, self._unclear = partial(Effect, position), partial(unclear, position)
-        self._body, self._session, self._definitions = body, session_of(body), definitions
+        self._body, self._definitions = body, definitions
 
-    def found(self) -> list[Effect]:
-        """The effects; if the statement cannot be read, those that it may have."""
-        try:
-            if (text := text_of(self._body)) is None or self._body.error_code:
-                raise UnreadableError("its character set is not known, or it has failed")
-            statement = read_statement(text, self._session)
-        except (UnreadableError, RecursionError):
-            self._observe()  # drops the tables it names
-            return self._of_unreadable()
-        if isinstance(statement, AlterTable):
-            effects = self._of_alter(statement)
+    def of(self, changes: list[DefinitionChange]) -> Iterator[Effect]:
+        """The effects of what it does; if it cannot be read, or has failed, those that it may have."""
+        if changes and changes[0].statement is None:
+            yield from self._of_unreadable()
+            return
+        may_be_others = any(one.is_done is None and one.kind is DdlKind.DROP_TABLE for one in changes)
+        for change in changes:
+            match change.kind, change.statement:
+                case DdlKind.CREATE_TABLE, CreateTable() as statement:
+                    kind = EffectKind.EMPTIED if statement.replaces else EffectKind.CREATED
+                    if change.is_done:
+                        yield self._effect(kind, *change.key)
+                    if statement.query is not None:
+                        yield self._unclear(*change.key, reason=LOGGED_AS_TEXT)
+                case DdlKind.ALTER_TABLE, AlterTable() as statement:
+                    yield from self._of_alter(change, statement)
+                case DdlKind.RENAME_TABLE, _:
+                    yield self._effect(EffectKind.RENAMED, *change.key, *change.new_key)
+                case DdlKind.DROP_TABLE, _ if may_be_others:
+                    yield self._unclear(*change.key, reason=_MAY_DROP)
+                case ((DdlKind.DROP_TABLE | DdlKind.TRUNCATE_TABLE), _) if change.is_done:
+                    yield self._effect(EffectKind.EMPTIED, *change.key)
+                case _, ChangeDatabase(is_dropped=True):
+                    yield from self._of_database(change)
+
+    def _of_database(self, change: DefinitionChange) -> Iterator[Effect]:
+        name, new_name = change.schema_name, change.new_schema_name
+        if not name.isascii() and name.encode("utf-8", "replace") not in self._body.query:
+            yield self._unclear()  # MySQL writes such a name in UTF-8, whatever the character set
+        elif new_name is None:
+            yield self._effect(EffectKind.EMPTIED, name, "")
         else:
-            effects = self._of_other(statement)
-            self._observe()
-        return effects if all(map(_has_text, effects)) else [self._unclear()]
+            reason = "RENAME DATABASE moved tables to it or from it"
+            yield from (self._unclear(one, "", reason=reason) for one in (name, new_name))
 
-    def _observe(self) -> None:
-        self._definitions.observe_query(self._body)
-
-    def _key(self, name: Name) -> TableKey:
-        return qualified(name, self._body.schema_name)
-
-    def _is_temporary(self, name: Name) -> bool:
-        return self._definitions.is_temporary(self._session, *self._key(name))
-
-    def _of_other(self, statement: Statement | None) -> list[Effect]:
-        effect, key = self._effect, self._key
-        match statement:
-            case CreateTable(is_temporary=False):
-                kind = EffectKind.EMPTIED if statement.replaces else EffectKind.CREATED
-                is_new = not statement.only_if_new or statement.is_certain or self._session.has_changed
-                effects = [effect(kind, *key(statement.name))] if is_new else []
-                if statement.query is not None:
-                    effects.append(self._unclear(*key(statement.name), reason=LOGGED_AS_TEXT))
-                return effects
-            case TruncateTable() if not self._is_temporary(statement.name):
-                return [effect(EffectKind.EMPTIED, *key(statement.name))]
-            case DropTables():
-                tables = {one: self._definitions.of(*key(one)) for one in statement.names}
-                if statement.may_be_others and None in tables.values():
-                    return [self._unclear(*key(one), reason=_MAY_DROP) for one in tables]
-                drops = ((one, statement.drops_real(self._is_temporary(one), tables[one])) for one in tables)
-                return [effect(EffectKind.EMPTIED, *key(one)) for one, is_dropped in drops if is_dropped]
-            case ChangeDatabase(is_dropped=True):
-                name = statement.name or self._body.schema_name
-                if not name.isascii() and name.encode("utf-8", "replace") not in self._body.query:
-                    return [self._unclear()]  # MySQL writes such a name in UTF-8, whatever the character set
-                if statement.new_name is None:
-                    return [effect(EffectKind.EMPTIED, name, "")]
-                reason = "RENAME DATABASE moved tables to it or from it"
-                return [self._unclear(one, "", reason=reason) for one in (name, statement.new_name)]
-            case RenameTables():
-                return [
-                    effect(EffectKind.RENAMED, *key(old), *key(new))
-                    for old, new in statement.pairs
-                    if self._session.is_mysql or not self._is_temporary(old)
-                ]
-        return []
-
-    def _of_alter(self, statement: AlterTable) -> list[Effect]:
-        key, new_name = self._key(statement.name), statement.new_name
-        new_key = key if new_name is None else self._key(new_name)
-        is_temporary, before = self._is_temporary(statement.name), self._definitions.of(*key)
-        self._observe()
-        if is_temporary:
-            return []
+    def _of_alter(self, change: DefinitionChange, statement: AlterTable) -> Iterator[Effect]:
+        is_renamed = statement.new_name is not None
         try:
-            after = self._definitions.of(*new_key)
-            conversions = conversions_by(statement, before, after, self._session.sql_mode)
-            effects = self._of_clauses(statement, key, conversions)
+            mode = change.session.sql_mode
+            conversions = conversions_by(statement, change.before, change.after, mode)
+            yield from self._of_clauses(statement, change.key, conversions)
         except UnreadableError as error:
-            if new_name is None and any(map(_names_table, statement.clauses)):
-                return [self._unclear()]
-            effects = [self._unclear(*key, reason=f"an ALTER TABLE cannot be followed: {error}")]
-        if new_name is not None:
-            effects.append(self._effect(EffectKind.RENAMED, *key, *new_key))
-        return effects
+            if not is_renamed and any(map(_names_table, statement.clauses)):
+                yield self._unclear()
+                return
+            yield self._unclear(*change.key, reason=f"an ALTER TABLE cannot be followed: {error}")
+        if is_renamed:
+            yield self._effect(EffectKind.RENAMED, *change.key, *change.new_key)
 
     def _of_clauses(self, statement: AlterTable, key: TableKey, conversions: Conversions) -> list[Effect]:
         effects: list[Effect] = []
@@ -338,7 +304,8 @@ class _Effects:
             if words[0] in _MOVES_ROWS or words[:2] in _MOVE_ROWS:
                 tables = [key]
                 if "TABLE" in words:
-                    tables.append(self._key(TokenCursor(clause[words.index("TABLE") + 1 :]).dotted_name()))
+                    name = TokenCursor(clause[words.index("TABLE") + 1 :]).dotted_name()
+                    tables.append(qualified(name, self._body.schema_name))
                 reason = "a statement moved rows of whole partitions"
                 effects += [self._unclear(*one, reason=reason) for one in tables]
         for kind, names, what in (
@@ -355,7 +322,8 @@ class _Effects:
     def _of_unreadable(self) -> list[Effect]:
         """What a statement may have done, by what can be read of its beginning."""
         query: bytes = self._body.query
-        cursor, flags = TokenCursor([*_beginning(query, self._session)]), set[str]()
+        session, flags = session_of(self._body), set[str]()
+        cursor = TokenCursor([*_beginning(query, session)])
         with suppress(UnreadableError):
             skip_variables(cursor)
             verb = cursor.skip_one("CREATE", "ALTER", "DROP", "RENAME", "TRUNCATE")
@@ -371,7 +339,8 @@ class _Effects:
             while cursor.skip_one("IF", "NOT", "EXISTS"):
                 pass
             name = cursor.dotted_name()
-            table, is_temporary = self._key(name), self._is_temporary(name)
+            table = qualified(name, self._body.schema_name)
+            is_temporary = self._definitions.is_temporary(session, *table)
             emptied = [self._effect(EffectKind.EMPTIED, *table)]
             if verb == "CREATE":
                 unclear = [self._unclear(*table, reason=LOGGED_AS_TEXT)]

@@ -8,20 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definition_changes import DdlKind, changes_of
 from binlog_kaitai.ddl.definitions import Timelines
 from binlog_kaitai.ddl.given import Eras, LogPlace, timeline
-from binlog_kaitai.ddl.lexer import UnreadableError
-from binlog_kaitai.ddl.statements import (
-    AlterTable,
-    ChangeDatabase,
-    CreateTable,
-    DropTables,
-    Name,
-    RenameTables,
-    qualified,
-    session_of,
-    statement_of,
-)
+from binlog_kaitai.ddl.statements import AlterTable, ChangeDatabase, CreateTable, DropTables
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.statements import statements_of
@@ -74,54 +64,32 @@ class _Survey:
 
     def take(self, place: LogPlace, body: QueryBody | BinlogError) -> None:
         """Take the next statement."""
-        if isinstance(body, BinlogError):
-            self.lose(self.eras.of, place)
-            return
-        try:
-            statement = statement_of(body)
-        except (UnreadableError, RecursionError):
-            lost = self._given.copy()
-            lost.observe_query(body)
-            self.lose(lost.state[1].lost, place)
-            self._log.observe_query(body)
-            return
-        session, schema = session_of(body), body.schema_name
-
-        def is_real(name: Name) -> bool:
-            return not self._log.is_temporary(session, *qualified(name, schema))
-
         gone, new = list[TableKey](), list[TableKey]()
-        match statement:
-            case CreateTable() if not statement.is_temporary and statement.has_created(session) is not False:
-                new = [qualified(statement.name, schema)]
-            case AlterTable() if is_real(statement.name):
-                if statement.new_name is None:
-                    key = _folded(qualified(statement.name, schema))
-                    self.eras.alter(key, place, statement, session.sql_mode)
-                else:
-                    gone, new = [qualified(statement.name, schema)], [qualified(statement.new_name, schema)]
-            case RenameTables():
-                gone = [qualified(old, schema) for old, _ in statement.pairs]
-                new = [qualified(name, schema) for _, name in statement.pairs]
-            case DropTables():
-                for name in statement.names:
-                    key = qualified(name, schema)
-                    if statement.drops_real(not is_real(name), self._log.of(*key) or self._given.of(*key)):
-                        gone.append(key)
-            case ChangeDatabase() if statement.is_dropped:
-                database = (statement.name or schema).lower()
-                gone = [key for key in self.eras.of if key[0] == database]
-                moved = (statement.new_name or "").lower()
-                new = [(moved, key[1]) for key in gone]
-        self._log.observe_query(body)
-        left, entered = list(map(_folded, gone)), list(map(_folded, new))
-        for key in left:
-            if key not in entered:
+        for change in changes_of(body, self._log):
+            match change.kind, change.statement:
+                case _, None:
+                    lost = self._given.copy()
+                    lost.observe_query(body)
+                    self.lose(lost.state[1].lost, place)
+                case DdlKind.CREATE_TABLE, CreateTable() as statement if change.is_done is not False:
+                    was_there = statement.replaces or not change.is_done
+                    if change.after is not None or change.is_done:
+                        key = _folded(change.key)
+                        self.eras.create(key, place, change.after, was_there=was_there)
+                case DdlKind.ALTER_TABLE, AlterTable() as statement if change.key == change.new_key:
+                    self.eras.alter(_folded(change.key), place, statement, change.session.sql_mode)
+                case ((DdlKind.ALTER_TABLE | DdlKind.RENAME_TABLE), _):
+                    gone.append(_folded(change.key))
+                    new.append(_folded(change.new_key))
+                case DdlKind.DROP_TABLE, DropTables() as statement:
+                    known = change.before or self._given.of(*change.key)
+                    if change.is_done or (change.is_done is None and statement.drops_real(False, known)):
+                        gone.append(_folded(change.key))
+                case _, ChangeDatabase(is_dropped=True):
+                    gone = [key for key in self.eras.of if key[0] == change.schema_name.lower()]
+                    new = [((change.new_schema_name or "").lower(), table) for _, table in gone]
+        for key in gone:
+            if key not in new:
                 self.eras.begin(key, place, is_gone=True)
-        for key in entered:
-            known, was_there = self._log.of(*key), key in left
-            if isinstance(statement, CreateTable):
-                was_there = statement.replaces or not statement.has_created(session)
-                if was_there and statement.only_if_new and known is None:
-                    continue
-            self.eras.create(key, place, known, was_there=was_there)
+        for key in new:
+            self.eras.create(key, place, self._log.of(*key), was_there=key in gone)

@@ -11,7 +11,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
+from binlog_kaitai.ddl.definition_changes import DdlKind, DefinitionChange, changes_of
 from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.line_arrays import plain
@@ -124,10 +124,18 @@ def ddl_batches(
             changes = changes_of(body, own)
             own.reach(page.block.file, int(page.block.positions[row]))
             if page.wanted[row]:
-                chosen = [change for change in enumerate(changes) if _is_chosen(change[1], filters)]
+                done = filter(_is_done, changes)
+                chosen = [change for change in enumerate(done) if _is_chosen(change[1], filters)]
                 rows += [_row(page, row, number, body, change) for number, change in chosen]
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA)
+
+
+def _is_done(change: DefinitionChange) -> bool:
+    """Whether a statement did something, as far as the log shows it: IF NOT EXISTS may find the table."""
+    if change.is_done is None and change.kind is DdlKind.CREATE_TABLE:
+        return change.before is None
+    return bool(change.is_done)
 
 
 def _is_chosen(change: DefinitionChange, filters: Filters) -> bool:

@@ -14,23 +14,13 @@ Rules
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.lexer import UnreadableError, may_affect_tables
-from binlog_kaitai.ddl.statements import (
-    AlterTable,
-    CreateTable,
-    DropTables,
-    Name,
-    RenameTables,
-    TruncateTable,
-    qualified,
-    statement_of,
-)
+from binlog_kaitai.ddl.definition_changes import DdlKind, DefinitionChange, changes_of
+from binlog_kaitai.ddl.statements import CreateTable
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.sql.script_lines import shortened
 from binlog_kaitai.values.column_kinds import sql_type
@@ -202,25 +192,14 @@ class LaterAlteration(NamedTuple):
 
 def alterations(body: Any, where: str) -> list[LaterAlteration]:
     """The tables that the body of a QUERY_EVENT alters."""
-    try:
-        query = bytes(body.query)
-        if not may_affect_tables(query):
-            return []
-        statement = statement_of(body)
-    except (UnreadableError, RecursionError, zlib.error):
-        return []
-    text = shortened(query.decode("utf-8", "backslashreplace"))
-    keys = [qualified(name, body.schema_name) for name in _names(statement)]
-    lost = "rows" if isinstance(statement, TruncateTable) else "definition"
-    return [LaterAlteration(key, where, text, lost) for key in keys]
+    tables = [one for one in changes_of(body, Definitions()) if _is_altered(one)]
+    text = shortened(body.query.decode("utf-8", "backslashreplace")) if tables else ""
+    lost = {True: "rows", False: "definition"}
+    return [LaterAlteration(one.key, where, text, lost[one.kind is DdlKind.TRUNCATE_TABLE]) for one in tables]
 
 
-def _names(statement: Any) -> list[Name]:
-    match statement:
-        case AlterTable() | CreateTable(replaces=True, is_temporary=False) | TruncateTable():
-            return [statement.name]
-        case RenameTables():
-            return [old for old, _ in statement.pairs]
-        case DropTables() if not statement.is_temporary:
-            return statement.names
-    return []
+def _is_altered(change: DefinitionChange) -> bool:
+    """Whether a table is another one after a statement, as far as the log shows it."""
+    if change.kind is DdlKind.CREATE_TABLE:
+        return isinstance(change.statement, CreateTable) and change.statement.replaces
+    return bool(change.table_name) and change.is_done is not False

@@ -13,8 +13,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definition_changes import DdlKind, changes_of
 from binlog_kaitai.ddl.lexer import TokenCursor, UnreadableError, tokens_of
-from binlog_kaitai.ddl.statements import ChangeDatabase, DropTables, qualified, statement_of
+from binlog_kaitai.ddl.statements import qualified
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.sql_text import SqlDialect
 from binlog_kaitai.values.table_definition import ForeignKey, TableDefinition
@@ -81,16 +83,12 @@ class SideEffects:
             if cursor.skip("TRIGGER"):
                 self._take(cursor, body.schema_name, place, is_new=is_new)
                 return
-            statement = None if is_new else statement_of(body)
-        except (UnreadableError, RecursionError, zlib.error):
+        except (UnreadableError, zlib.error):
             return
-        dropped = statement.names if isinstance(statement, DropTables) else []
-        keys = {qualified(name, body.schema_name) for name in dropped}
-        schema = None
-        if isinstance(statement, ChangeDatabase) and statement.is_dropped:
-            schema = body.schema_name if statement.name is None else statement.name
+        changes = () if is_new else changes_of(body, Definitions())
+        dropped = {one.key for one in changes if one.kind in (DdlKind.DROP_TABLE, DdlKind.DROP_DATABASE)}
         for name, trigger in [*self._triggers.items()]:
-            if trigger.table in keys or trigger.table[0] == schema:
+            if trigger.table in dropped or (trigger.table[0], "") in dropped:
                 self._drop(name)
 
     def _take(self, cursor: TokenCursor, schema: str, place: Place, *, is_new: bool) -> None:
