@@ -81,6 +81,7 @@ class DeltaTables:
     def replace(
         self,
         name: str,
+        table: DeltaTable | None,
         rows: pa.RecordBatchReader,
         batch: int,
         numbers: Mapping[str, int],
@@ -92,6 +93,7 @@ class DeltaTables:
         A table that does not exist is created only if there are rows. In a lake of several sources, the rows
         of one are replaced, and columns are added.
 
+        `table`: the table as it was when the rows were derived from it; None if it did not exist.
         `keys`: the primary key, whose minimum and maximum tell merges which files to read; None as before.
 
         Raises `ConflictError`: the table was changed meanwhile.
@@ -99,13 +101,16 @@ class DeltaTables:
         from deltalake import write_deltalake
 
         batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
-        table = self.open(name)
         schema = with_source_field(rows.schema, source)
         limited = None if keys is None else _limits_of(schema, keys)
         if table is None:
             if (first := next(batches, None)) is None:
                 return
             batches = chain((first,), batches)
+            if self.open(name) is not None:
+                raise ConflictError(
+                    "another process has created the table", file=f"{self._storage.name}/{name}"
+                )
         else:
             table.settle(limited)
         if self._storage.is_local:

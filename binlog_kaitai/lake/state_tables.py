@@ -103,7 +103,8 @@ class Update:
     `name`: the folder of the table below `state`.
     `parts`: all changes that make up the table. Without a primary key, rows are identified by all their
     columns, and counted.
-    `since`: merge only these changes; None: write the contents anew.
+    `begin`: the place up to which the table has all changes, as the driver knows; None if it has none.
+    `since`: merge only these changes if it still is at that place; None: write the contents anew.
     `converted`: as of `Lineage.converted`: the sequence that a conversion had, and the reason why the table
     has no state if rows from before it are left.
     `computed`: names of columns that the state does not have, in lower case.
@@ -115,6 +116,7 @@ class Update:
     application: str
     name: str
     parts: tuple[Part, ...]
+    begin: Place | None
     since: pc.Expression | None
     converted: tuple[str, str] | None
     computed: frozenset[str]
@@ -145,12 +147,17 @@ class Update:
         every_column = columns_of(self.parts)
         without = tuple(name for name in every_column.names if name.lower().rstrip("_") in self.computed)
         whole = pa.schema([one for one in every_column if one.name not in without])
-        if table is not None and table.batch >= self.batch and _place_of(table) == self.end:
+        kept = None if table is None else _place_of(table)
+        if table is not None and kept == self.end and table.batch >= self.batch:
             return without  # an earlier attempt of this task has done it
+        if table is not None and kept is not None and (kept > self.end or table.batch > self.batch):
+            reason = f"another pipeline has written batch {table.batch}, later than this one's {self.batch}"
+            raise SourceError(f"{reason}; a lake has one pipeline", file=f"{STATE}/{self.name}")
+        replace = partial(self._replace, tables, table)
         if not self.parts:  # statements have emptied or renamed it
             if table is not None:
                 columns = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
-                self._replace(tables, pa.schema(columns), [])
+                replace(pa.schema(columns), [])
             return ()
         left_out = META.union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
@@ -160,11 +167,11 @@ class Update:
         ):
             raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
         is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
-        if self.since is not None and table is not None and is_same:
+        if self.since is not None and table is not None and kept == self.begin and is_same:
             rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows, without):
                 if rows.num_rows:
-                    self._merge(tables, table, own, rows)
+                    self._merge(table, own, rows, replace)
                 return without
         every_change = partial(read_parts, tables, self.parts)
         # Dropped columns may have been part of an earlier key.
@@ -182,13 +189,13 @@ class Update:
                     left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, fields.names)
                 if unknown := [name for name in own.names if any(row[name] is _UNKNOWN for row in left)]:
                     raise UsageError(_NOT_KNOWN.format(", ".join(unknown)))
-                self._replace(tables, own, pa.Table.from_pylist(left, own).to_batches())
+                replace(own, pa.Table.from_pylist(left, own).to_batches())
                 return without
         contents: Contents = _nothing
         for key, changes in by_key:
             contents = _after(contents, changes, key, fields)
         self._check(contents if self.parts[-1].current_key else every_change)
-        self._replace(tables, own, contents(own))
+        replace(own, contents(own))
         return without
 
     def _check(self, rows: Contents) -> None:
@@ -199,7 +206,7 @@ class Update:
             if left := sum(pc.sum(pc.less(column, place)).as_py() or 0 for column in columns):
                 raise _ConvertedError(reason, left)
 
-    def _merge(self, tables: DeltaTables, table: DeltaTable, own: pa.Schema, rows: pa.Table) -> None:
+    def _merge(self, table: DeltaTable, own: pa.Schema, rows: pa.Table, replace: Callable[..., None]) -> None:
         """Bring the table up to date by its new changes."""
         if keys := self.parts[-1].current_key:
             last = _last_images(rows.to_batches(), rows.schema, keys)
@@ -213,12 +220,15 @@ class Update:
                 batch.set_column(len(own), CHANGE_TYPE, pa.repeat("insert", len(batch))) for batch in rest
             ]
             changed = rows.select([*own.names, CHANGE_TYPE]).to_batches()
-            self._replace(tables, own, _counted([*signed, *changed], own))
+            replace(own, _counted([*signed, *changed], own))
 
-    def _replace(self, tables: DeltaTables, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
+    def _replace(
+        self, tables: DeltaTables, table: DeltaTable | None, own: pa.Schema, rows: Iterable[pa.RecordBatch]
+    ) -> None:
         reader = pa.RecordBatchReader.from_batches(own, rows)
         keys = self.parts[-1].current_key if self.parts else None
-        tables.replace(f"{STATE}/{self.name}", reader, self.batch, self.end._asdict(), keys, self.source)
+        name, place = f"{STATE}/{self.name}", self.end._asdict()
+        tables.replace(name, table, reader, self.batch, place, keys, self.source)
 
 
 _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
@@ -314,12 +324,12 @@ class State:
                     since |= (sequence >= first.as_sequence()) & (sequence <= last.as_sequence())
         self._ends[name] = end
         storage, source = self._lake.storage, self._lake.source
-        facts = parts, since, converted, computed
+        facts = parts, begin, since, converted, computed
         return Update(storage, plan.application, name, *facts, plan.batch, end, source)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
-        return None if table is None or table.batch < 0 else _place_of(table)  # other sources have it
+        return None if table is None else _place_of(table)
 
 
 def _affected(piece: Piece) -> Iterator[Key]:
@@ -336,9 +346,9 @@ def _place(offset: Offset | None) -> Place:
     return Place(offset.get("era", 0), log_number(offset["file"]), offset["position"])
 
 
-def _place_of(table: DeltaTable) -> Place:
-    """The place up to which a state table has all changes."""
-    return Place(*map(table.number, Place._fields))
+def _place_of(table: DeltaTable) -> Place | None:
+    """The place up to which a state table has all changes; None if only other sources have it."""
+    return None if table.batch < 0 else Place(*map(table.number, Place._fields))
 
 
 def _adds(rows: pa.Table) -> pa.ChunkedArray:

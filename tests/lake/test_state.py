@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
@@ -19,12 +20,13 @@ from binlog_kaitai.lake.lineage import Place
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import State, Updated, _counted
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.pipeline import Job, Pipeline, Result, _run_update
 from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import Case, cases
 from tests.extent import sample
 from tests.lake.lakes import WORKLOAD, KilledError, OneByOne, dying, fill, opened, rows, table
 from tests.lake.reported import LOST, REFUSED, WRONG
+from tests.lake.table_log import TableLog
 from tests.lake.test_truth import _as_5_7_shows
 from tests.rows.truth import OracleTable
 from tests.spark.oracle import server_text
@@ -138,6 +140,37 @@ def test_an_update_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
         assert update() == update() == Updated("s.t")
     assert update.since is not None
     assert table(lake, "state/s.t").to_pylist() == [{"v": 7}, {"v": 7}]
+
+
+class _Stale(OneByOne):
+    """Tasks of a pipeline that stands still before its n-th update, while another one goes on."""
+
+    def __init__(self, left: int, others: Callable[[], object]) -> None:
+        self._left, self._others = left, others
+
+    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
+        if task is _run_update:
+            self._left -= 1
+            if self._left == 0:
+                self._others()
+        return super().run(task, inputs)
+
+
+@pytest.mark.parametrize("key", ["a", ""], ids=["key", "keyless"])
+@pytest.mark.parametrize("when", [1, 3])
+def test_an_update_of_a_pipeline_that_another_one_has_overtaken(key: str, when: int, tmp_path: Path) -> None:
+    log = TableLog("ab", key)
+    for number in range(6):
+        log.insert(number, 7)
+        log.insert(number + 50, 7)
+        log.delete(number + 50, 7)
+    path, lake = log.write(tmp_path), tmp_path / "lake"
+    job = Job(Following((str(path),), max_bytes=3), str(lake), keeps_state=True)
+    with pytest.raises(SourceError, match=r"another pipeline (has written batch|is writing)"):
+        Pipeline(job).run(_Stale(when, lambda: run(lake, [path], 3)))
+    run(lake, [path], 3)
+    expected = Counter({repr([("a", str(one)), ("b", "7")]): 1 for one in range(6)})
+    assert rows(table(opened(lake), "state/s.t")) == expected
 
 
 def test_a_row_that_was_never_added_cannot_be_removed() -> None:

@@ -124,7 +124,7 @@ def test_a_table_that_is_compacted_while_it_is_overwritten_keeps_no_old_row(tmp_
 
     reader = pa.RecordBatchReader.from_batches(pa.schema(list(old.columns.items())), new_rows())
     with pytest.raises(delta.ConflictError):
-        private.replace("state/t.a", reader, 1000, {"era": 0})
+        private.replace("state/t.a", old, reader, 1000, {"era": 0})
     assert "state/t.a" in [one.table for one in joined]
     assert rows(table(opened(tmp_path), "state/t.a")) == before
 

@@ -200,7 +200,8 @@ def measure_merge(folder: Path, rows: int, changes: int, *, newest: bool) -> Non
     with timed(f"write a state table of {rows} rows"):
         own = _orders(np.zeros(1, np.int64)).schema
         parts = (_orders(np.arange(start, min(start + _PART, rows))) for start in range(0, rows, _PART))
-        tables.replace("state/s.orders", pa.RecordBatchReader.from_batches(own, parts), 0, place)
+        reader = pa.RecordBatchReader.from_batches(own, parts)
+        tables.replace("state/s.orders", None, reader, 0, place, ["id"])
     size = sum(path.stat().st_size for path in (folder / "state").rglob("*.parquet"))
     print(f"{size >> 20} MB")
     files, random = TableFiles(lake.storage), np.random.default_rng(1)
