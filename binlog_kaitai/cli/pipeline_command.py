@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -209,6 +210,8 @@ def pipeline(
     finally:
         for one in reports:
             one.end()
+    if not continuous and any(one.outdated for one in reports):
+        sys.exit(3)
 
 
 def _jobs(context: click.Context) -> list[Job]:

@@ -59,7 +59,10 @@ _EVERY = frozenset(field.name for field in META_FIELDS)
 
 
 class Reports:
-    """Reports the batches of a job on stdout and in files, and at the end what the user should know."""
+    """Reports the batches of a job on stdout and in files, and at the end what the user should know.
+
+    `outdated`: tables that have no state now.
+    """
 
     def __init__(self, job: Job, files: ProgressFiles) -> None:
         self.job = job
@@ -68,6 +71,7 @@ class Reports:
         self._files = files
         self._tables: set[str] = set()
         self._refused: set[tuple[str, str]] = set()
+        self.outdated: set[str] = set()
         if self._masks and set(job.views) & {"events", "transactions"}:
             masked = "columns are masked: the text of statements, which may contain their values, is left out"
             warn(f"{self._prefix}{masked}")
@@ -91,6 +95,7 @@ class Reports:
 
     def take_state(self, one: Updated) -> None:
         """Name a table that has no state, or not all columns in it, once."""
+        (self.outdated.add if one.reason else self.outdated.discard)(f"{self._prefix}state/{one.name}")
         text = one.reason or one.note
         if text and (one.name, text) not in self._refused:
             self._refused.add((one.name, text))

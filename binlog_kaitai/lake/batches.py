@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Union
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
@@ -125,6 +125,7 @@ class Lake:
         self.plan: Plan | None = None
         self.columns: dict[str, dict[str, pa.DataType]] = {}
         self._kind = kind
+        self._has_seen = False
         self._place = PlanTable(self.storage, source)
         if kind == "iceberg":
             from binlog_kaitai.lake.iceberg import needed_pyiceberg
@@ -198,6 +199,7 @@ class Lake:
         Raises `SourceError`: a table cannot be committed.
         """
         assert self.plan is not None
+        self._check_seen(pieces)
         batch, lineage = self.plan.batch, self.private.open(private_name(LINEAGE, self.source))
         has_entries = lineage is not None and lineage.batch >= batch
         entries = [] if has_entries else list(self._new_entries(pieces))
@@ -213,6 +215,19 @@ class Lake:
         if entries:
             self._append_lineage(lineage, entries, batch)
         self._append(STATEMENTS, statements, batch, moves)
+
+    def _check_seen(self, pieces: Iterable[Piece]) -> None:
+        """Raises `SourceError`: the first file of the run is where this process does not see it."""
+        if self._has_seen or (file := next((one for piece in pieces for one in piece.files), None)) is None:
+            return
+        with self.storage.opened(f"{file.table}/{file.path}") as (system, path):
+            (info,) = system.get_file_info([path])
+        if not info.is_file or info.size != file.size:
+            reason = (
+                "a task wrote a file that the driver does not see: a lake must have one name on all machines"
+            )
+            raise SourceError(f"{reason}; use a shared file system or an object store", file=path)
+        self._has_seen = True
 
     def _moves(self, pieces: Iterable[Piece]) -> dict[str, list[Moves]]:
         """What statements did to the columns of tables with changes, for a format that renames columns.

@@ -205,10 +205,10 @@ class DeltaTable:
             )
             self.handle.update_incremental()
 
-    def describe(self, text: str, beginning: str) -> None:
-        """Set the table's description; without a text, only remove one with this beginning."""
+    def describe(self, text: str, beginnings: tuple[str, ...]) -> None:
+        """Set the table's description; without a text, only remove one with one of these beginnings."""
         known = self.handle.metadata().description or ""
-        if known != text and (text or known.startswith(beginning)):
+        if known != text and (text or known.startswith(beginnings)):
             with _committing(self._storage, self._name, self.handle):
                 self.handle.alter.set_table_description(text)
                 self.handle.update_incremental()

@@ -58,6 +58,7 @@ _NOT_KNOWN = (
     "their rows are older than the lake"
 )
 _WITHOUT = "without columns that the server computes, since its log leaves out their values: "
+_OUTDATED = "outdated: "
 #: Stands for a value that is not known.
 _UNKNOWN = object()
 _NOT_ADDED = (
@@ -130,13 +131,11 @@ class Update:
             try:
                 without = self._run(tables)
                 note = _WITHOUT + ", ".join(without) if without else ""
-                if (table := tables.open(f"{STATE}/{self.name}")) is not None:
-                    table.describe(note, _WITHOUT)
+                _describe(tables, self.name, note)
                 return Updated(self.name, note=note)
-            except _ConvertedError as error:
-                return Updated(self.name, str(error), error.left)
             except UsageError as error:
-                return Updated(self.name, str(error))
+                _describe(tables, self.name, f"{_OUTDATED}{error}")
+                return Updated(self.name, str(error), getattr(error, "left", 0))
             except ConflictError as error:
                 conflict = error
         raise SourceError(conflict.reason, file=conflict.file) from conflict
@@ -235,9 +234,13 @@ _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
 
 
 class State:
-    """Plans the updates of state tables, in the driver."""
+    """Plans the updates of state tables, in the driver.
+
+    `refused`: tables whose changes do not determine their contents now, with reasons.
+    """
 
     def __init__(self, lake: Lake) -> None:
+        self.refused: dict[str, str] = {}
         self._lake = lake
         self._tables = lake.private
         #: Whether all tables were looked at, so that only those that a batch changed need be.
@@ -276,6 +279,7 @@ class State:
                 changes.lineage, table, name, None if has_xa else counts[f"changes/{name}"]
             )
             if reason:
+                _describe(self._tables, name, f"{_OUTDATED}{reason}")
                 refused.append(Updated(name, reason))
             else:
                 updates.append(self._update(changes, table, plan))
@@ -294,8 +298,10 @@ class State:
 
     def done(self, updated: Updated) -> None:
         """Take note of the result of an update."""
+        self.refused.pop(updated.name, None)
         if updated.reason:
             self._ends[updated.name] = None
+            self.refused[updated.name] = updated.reason
         if updated.left and updated.name in self._left:
             self._left[updated.name] = self._left[updated.name][0], updated.left
 
@@ -330,6 +336,15 @@ class State:
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
         return None if table is None else _place_of(table)
+
+
+def _describe(tables: DeltaTables, name: str, text: str) -> None:
+    """Say in the description of a state table, if there is one, what its readers have to know."""
+    for _ in range(_ATTEMPTS):
+        with suppress(ConflictError):
+            if (table := tables.open(f"{STATE}/{name}")) is not None:
+                table.describe(text, (_WITHOUT, _OUTDATED))
+            return
 
 
 def _affected(piece: Piece) -> Iterator[Key]:

@@ -137,7 +137,7 @@ def _plain(error: Exception) -> BinlogError:
 class Pipeline:
     """One run of a job; raises `UsageError` if a package that its format needs is missing.
 
-    `on_progress`: called with the progress of each batch once it is in the lake.
+    `on_progress`: called with the progress of each batch once it is in the lake and its state tables.
     `on_snapshot`: called with lines on the progress of a snapshot, and on what an interrupted one has left.
     `on_state`: called with what became of each state table after a batch.
     `shared`: has to be the same for all pipelines of a process that have a lake together.
@@ -238,12 +238,14 @@ class Pipeline:
         except (OSError, ValueError, BinlogError):  # this must not end the pipeline
             backlog = None
         progress = progress_of(plan.batch, pieces, seconds, backlog, is_recovered=is_recovered)
-        self.on_progress(replace(progress, source=self.job.source))
         if self.job.keeps_state:
-            self._update_state(tasks, plan, pieces)
+            refused = self._update_state(tasks, plan, pieces)
+            progress = replace(progress, state_refused=refused)
+        self.on_progress(replace(progress, source=self.job.source))
         return plan.end
 
-    def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> None:
+    def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> dict[str, str]:
+        """Returns the tables that have no state, and why."""
         self._state = self._state or State(self.lake)
         updates, results = self._state.updates(plan, pieces)
         if updates:
@@ -254,6 +256,7 @@ class Pipeline:
         for one in results:
             self._state.done(one)
             self.on_state(one)
+        return dict(self._state.refused)
 
     def _pieces(self, tasks: Tasks, steps: Sequence[Step]) -> list[Piece]:
         """The files of each step, written by a task."""
@@ -261,7 +264,8 @@ class Pipeline:
             self.job.rules.check_effects(step.effects)
         assert self.lake.plan is not None
         following = self.job.following
-        job = replace(self.job, following=replace(following, ddl=following.ddl or self.lake.plan.ddl))
+        following = replace(following, ddl=following.ddl or self.lake.plan.ddl)
+        job = replace(self.job, lake=self.lake.storage.url, following=following)  # tasks run in other folders
         write = StepWriter(job, self.lake.columns)
         packed = [zlib.compress(pickle.dumps(step), 1) for step in steps]
         pieces = tasks.run(write, packed)

@@ -7,7 +7,7 @@ import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Lock
@@ -29,6 +29,10 @@ _METRICS = {
     "batch": ("gauge", "Number of the last batch."),
     "batch_seconds": ("gauge", "Time that the last batch took, from its tasks to its commit."),
     "batch_timestamp_seconds": ("gauge", "When the last batch was in the lake, in seconds since 1970."),
+    "state_refused": (
+        "gauge",
+        "1 for each table of the lake whose state is outdated: its changes do not tell it.",
+    ),
     "logs_behind": ("gauge", "Logs with bytes that the lake lacks, after the last batch."),
     "bytes_behind": ("gauge", "Bytes of logs that the lake lacks, after the last batch."),
     "gtids_behind": ("gauge", "Transactions with GTIDs that the lake lacks, after the last batch."),
@@ -50,6 +54,7 @@ class Progress:
     `tables`: tables with changes, by their names on the server.
     `is_recovered`: an earlier run had begun the batch.
     `source`: with several sources: the name of this one.
+    `state_refused`: tables whose state is outdated after the batch, with reasons.
     """
 
     batch: int
@@ -62,6 +67,7 @@ class Progress:
     tables: frozenset[str] = frozenset()
     is_recovered: bool = False
     source: str = ""
+    state_refused: Mapping[str, str] = field(default_factory=dict)
 
     def line(self) -> str:
         """One line for people."""
@@ -80,6 +86,10 @@ class Progress:
         """One line for programs."""
         found = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **asdict(self)}
         found["seconds"] = round(self.seconds, 3)
+        found["warnings"] = [
+            *self.warnings,
+            *(f"state/{one}: {why}" for one, why in self.state_refused.items()),
+        ]
         del found["tables"]
         if not self.source:
             del found["source"]
@@ -130,6 +140,7 @@ class ProgressFiles:
             **totals,
             "up": 1,
             "rows_total": rows,
+            "state_refused": dict.fromkeys(progress.state_refused, 1),
             "batch": progress.batch,
             "batch_seconds": progress.seconds,
             "batch_timestamp_seconds": time.time(),

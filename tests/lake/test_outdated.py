@@ -1,0 +1,131 @@
+"""A state table that is refused does not look current; tasks write files where the driver commits them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from deltalake import DeltaTable
+
+from binlog_kaitai.cli import pipeline_command
+from binlog_kaitai.cli.app import app
+from binlog_kaitai.cli.pipeline_reports import Reports
+from binlog_kaitai.errors import SourceError
+from binlog_kaitai.spark import pipeline as pipelines
+from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
+from binlog_kaitai.spark.progress import ProgressFiles
+from binlog_kaitai.spark.stream_options import Following
+from tests.lake.lakes import OneByOne
+from tests.lake.table_log import TableLog
+
+#: Statements that make the contents of a table unknown: as the driver sees, and as a task finds in its rows.
+REFUSALS = {"driver": "DELETE FROM s.t WHERE a > 1", "task": "ALTER TABLE s.t MODIFY b SMALLINT UNSIGNED"}
+
+
+@pytest.mark.parametrize("who", REFUSALS)
+def test_a_refused_state_is_said_wherever_someone_may_look(
+    who: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lake, lines, metrics = tmp_path / "lake", tmp_path / "lines", tmp_path / "metrics"
+
+    def load(log: TableLog) -> Reports:
+        job = Job(Following((str(log.write(tmp_path)),)), str(lake), keeps_state=True)
+        reports = Reports(job, ProgressFiles(lines, metrics))
+        Pipeline(job, reports.take, on_state=reports.take_state).run(OneByOne())
+        return reports
+
+    def last() -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(lines.read_text().splitlines()[-1])
+        return found
+
+    def description() -> str:
+        return DeltaTable(lake / "state/s.t").metadata().description or ""
+
+    log = TableLog("ab", "a")
+    log.run("CREATE TABLE s.t (a TINYINT PRIMARY KEY, b SMALLINT)")
+    log.insert(1, 7)
+    log.insert(2, 7)
+    assert not load(log).outdated
+    assert (last()["state_refused"], last()["warnings"], description()) == ({}, [], "")
+
+    log.run(REFUSALS[who])
+    log.insert(3, 7)
+    assert load(log).outdated == {"state/s.t"}
+    reason = last()["state_refused"]["s.t"]
+    assert f"state/s.t: {reason}" in last()["warnings"]
+    assert 'binlog_kaitai_pipeline_state_refused{table="s.t"} 1.0' in metrics.read_text()
+    assert description() == f"outdated: {reason}"
+    assert load(log).outdated == {"state/s.t"}  # a later run with nothing new says it again
+
+    log.run("TRUNCATE TABLE s.t")
+    log.insert(4, 7)
+    assert not load(log).outdated
+    assert (last()["state_refused"], description()) == ({}, "")
+    assert 'state_refused{table="s.t"}' not in metrics.read_text()
+
+
+def test_a_run_that_leaves_a_refused_state_ends_with_3(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Session:
+        def __enter__(self) -> None: ...
+        def __exit__(self, *_: object) -> None: ...
+
+    monkeypatch.setattr(pipeline_command, "_session", lambda *_: Session())
+    monkeypatch.setattr(pipelines, "SparkTasks", lambda _: OneByOne())
+    log = TableLog("ab", "a")
+    log.insert(1, 7)
+    for statement, code in (("", 0), (REFUSALS["driver"], 3), ("TRUNCATE TABLE s.t", 0)):
+        if statement:
+            log.run(statement)
+            log.insert(2, 7)
+        done = CliRunner().invoke(
+            app, ["pipeline", "--state", "--to", str(tmp_path / "lake"), str(log.write(tmp_path))]
+        )
+        assert done.exit_code == code, done.output
+
+
+class _Elsewhere(OneByOne):
+    """Tasks of a machine with other folders: they have another current directory, and maybe other disks."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._folder, self._patch = folder, monkeypatch
+
+    def run(self, task: Any, inputs: Any) -> list[Result]:
+        with self._patch.context() as patch:
+            patch.chdir(self._folder)
+            return super().run(task, inputs)
+
+
+def test_tasks_write_where_the_driver_commits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "worker").mkdir()
+    log = TableLog("ab", "a")
+    log.insert(1, 7)
+    job = Job(Following((str(log.write(tmp_path)),)), "lake", keeps_state=True)
+    Pipeline(job).run(_Elsewhere(tmp_path / "worker", monkeypatch))
+    assert not [*(tmp_path / "worker").iterdir()]
+    assert DeltaTable(tmp_path / "lake/state/s.t").to_pyarrow_table().num_rows == 1
+
+
+def test_files_that_the_driver_does_not_see_are_not_committed(tmp_path: Path) -> None:
+    """Two machines have a folder of this name each."""
+
+    class Others(OneByOne):
+        def run(self, task: Any, inputs: Any) -> list[Result]:
+            results: list[Any] = super().run(task, inputs)
+            for file in (file for piece in results for file in piece.files):
+                (tmp_path / "lake" / file.table / file.path).unlink()
+            return results
+
+    log = TableLog("ab", "a")
+    log.insert(1, 7)
+    job = Job(Following((str(log.write(tmp_path)),)), str(tmp_path / "lake"))
+    with pytest.raises(SourceError, match="a task wrote a file that the driver does not see"):
+        Pipeline(job).run(Others())
+    assert not [*(tmp_path / "lake/changes").glob("**/_delta_log")]
+    Pipeline(job).run(OneByOne())
+    assert DeltaTable(tmp_path / "lake/changes/s.t").to_pyarrow_table().num_rows == 1
