@@ -7,6 +7,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.ddl.definition_match import DefinitionMismatch, fitted, with_unplaced
@@ -30,6 +31,19 @@ if TYPE_CHECKING:
 
 #: What changes at a statement, by file and position.
 Timelines = dict[tuple[str, int], list[tuple[TableKey, TableDefinition | str | None]]]
+
+
+class DatedText(str):
+    """The text of a file of definitions, with the places in logs from which they hold."""
+
+    timelines: Timelines
+
+    @classmethod
+    def of(cls, text: str, timelines: Timelines) -> DatedText:
+        """A text that is equal only to one with the same places."""
+        dated = cls(f"-- {sha256(repr(timelines).encode()).hexdigest()}\n{text}")
+        dated.timelines = timelines
+        return dated
 
 
 class Definitions:
@@ -132,9 +146,8 @@ class Definitions:
         """
         from binlog_kaitai.ddl.lexer import statements_of
 
-        if text.startswith(_DATED):
-            header, _, text = text.partition("\n")
-            self._timelines = _read_timelines(header.removeprefix(_DATED))
+        if isinstance(text, DatedText):
+            self._timelines = text.timelines
         loaded = Definitions("file")
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
@@ -281,36 +294,6 @@ def _match(
                 return fit
             reason = reason or fit
     return DefinitionMismatch(*key, reason) if reason else None
-
-
-#: Begins the text of a file with the timelines of its tables.
-_DATED = "-- binlog-kaitai timelines: "
-
-
-def dated(text: str, timelines: Timelines) -> str:
-    """The text of a file of definitions with the places from which they hold, for `Definitions.load`."""
-    changes = [
-        [
-            *place,
-            [
-                [*key, _plain(change) if isinstance(change, TableDefinition) else change]
-                for key, change in own
-            ],
-        ]
-        for place, own in timelines.items()
-    ]
-    packed = base64.b64encode(zlib.compress(json.dumps(changes).encode(), 9)).decode()
-    return f"{_DATED}{packed}\n{text}"
-
-
-def _read_timelines(text: str) -> Timelines:
-    return {
-        (file, position): [
-            ((schema, name), _table(change) if isinstance(change, dict) else change)
-            for schema, name, change in changes
-        ]
-        for file, position, changes in json.loads(zlib.decompress(base64.b64decode(text)))
-    }
 
 
 def save(definitions: Definitions) -> str:

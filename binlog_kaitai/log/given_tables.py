@@ -13,12 +13,18 @@ from binlog_kaitai.ddl.definitions import Timelines
 from binlog_kaitai.ddl.given import Eras, LogPlace, timeline
 from binlog_kaitai.ddl.statements import AlterTable, ChangeDatabase, CreateTable, DropTables
 from binlog_kaitai.ddl.store import TableKey
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.errors import BinlogError, DefinitionWarning, warn
 from binlog_kaitai.log.statements import statements_of
 from binlog_kaitai.sources.source import Source, log_number
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
+
+
+_ONCE = (
+    "can be read only once, so the given definitions are taken to be from before it; if they may be newer,"
+    " give the log as a file"
+)
 
 
 def timelines_of(
@@ -35,7 +41,8 @@ def timelines_of(
         if number and are_apart(sources[number - 1], source):
             survey.lose(survey.eras.of, LogPlace(number, 0))
         if source.is_stream:
-            continue  # it cannot be read ahead
+            warn(f"{source.name}: {_ONCE}", DefinitionWarning)
+            continue
         with suppress(BinlogError):  # raised again when the rows are read
             for position, body in statements_of(replace(source, span=None)):
                 survey.take(LogPlace(number, position), body)

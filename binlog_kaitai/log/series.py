@@ -28,7 +28,7 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader, read_log_header
 from binlog_kaitai.core.tree import Node
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.ddl.definitions import Timelines, dated, restore
+from binlog_kaitai.ddl.definitions import DatedText, Timelines, restore
 from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.log.gtid_runs import logged_gtids
 from binlog_kaitai.sources.source import Source, log_name, log_number, series_of, state_of
@@ -98,9 +98,13 @@ class LogEnds:
     @property
     def is_half_written(self) -> bool:
         """Whether MySQL has not closed it: its recovery from a crash clears the mark of a log in use."""
-        if self.header is None or not self.header.is_in_use or self.is_closed is not False:
-            return False
-        return not is_mariadb(self.header.context().layout)
+        is_in_use = self.header is not None and self.header.is_in_use
+        return is_in_use and self.is_closed is False and not self.is_of_mariadb
+
+    @property
+    def is_of_mariadb(self) -> bool:
+        """Whether MariaDB has written it, as far as its header can be read."""
+        return self.header is not None and is_mariadb(self.header.context().layout)
 
     @property
     def previous(self) -> GtidSet | None:
@@ -165,10 +169,11 @@ def continuity(
     `read_gtids`: reads `before.gtids`, if that is None and the numbers do not suffice: GTIDs show whether
     there are transactions in a gap.
     """
-    history = _of_histories(before, after)
-    if history is not None:
-        return history
     start, end = _numbers(before, after)
+    # MariaDB may forget transactions of a log that a crash has torn.
+    may_forget = after.is_of_mariadb and start == end is not None
+    if not may_forget and (history := _of_histories(before, after)) is not None:
+        return history
     if start is None or end is None:
         return Continuity(Link.UNKNOWN, f"has no number that shows whether it follows {before.file_name}")
     gtids = before.gtids
@@ -201,9 +206,6 @@ def _of_histories(before: LogEnds, after: LogEnds) -> Continuity | None:
     """A gap if the later log does not know transactions before the earlier one; None if it does."""
     if before.previous is None or after.previous is None or (after.header and after.header.is_relay_log):
         return None
-    is_mariadbs = after.header is not None and is_mariadb(after.header.context().layout)
-    if is_mariadbs and after.number == before.number + 1:
-        return None  # MariaDB may forget transactions of a log that a crash has torn
     unknown = before.previous.without(after.previous)
     # MariaDB can delete domains from its list.
     domains = {source.partition("-")[0] for source, _ in after.previous.items()}
@@ -339,4 +341,4 @@ def with_places(ddl: str | None, sources: Sequence[Source]) -> str | None:
     given, timelines = restore("", ddl), Timelines()
     for own in by_series(sources):
         timelines |= timelines_of(given, own)
-    return dated(ddl, timelines)
+    return DatedText.of(ddl, timelines)

@@ -21,6 +21,7 @@ from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, TableMa
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import unknown_signs
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
@@ -364,14 +365,6 @@ _known: OrderedDict[tuple[object, int], _KnownUpTo] = OrderedDict()
 _ends: OrderedDict[tuple[str | None, tuple[object, ...]], Definitions] = OrderedDict()
 
 
-def new_definitions(ddl: str | None) -> Definitions:
-    """New definitions, initialized from a file."""
-    definitions = Definitions()
-    if ddl is not None:
-        definitions.load(ddl)
-    return definitions
-
-
 class EarlierLog(NamedTuple):
     """A log whose statements apply: a key that identifies it, how it is opened, and its source."""
 
@@ -404,7 +397,7 @@ def _definitions_after(logs: Sequence[EarlierLog], ddl: str | None) -> Definitio
     keys = tuple(log.key for log in logs)
     known = [cached for text, cached in _ends if text == ddl and keys[: len(cached)] == cached]
     count = max(map(len, known), default=0)
-    definitions = _ends[ddl, keys[:count]].copy() if known else new_definitions(ddl)
+    definitions = _ends[ddl, keys[:count]].copy() if known else restore("", ddl)
     for number in range(count, len(logs)):
         if number:
             definitions = carried(definitions, logs[number - 1].source, logs[number].source)

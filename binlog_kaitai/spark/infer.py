@@ -8,11 +8,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
-from binlog_kaitai.rows.log_definitions import new_definitions, tables_of
+from binlog_kaitai.rows.log_definitions import tables_of
 from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source, series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
@@ -104,7 +105,7 @@ def _newest_of_series(files: Sequence[Source], name: str, ddl: str | None) -> It
 
 
 def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
-    definitions = new_definitions(ddl)
+    definitions = restore("", ddl)
     definitions.skip_to(log.name, log.size - min(window, log.size) + 1)
     tables, nothing = Tables(definitions), np.zeros(0, dtype=np.int64)
     start: int | None = 0

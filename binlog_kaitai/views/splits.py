@@ -35,7 +35,6 @@ from binlog_kaitai.rows.log_definitions import (
     EarlierLog,
     LateDefinitions,
     definitions_before,
-    new_definitions,
 )
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.sequences import era_of
@@ -249,7 +248,7 @@ def _definitions(
 
 def _at(source: Source, span: Span, ddl: str | None) -> Definitions:
     """The definitions of a file at the start of a span."""
-    definitions = new_definitions(ddl)
+    definitions = restore("", ddl)
     definitions.skip_to(source.name, span.start or 1)
     return definitions
 

@@ -10,10 +10,13 @@
 
 from __future__ import annotations
 
+import io
 import json
+import pickle
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -56,7 +59,7 @@ def script(log: Path, ddl: str) -> Iterator[Row]:
 
 def splits(log: Path, ddl: str) -> Iterator[Row]:
     every = plan([log], split_size=4000)
-    dated = with_places(ddl, [Source.of_path(str(log))])
+    dated = pickle.loads(pickle.dumps(with_places(ddl, [Source.of_path(str(log))])))
     for split in every:
         for scans in (True, False):
             for batch in read_split(split, earlier=files_before(every, split), ddl=dated, scan_ddl=scans):
@@ -117,6 +120,13 @@ def test_a_newer_file_holds_after_the_statement(table: str, before: object, afte
     assert second == after
     assert are_unnamed(first)
     assert before in (None, first)
+
+
+@pytest.mark.parametrize("read", [bk.read_rows, bk.read_changes])
+def test_a_stream_cannot_show_that_a_file_is_newer(read: Callable[..., Any]) -> None:
+    stream = io.BytesIO((LOGS / "attributes.000001").read_bytes())
+    with pytest.warns(DefinitionWarning, match="can be read only once.* give the log as a file"):
+        list(read(stream, ddl=(LOGS / "attributes.sql").read_text()))
 
 
 def definition(columns: str) -> TableDefinition:
