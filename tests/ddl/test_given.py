@@ -26,6 +26,7 @@ from binlog_kaitai.ddl.given import Era, LogPlace, timeline
 from binlog_kaitai.ddl.statements import AlterTable, read_statement
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.errors import DefinitionWarning
+from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log.series import with_places
 from binlog_kaitai.sources.source import Source
@@ -76,13 +77,33 @@ def followed(log: Path, ddl: str) -> Iterator[Row]:
         checkpoint = end
 
 
+def resumed(log: Path, ddl: str) -> Iterator[Row]:
+    """By a new process for each few transactions, from the checkpoint of the one before."""
+    checkpoint: Any = "earliest"
+    while True:
+        follower = Follower([str(log)], follows_definitions=True, ddl=ddl)
+        start = follower.place(checkpoint) if checkpoint == "earliest" else Checkpoint.of(checkpoint)
+        end = follower.advance(start, max_bytes=5000)
+        if end == start:
+            return
+        for step in follower.steps(start, end):
+            for batch in read_split(step.source, definitions_at=definitions_in(step.source, ddl)):
+                yield from map(json.loads, batch.column("after").to_pylist())
+        checkpoint = json.loads(json.dumps(end.as_dict()))
+
+
+READERS = [changes, events, script, splits, followed, resumed]
+
+
 def are_unnamed(row: Row) -> bool:
     return all(name == f"c{number}" for number, name in enumerate(row, 1))
 
 
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.DefinitionWarning")
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda path: path.stem)
-@pytest.mark.parametrize("reader", [changes, events, script, splits, followed], ids=lambda one: one.__name__)
+@pytest.mark.parametrize(
+    "reader", [changes, events, script, splits, followed, resumed], ids=lambda one: one.__name__
+)
 def test_a_file_of_any_moment_gives_no_wrong_name(
     reader: Callable[[Path, str], Iterator[Row]], history: Path
 ) -> None:
