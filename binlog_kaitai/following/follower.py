@@ -11,7 +11,7 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.core.transactions import GTID_TYPES
-from binlog_kaitai.ddl.definitions import Timelines, restore, save
+from binlog_kaitai.ddl.definitions import DatedText, Timelines, restore, save
 from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, UsageError, warn
 from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
@@ -66,7 +66,7 @@ class Follower:
         self._fails_on_loss = fails_on_loss
         self._follows_definitions = follows_definitions
         self._ddl = ddl
-        self._timelines: Timelines | None = None
+        self._timelines: Timelines | None = ddl.timelines if isinstance(ddl, DatedText) else None
         self._split_size, self._at_once = split_size, at_once
         self._passes_damage = passes_damage
         self._planned: tuple[Checkpoint, Checkpoint, list[Step]] | None = None
@@ -125,7 +125,8 @@ class Follower:
         if reached.position != checkpoint.position:
             reason = f"no transaction begins here; the next one begins at {reached.position}"
             raise UsageError(reason, file=matching[0], position=checkpoint.position)
-        return reached
+        # A snapshot's definitions have the results of the statements before its position.
+        return replace(reached, definitions="") if isinstance(self._ddl, DatedText) else reached
 
     def end(self) -> tuple[str, int]:
         """The newest log, and its length: currently no checkpoint lies after it."""

@@ -21,6 +21,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.ddl.definitions import DatedText
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.following.walk import Step
@@ -174,6 +175,8 @@ class Pipeline:
         if plan.ddl is None and plan.batch >= 0 and (self.job.snapshot_readers or self.job.dump):
             raise UsageError(f"{self.lake.storage.name} was begun without a snapshot; use another lake")
         ddl = plan.ddl if snapshot is None else snapshot.ddl
+        if ddl is not None:
+            ddl = DatedText.of(ddl, {})  # as of the position where reading begins
         following = replace(self.job.following, at_once=tasks.at_once, ddl=self.job.following.ddl or ddl)
         if snapshot is not None:
             following = replace(following, starting={"file": snapshot.log, "position": snapshot.position})

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.ddl.definitions import restore
+from binlog_kaitai.ddl.definitions import DatedText, restore
 from binlog_kaitai.ddl.given import Era, LogPlace, timeline
 from binlog_kaitai.ddl.statements import AlterTable, read_statement
 from binlog_kaitai.ddl.store import Session
@@ -77,12 +77,12 @@ def followed(log: Path, ddl: str) -> Iterator[Row]:
         checkpoint = end
 
 
-def resumed(log: Path, ddl: str) -> Iterator[Row]:
+def resumed(log: Path, ddl: str, checkpoint: Any = "earliest") -> Iterator[Row]:
     """By a new process for each few transactions, from the checkpoint of the one before."""
-    checkpoint: Any = "earliest"
     while True:
         follower = Follower([str(log)], follows_definitions=True, ddl=ddl)
-        start = follower.place(checkpoint) if checkpoint == "earliest" else Checkpoint.of(checkpoint)
+        is_place = checkpoint == "earliest" or "log_id" not in checkpoint
+        start = follower.place(checkpoint) if is_place else Checkpoint.of(checkpoint)
         end = follower.advance(start, max_bytes=5000)
         if end == start:
             return
@@ -141,6 +141,20 @@ def test_a_newer_file_holds_after_the_statement(table: str, before: object, afte
     assert second == after
     assert are_unnamed(first)
     assert before in (None, first)
+
+
+def test_definitions_of_a_snapshot_hold_from_its_position_on() -> None:
+    history = LOGS / "mariadb-11.8-1.json"
+    moments, log = json.loads(history.read_text()), history.with_suffix(".000002")
+    statements = bk.read_ddl(log).read_all().to_pylist()
+    positions = {row["_position"]: None for row in statements if row["kind"] != "drop_table"}
+    ends = [event.end_position for event in bk.open(log) if event.position in positions]
+    assert len(moments) == len(ends) + 1
+    for number in sample(range(1, len(ends)), 5):
+        place = {"file": str(log), "position": ends[number - 1]}
+        rows = list(resumed(log, DatedText.of(moments[number], {}), place))
+        assert rows
+        assert all(name == value for row in rows for name, value in row.items())
 
 
 @pytest.mark.parametrize("read", [bk.read_rows, bk.read_changes])
