@@ -7,15 +7,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import cast
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.render.sql import CriteriaChoice, Wanted
-from binlog_kaitai.render.sql.row_changes import walked_groups
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, walked_groups
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.row_texts import write_rows
 
 #: The ids of the rows that each condition selects; None if it is refused.
@@ -41,9 +48,6 @@ class _Trial:
                 self.selected[condition] = [ids[event] for event in chosen.events.tolist()]
         return located
 
-    def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
-        raise AssertionError("rows that the kernels leave to the event reader")
-
 
 @contextmanager
 def refused_as_documented(selected: Selected, condition: str) -> Iterator[None]:
@@ -64,16 +68,43 @@ def by_kernels(log: Path, wanted: Sequence[str]) -> Selected:
     return trial.selected
 
 
+class _ReadImage:
+    """The after image of a row of the event reader, in place of `Side`."""
+
+    def __init__(self, image: dict[str, Any]) -> None:
+        self._image = image
+
+    def has(self, column: Column) -> bool:
+        return column.name in self._image
+
+    def is_unknown(self, column: Column) -> bool:
+        return False
+
+    def values(self, column: Column) -> pa.Array:
+        kind = arrow_type(column, "text")
+        return pa.array([plain_value(self._image.get(column.name), column, kind, "text")], kind)
+
+    def select(self, rows: Ints) -> _ReadImage:
+        return self
+
+
+def group_of(row: Row) -> ChangeGroup:
+    """An inserted row."""
+    image: Any = _ReadImage(row.after or {})
+    return ChangeGroup(row.change, np.zeros(1, np.int64), np.array([row.index]), None, image)
+
+
 def by_event_reader(log: Path, wanted: Sequence[str]) -> Selected:
     """The same, from the rows of the event reader."""
     with bk.open(log) as events:
+        changed: list[tuple[Any, list[Row]]]
         changed = [(SimpleNamespace(schema=event.schema), list(event.rows())) for event in events]
     selected: Selected = {}
     for condition in wanted:
         with refused_as_documented(selected, condition):
             choice = CriteriaChoice(Wanted.of(where=condition))
             chosen = [
-                row for table, rows in changed if rows for row in choice.of_rows(cast(Table, table), rows)
+                row for table, rows in changed for row in rows if len(choice.of_group(table, group_of(row)))
             ]
             selected[condition] = [row.after["id"] for row in chosen if row.after is not None]
     return selected

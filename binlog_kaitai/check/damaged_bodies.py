@@ -26,7 +26,8 @@ from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError
+from binlog_kaitai.rows.partial_updates import walk_rows
 from binlog_kaitai.rows.row_counts import UNKNOWN, walked_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
@@ -175,14 +176,11 @@ def _suspects(
         yield from ((index, None) for index in events.tolist())
         return
     columns = table.memory.setdefault("checked columns", list(filter(_is_checked, table.schema.columns)))
-    for chosen, is_walked in images.divided(events):
-        if not is_walked:
-            yield from ((index, None) for index in chosen.tolist())
-        elif not columns:
-            counts = walked_counts(images, chosen, table)
-            yield from ((index, None) for index in chosen[counts == UNKNOWN].tolist())
-        else:
-            yield from _undecoded(images, table, columns, chosen)
+    if columns:
+        yield from _undecoded(images, table, columns, events)
+        return
+    counts = walked_counts(images, events, table)
+    yield from ((index, None) for index in events[counts == UNKNOWN].tolist())
 
 
 def _is_checked(column: Column) -> bool:
@@ -195,7 +193,7 @@ def _undecoded(
     last = -1  # the rows of a long event come in several portions
     while len(chosen):
         try:
-            for found in walk(images, chosen, len(table.schema.columns), _MAX_ROWS):
+            for found in walk_rows(images, chosen, table, _MAX_ROWS):
                 for index, error in _wrong_values(table, columns, found):
                     if index != last:
                         yield index, error

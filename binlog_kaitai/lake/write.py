@@ -32,7 +32,7 @@ from binlog_kaitai.values.schema import NameSource, is_mariadb
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
 from binlog_kaitai.views.ddl_view import ddl_batches
-from binlog_kaitai.views.row_forms import change_of
+from binlog_kaitai.views.row_forms import RowShape
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
 
@@ -239,7 +239,7 @@ def why_unnamed(table: Table) -> str:
 def lacking_columns(table: Table, program: ImageProgram) -> set[int]:
     """The columns that one of the images with a program lacks."""
     columns = range(len(table.schema.columns))
-    images = (image for image in change_of(program)[1:] if image is not None)
+    images = (image for image in RowShape.of(program)[1:3] if image is not None)
     return {column for image in images for column in {*columns}.difference(image)}
 
 
@@ -254,7 +254,7 @@ def effects_of(page: RowsPage, last: int, table: Table, program: ImageProgram) -
         yield unclear(position, *table.key, reason)
     if not is_mariadb(page.block.layout):
         return
-    _, before, after = change_of(program)
+    _, before, after, _ = RowShape.of(program)
     columns = table.schema.columns
     # A key finds the row whatever else a before image lacks.
     needed = after if after is not None or table.schema.primary_key else before

@@ -1,6 +1,6 @@
 """Rows of rows events, decoded with the grammar one row at a time into Python values.
 
-``rows_of`` yields the rows of one event; ``row_object`` is a row as the command `rows` prints it.
+``rows_of`` yields the rows of one event.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
-from binlog_kaitai.values.representations import Value, json_form, value_of
+from binlog_kaitai.values.representations import Value, value_of
 from binlog_kaitai.values.schema import Column, NameSource, Schema, is_mariadb, set_old_fractions
 
 if TYPE_CHECKING:
@@ -148,35 +148,6 @@ def rows_of(event: ParsedEvent, schema: Schema | None = None) -> Iterator[Row]:
     yield from rows
 
 
-#: A row in the JSON form of `rows --format json`.
-RowObject = dict[str, Any]
-
-
-def row_object(event: ParsedEvent, row: Row) -> RowObject:
-    """A row in the JSON form of `rows --format json`; :func:`to_json` serializes it."""
-    columns = {column.name: column for column in row.schema.columns}
-    found = {
-        "file": event.file,
-        "position": event.position,
-        "row": row.index,
-        "timestamp": event.fixed_header.timestamp,
-        "gtid": event.gtid,
-        "server_id": event.fixed_header.server_id,
-        "schema": row.schema.schema_name,
-        "table": row.schema.table_name,
-        "change": row.change.value,
-        "before": _image_object(row.before, columns),
-        "after": _image_object(row.after, columns),
-    }
-    return found | ({"diffs": diff_objects(row)} if row.diffs else {})
-
-
-def row_objects(event: ParsedEvent, schema: Schema | None = None) -> Iterator[RowObject]:
-    """The rows of an event in the JSON form of `rows --format json`; raises as :func:`rows_of`."""
-    for row in rows_of(event, schema):
-        yield row_object(event, row)
-
-
 def to_json(value: object) -> str:
     """Serialize a row object; JSON documents are inserted as the server prints them."""
     if isinstance(value, JsonText):
@@ -192,22 +163,6 @@ def to_json(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(map(to_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
-
-
-def _image_object(image: dict[str, Value] | None, columns: dict[str, Column]) -> dict[str, object] | None:
-    return None if image is None else {name: json_form(value, columns[name]) for name, value in image.items()}
-
-
-def diff_objects(row: Row) -> dict[str, list[dict[str, str]]]:
-    """The partial updates of a row's JSON columns as objects."""
-    return {
-        name: [
-            {"operation": one.operation, "path": one.path}
-            | ({} if one.value is None else {"value": one.value})
-            for one in diff.operations
-        ]
-        for name, diff in row.diffs.items()
-    }
 
 
 def _change(body: RowsBody) -> Change:

@@ -28,15 +28,14 @@ from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.text.moment_texts import number_texts
 from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
 from binlog_kaitai.views.row_forms import (
-    Columns,
     Form,
     JsonForm,
     OfEvents,
+    RowShape,
     column_texts,
-    json_bytes,
     put_image,
 )
-from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, RowLine, TableLines
+from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, TableLines
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
@@ -107,9 +106,8 @@ class _Csv(Form):
             )
         return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
-    def put(
-        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
-    ) -> None:
+    def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
+        change, before, after, has_updates = shape
         line.event(0).number().event(1).text(change)
         for columns, is_second in ((before, False), (after, before is not None)):
             line.text(b",")
@@ -118,8 +116,10 @@ class _Csv(Form):
                 line.text(quote)
                 put_image(line, table_lines, columns, is_second=is_second)
                 line.text(quote)
-        diffs = _csv_fields([json_bytes(line.diffs).decode()]) if line.diffs else b""
-        line.text(b"," + diffs + b"\n")
+        line.text(b",")
+        if has_updates:
+            line.text(b'"').updates().text(b'"')
+        line.text(b"\n")
 
 
 def _csv_fields(values: Sequence[str | None]) -> bytes:
@@ -185,9 +185,8 @@ class _Table(Form):
     def _cells(self, events: OfEvents, name: str, column: TextColumn, pool: Pool) -> TextColumn:
         return _converted(events, column, pool, lambda value: _cell(name, value).encode())
 
-    def put(
-        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
-    ) -> None:
+    def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
+        change, before, after, _ = shape
         line.event(0).text(change)
         if self.text_count > 1:
             line.event(1)

@@ -72,7 +72,8 @@ def _kind(cells: Cells, zero_dates: str) -> pa.DataType:
 
 def _builder(cells: Cells, kind: pa.DataType) -> Builder:
     builder = _BUILDERS.get(cells.column.kind, _BY_READER)
-    is_other = pa.types.is_null(kind) or (builder.make is _times and pa.types.is_string(kind))
+    is_text = builder.make is _times and pa.types.is_string(kind)
+    is_other = pa.types.is_null(kind) or is_text or cells.column.has_old_fraction
     return _BY_READER if is_other else builder
 
 

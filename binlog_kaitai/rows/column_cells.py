@@ -11,7 +11,7 @@ from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Array, Bools, view_of
 from binlog_kaitai.kernels.byte_kernels import same_ranges
-from binlog_kaitai.rows.image_walk import LocatedRows
+from binlog_kaitai.rows.image_walk import ABSENT, LocatedRows
 from binlog_kaitai.rows.string_kernels import measure
 from binlog_kaitai.rows.table_maps import Table, Width
 from binlog_kaitai.values.representations import Value, value_of
@@ -64,8 +64,11 @@ class Cells:
 
     @classmethod
     def of(cls, table: Table, column: Column, rows: LocatedRows) -> Cells:
-        """The cells of rows found by the walk."""
-        return cls(table, column, rows.data, rows.starts[column.index])
+        """The cells of rows found by the walk, without the results of partial updates."""
+        starts = rows.starts[column.index]
+        if rows.updates:
+            starts = np.where(starts > len(rows.data), ABSENT, starts)
+        return cls(table, column, rows.data, starts)
 
     def part(self, rows: Ints | slice) -> Cells:
         """The cells of the given rows."""

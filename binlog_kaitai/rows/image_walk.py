@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import has_partial_bits, is_null, len_null_bits, length_prefix, value_options
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.rows.row_images import ImageProgram, Images
+from binlog_kaitai.values.json_documents import JsonDiff
 
 #: Why `walk_images` stopped: all events are done, the output is full, or an event contradicts its table map.
 DONE, FULL, MISMATCH = 0, 1, 2
@@ -245,7 +247,7 @@ def find_runs(numbers: Ints, limits: Ints) -> int:
 
 
 #: Maximum number of rows and of values per batch.
-_MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
+MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
 #: Unused elements between columns of offsets, so that a row's are not a power of two apart, for the cache.
 _APART = 8
@@ -254,8 +256,16 @@ _APART = 8
 _MAX_BYTES = 32 << 20
 
 
+#: The arrays of `LocatedRows` with an element for each row.
+_OF_ROWS = ("events", "numbers", "changes", "options")
+
+
 class LocatedRows(NamedTuple):
-    """Rows found by the walk; see `walk_images` for the arrays."""
+    """Rows found by the walk; see `walk_images` for the arrays.
+
+    `updates`: results of partial updates, for which offsets beyond `data` stand (see `partial_updates`): a
+    document as text, or the update itself if the document before is not in the log.
+    """
 
     data: Bytes
     starts: Ints
@@ -263,16 +273,28 @@ class LocatedRows(NamedTuple):
     numbers: Ints
     changes: Bytes
     options: Ints
+    updates: Sequence[object] = ()
 
     def part(self, begin: int, end: int) -> LocatedRows:
         """A range of the rows."""
-        arrays: Any = (values[begin:end] for values in self[2:])
-        return LocatedRows(self.data, self.starts[:, begin:end], *arrays)
+        arrays: Any = {name: getattr(self, name)[begin:end] for name in _OF_ROWS}
+        return self._replace(starts=self.starts[:, begin:end], **arrays)
 
     def select(self, rows: Ints) -> LocatedRows:
         """The given rows (row numbers)."""
-        arrays: Any = (values[rows] for values in self[2:])
-        return LocatedRows(self.data, np.ascontiguousarray(self.starts[:, rows]), *arrays)
+        arrays: Any = {name: getattr(self, name)[rows] for name in _OF_ROWS}
+        return self._replace(starts=np.ascontiguousarray(self.starts[:, rows]), **arrays)
+
+    def update(self, column: int, row: int) -> object | None:
+        """The result of a partial update, None for another value; for column -1, all updates of the row."""
+        number = int(self.starts[column, row]) - len(self.data) - 1 if self.updates else -1
+        return self.updates[number] if number >= 0 else None
+
+    @property
+    def unknown(self) -> Bools:
+        """Like `starts`: which values are unknown, since the log lacks the document that they update."""
+        is_unknown = np.array([*(isinstance(update, JsonDiff) for update in self.updates), False])
+        return is_unknown[np.maximum(self.starts - len(self.data) - 1, -1)]
 
     def absent(self, names: Sequence[str], known: Sequence[int] = ()) -> pa.Array:
         """Of all column names, those absent from each image; null if none is absent.
@@ -303,14 +325,17 @@ def _pieces(rows: LocatedRows) -> Iterator[LocatedRows]:
 
 
 class MismatchError(Exception):
-    """An event (its number in `Images`) contradicts its table map; all preceding rows have been found."""
+    """An event (its number in `Images`) contradicts its table map; all preceding rows have been found.
 
-    def __init__(self, index: int) -> None:
+    `reason`: what is wrong with a value, if that is it.
+    """
+
+    def __init__(self, index: int, reason: BinlogError | None = None) -> None:
         super().__init__(index)
-        self.index = index
+        self.index, self.reason = index, reason
 
 
-def walk(images: Images, chosen: Ints, width: int, max_rows: int = _MAX_ROWS) -> Iterator[LocatedRows]:
+def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> Iterator[LocatedRows]:
     """The rows of some events of the same table, in order.
 
     `chosen`: int64 array, numbers of events in `images`.
@@ -386,7 +411,7 @@ def located(walked: WalkInput, width: int, max_rows: int) -> Iterator[LocatedRow
         of_rows, in_event, options = np.empty((3, room), dtype=np.int64)
         changes = np.empty(room, dtype=np.uint8)
         rows = LocatedRows(walked.data, starts, of_rows, in_event, changes, options)
-        count = walk_images.run(*walked, state, *rows[1:], np.zeros(0, dtype=np.int64))
+        count = walk_images.run(*walked, state, *rows[1:6], np.zeros(0, dtype=np.int64))
         reason = int(state[REASON])
         if reason == MISMATCH:
             # Rows of the event that does not match are discarded.

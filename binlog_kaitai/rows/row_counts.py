@@ -9,7 +9,6 @@ from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.rows.image_walk import WalkInput, count_images
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.values.schema import set_old_fractions
 
 #: Result if the number is unknown.
 UNKNOWN = -1
@@ -78,7 +77,6 @@ def _count(images: Images, chosen: Ints, table: Table, counts: Ints) -> None:
 
 def _by_reader(images: Images, index: int, table: Table) -> int:
     event = images.block.event(int(images.rows[index]), table.table_map)
-    set_old_fractions(table.table_map, table.schema.old_fractions)
     try:
         rows = getattr(event.body, "rows", None)
     except BinlogError:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +38,10 @@ Step = tuple[int, int, int]
 
 
 class ImageProgram(NamedTuple):
-    """Layout of the images of some events; see `walk_images`."""
+    """Layout of the images of some events; see `walk_images`.
+
+    `updated`: for rows with partial updates: their columns.
+    """
 
     which: int
     partial: int
@@ -47,6 +49,14 @@ class ImageProgram(NamedTuple):
     steps: Ints  # int64 array of shape (n, 3): column, length, size of the length prefix
     hop_counts: tuple[int, int]  # number of hops of each image
     hops: Ints  # int64 array of shape (n, 2): number of bytes, size of a length prefix
+    updated: tuple[int, ...] = ()
+
+    def for_updates(self, updated: tuple[int, ...], unknown: Collection[int]) -> ImageProgram:
+        """The program for rows with partial updates of columns, without those whose values are unknown."""
+        first, _ = self.counts
+        is_known = [step < first or column not in unknown for step, column in enumerate(self.steps[:, 0])]
+        steps = self.steps[np.array(is_known, dtype=np.bool_)]
+        return self._replace(counts=(first, len(steps) - first), steps=steps, updated=updated)
 
     def columns(self) -> tuple[list[int], list[int]]:
         """Columns of the before image and of the after image."""
@@ -119,20 +129,6 @@ class Images:
         """Which events have a program, as a bool array."""
         programs, program_of = self.programs()
         return np.array([program is not None for program in programs], dtype=np.bool_)[program_of]
-
-    @cached_property
-    def _is_complete(self) -> Bools:
-        """Which events have a program with complete values, as a bool array."""
-        programs, program_of = self.programs()
-        is_whole = [program is not None and program.partial < 0 for program in programs]
-        return np.array(is_whole, dtype=np.bool_)[program_of]
-
-    def divided(self, events: Ints) -> Iterator[tuple[Ints, bool]]:
-        """Divide events into runs that `walk` can process, with a flag for programs with complete values."""
-        is_taken = self._is_complete[events]
-        limits = np.flatnonzero(np.diff(is_taken, prepend=~is_taken[:1], append=~is_taken[-1:])).tolist()
-        for begin, end in pairwise(limits):
-            yield events[begin:end], bool(is_taken[begin])
 
     def _find_programs(self) -> tuple[list[ImageProgram | None], Ints]:
         part, data, count = self._part, self.block.data, len(self.rows)

@@ -28,7 +28,7 @@ from binlog_kaitai.log.statements import statement_body, statements_in
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column as TableColumn
-from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
+from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb, set_old_fractions
 
 
 class Width(NamedTuple):
@@ -114,9 +114,10 @@ class Table:
         self.mismatch = mismatch
         self.table_map = table_map
         self.schema = schema
+        set_old_fractions(table_map, schema.old_fractions)
         widths = widths_of(table_map, schema.columns)
         known: list[Width] = [width for width in widths if width is not None]
-        is_known = schema.is_readable and len(known) == len(widths) and not schema.old_fractions
+        is_known = schema.is_readable and len(known) == len(widths)
         self.widths = known if is_known else None
         self.memory: dict[Any, Any] = {}
         self.json_columns = [column.index for column in schema.columns if column.kind == Kind.JSON]

@@ -240,6 +240,11 @@ class Column:
         is_vector = kind is Kind.VARCHAR and (self.type_name or "").startswith("vector")
         return Kind.VECTOR if is_vector else kind
 
+    @property
+    def has_old_fraction(self) -> bool:
+        """Whether the values have a fraction in MariaDB's old format, which only a definition shows."""
+        return self.kind in OLD_TIMES and self.fractional_digits > 0
+
     def __repr__(self) -> str:
         known = ((field.name, getattr(self, field.name)) for field in fields(self))
         return f"Column({', '.join(f'{name}={value!r}' for name, value in known if value is not None)})"
@@ -280,8 +285,7 @@ class Schema:
     @property
     def old_fractions(self) -> dict[int, int]:
         """Fractional digits that the log does not record, by column index."""
-        columns = (column for column in self.columns if column.kind in OLD_TIMES)
-        return {column.index: column.fractional_digits for column in columns if column.fractional_digits}
+        return {column.index: column.fractional_digits for column in self.columns if column.has_old_fraction}
 
     @classmethod
     def of(

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.log.decoders import is_partial
-from binlog_kaitai.log.event_rows import Row, rows_of
 from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.arrow_types import cast, of_numbers
@@ -22,21 +20,18 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import (
     ABSENT,
     AFTER,
-    BEFORE,
-    DELETE,
     INSERT,
     LocatedRows,
     MismatchError,
     find_runs,
     spread,
-    walk,
 )
 from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.partial_updates import walk_rows, with_documents
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.defaults import UnknownDefaultError, default_of
 from binlog_kaitai.values.representations import Value
-from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, TIME, own_columns
 from binlog_kaitai.views.row_conditions import Where
 
@@ -129,10 +124,6 @@ def _gtids(page: RowsPage, events: Ints) -> tuple[NDArray[np.int32], pa.Array]:
     return codes.take(np.cumsum(is_new) - 1), page.gtids.array(distinct[is_gtid])
 
 
-#: Row kinds: a before or after image alone, and those of an update.
-_BEFORE_OF, _AFTER_OF = (DELETE, BEFORE), (INSERT, AFTER)
-
-
 def table_batches(
     page: RowsPage,
     table: Table,
@@ -147,14 +138,11 @@ def table_batches(
     except UsageError as error:
         raise page.event(int(events[0])).locate(error) from None
     with page.block.held():
-        while len(events):
-            try:
-                for located in walk(page.images, events, len(table.schema.columns)):
-                    yield from _fitted(page, table, located, zero_dates, schema, where)
-                break
-            except MismatchError as mismatch:
-                yield from _reader_batches(page, table, mismatch.index, zero_dates, schema, where)
-                events = events[events > mismatch.index]
+        try:
+            for located in walk_rows(page.images, events, table):
+                yield from _fitted(page, table, located, zero_dates, schema, where)
+        except MismatchError as mismatch:
+            raise page.refuse(mismatch.index, mismatch.reason) from None
 
 
 def _fitted(
@@ -189,18 +177,13 @@ def _batch(
     columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
     own = own_columns(table.schema, schema)
     known = _defaults(table) if ABSENT_FIELD in schema else {}
-    cells = [_cells(located, table, own[name]) for name in schema.names if name in own]
-    arrays = zip(build_all([values for values, _ in cells], zero_dates), cells, strict=True)
+    arrays = build_all(
+        [Cells.of(table, own[name], located) for name in schema.names if name in own], zero_dates
+    )
     for field in schema:
         if (column := own.get(field.name)) is not None:
             try:
-                array, (_, rows) = next(arrays)
-                if len(rows):
-                    values = array.to_pylist()
-                    by_reader = _by_reader(page, located, table, column, rows)
-                    for row, value in zip(rows.tolist(), by_reader, strict=True):
-                        values[row] = value
-                    array = pa.array(values, array.type)
+                array = with_documents(next(arrays), located, column.index)
             except CellError as error:
                 raise CellError(error.row, _located(error.error, table, column.name)) from error
             if column.index in known:
@@ -239,86 +222,6 @@ def joined_columns(columns: dict[str, pa.Array], count: int, schema: pa.Schema) 
     if len(schema):
         return pa.RecordBatch.from_arrays([columns[name] for name in schema.names], schema=schema)
     return pa.RecordBatch.from_struct_array(pa.StructArray.from_buffers(pa.struct([]), count, [None]))
-
-
-def _cells(located: LocatedRows, table: Table, column: Column) -> tuple[Cells, Ints]:
-    """The values of a column that kernels can decode, and the rows of those that contain a partial update."""
-    cells, rows = Cells.of(table, column, located), _changed_in_parts(located, table, column)
-    if len(rows):
-        starts = cells.starts.copy()
-        starts[rows] = ABSENT
-        cells = Cells(table, column, located.data, starts)
-    return cells, rows
-
-
-def _changed_in_parts(located: LocatedRows, table: Table, column: Column) -> Ints:
-    """The rows in which a JSON column contains a partial update."""
-    if column.index not in table.json_columns:
-        return np.zeros(0, dtype=np.int64)
-    rows = np.flatnonzero((located.options >= 0) & (located.starts[column.index] >= 0))
-    ordinal = table.json_columns.index(column.index)
-    return rows[is_partial(located.data, located.options[rows], ordinal)]
-
-
-def _by_reader(
-    page: RowsPage, located: LocatedRows, table: Table, column: Column, rows: Ints
-) -> Iterator[Value]:
-    """Values of after images from the event reader; None if the partial update cannot be applied."""
-    event, images = -1, list[Row]()
-    for row in rows.tolist():
-        if located.events[row] != event:
-            event = int(located.events[row])
-            try:
-                images = list(rows_of(page.event(event), table.schema))
-            except BinlogError as error:
-                raise CellError(row, error) from error
-        after = images[int(located.numbers[row])].after or {}
-        yield plain_value(after.get(column.name), column, pa.string())
-
-
-def _reader_batches(
-    page: RowsPage, table: Table, index: int, zero_dates: str, schema: pa.Schema, where: Where | None = None
-) -> Iterator[pa.RecordBatch]:
-    """The rows of an event that kernels cannot walk, from the event reader; raises its error."""
-    event = page.event(index)
-    changes, numbers, images = list[int](), list[int](), list[dict[str, Value]]()
-    known = _defaults(table) if ABSENT_FIELD in schema else {}
-    defaults = {column.name: known[column.index] for column in table.schema.columns if column.index in known}
-    for row in rows_of(event, table.schema):
-        for change, image in ((_BEFORE_OF, row.before), (_AFTER_OF, row.after)):
-            if image is not None:
-                changes.append(change[row.before is not None and row.after is not None])
-                numbers.append(row.index)
-                images.append(image if row.before is not None else defaults | image)
-
-    def batch(schema: pa.Schema) -> pa.RecordBatch:
-        events = np.full(len(images), index, dtype=np.int64)
-        columns = meta_columns(page, events, np.array(numbers), _is_given(np.array(changes)), schema.names)
-        own = own_columns(table.schema, schema)
-        for field in schema:
-            if (column := own.get(field.name)) is not None:
-                try:
-                    values = [
-                        plain_value(image.get(column.name), column, field.type, zero_dates)
-                        for image in images
-                    ]
-                except BinlogError as error:
-                    raise event.locate(_located(error, table, column.name)) from error
-                columns[field.name] = pa.array(values, field.type)
-            elif field.name == CHANGE_TYPE:
-                columns[field.name] = change_types(np.array(changes))
-            elif field == ABSENT_FIELD:
-                absent = [[name for name in own if own[name].name not in image] or None for image in images]
-                columns[field.name] = pa.array(absent, field.type)
-            elif field.name not in columns:
-                columns[field.name] = pa.nulls(len(images), field.type)
-        return joined_columns(columns, len(images), schema)
-
-    if where is not None and images:
-        chosen = where.rows(batch(where.needed)).tolist()
-        changes, numbers, images = ([column[row] for row in chosen] for column in (changes, numbers, images))
-    if images:
-        yield batch(schema)
 
 
 def _located(error: BinlogError, table: Table, name: str) -> BinlogError:

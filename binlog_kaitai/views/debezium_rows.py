@@ -24,7 +24,6 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import StringValues, parse_structure
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
-from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, json_text
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import build, plain_value
@@ -40,8 +39,18 @@ from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TI
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import Columns, Form, LineWriter, OfEvents, RowLines, put_image, unnamed
-from binlog_kaitai.views.row_programs import Cell, Line, RowLine, TableLines, ValueStyle, width_of
+from binlog_kaitai.views.row_forms import (
+    Form,
+    LineWriter,
+    OfEvents,
+    RowLines,
+    RowShape,
+    UpdatedColumns,
+    lines_in_order,
+    put_image,
+    unnamed,
+)
+from binlog_kaitai.views.row_programs import Cell, Line, TableLines, ValueStyle, width_of
 
 _DATETIMES = (Kind.DATETIME, Kind.OLD_DATETIME)
 _TIMESTAMPS = (Kind.TIMESTAMP, Kind.OLD_TIMESTAMP)
@@ -216,9 +225,8 @@ class DebeziumForm(Form):
         end = LineProgram(pool).text('", "ts_ms": ').column(millis).text("}")
         return [begin, middle, end]
 
-    def put(
-        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
-    ) -> None:
+    def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
+        _, before, after, _ = shape
         key = table_lines.table.schema.primary_key
         has_key = bool(key) and {*(before or ()), *(after or ())}.issuperset(key)
         is_update = before is not None and after is not None
@@ -266,22 +274,16 @@ class DebeziumWriter(LineWriter):
             raise unnamed(page, table, int(events[0]))
         super().__init__(page, table, events, form)
         assert form.moved is not None
-        self._forms = form, form.moved
         self._of_moved = LineWriter(page, table, events, form.moved)
 
-    def lines(self, located: LocatedRows) -> RowLines:
+    def lines(self, located: LocatedRows, updated: UpdatedColumns | None = None) -> RowLines:
         is_moved = self._moves(located)
-        if not is_moved.any():
-            return super().lines(located)
-        parts = []
-        for write, rows in ((super().lines, ~is_moved), (self._of_moved.lines, is_moved)):
-            numbers = np.flatnonzero(rows)
-            try:
-                parts.append(write(located.select(numbers)))
-            except CellError as error:
-                raise CellError(int(numbers[error.row]), error.error) from error
-        whole = RowLines.joined(parts)
-        return whole.select(np.lexsort((whole.numbers, whole.events)))
+        if updated is not None or not is_moved.any():
+            return super().lines(located, updated)
+        write = super().lines
+        return lines_in_order(
+            located, is_moved.tolist(), lambda rows, moves: (self._of_moved.lines if moves else write)(rows)
+        )
 
     def _moves(self, located: LocatedRows) -> Bools:
         """Which images are those of updates that change the key."""
@@ -296,8 +298,3 @@ class DebeziumWriter(LineWriter):
             moves[first] |= is_there & before.differs(after)
         moves[first + 1] = moves[first]
         return moves
-
-    def _form_of(self, row: Row) -> Form:
-        before, after = row.before or {}, row.after or {}
-        keys = (self._table.schema.columns[index].name for index in self._table.schema.primary_key)
-        return self._forms[any(key in before and key in after and before[key] != after[key] for key in keys)]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.event_rows import Change, Row, rows_of
+from binlog_kaitai.log.event_rows import Change, Row
 from binlog_kaitai.log.line_arrays import LineProgram, TextColumn, write_lines
 from binlog_kaitai.log.read_options import Reading, RowOptions
 from binlog_kaitai.rows.builders import build_all
@@ -30,13 +30,14 @@ from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
 from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.partial_updates import with_documents
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
-from binlog_kaitai.values.json_documents import JsonText
+from binlog_kaitai.values.json_documents import JsonDiff, JsonText
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader, in_order, made_of_walked
+from binlog_kaitai.views.row_texts import Failure, in_order, made_of_walked, up_to_invalid
 
 
 class Origin(NamedTuple):
@@ -216,31 +217,25 @@ def _of_table(
         first = np.flatnonzero(located.changes != AFTER)
         events, changes = located.events[first], located.changes[first]
         numbers = page.numbered(events, located.numbers[first])
-        places = zip(numbers.tolist(), changes.tolist(), events.tolist(), strict=True)
+        diffs = [_diffs(located, row + 1) for row in first.tolist()] if located.updates else repeat({})
+        places = zip(numbers.tolist(), changes.tolist(), events.tolist(), diffs, strict=False)
         return _Rows(events, numbers, logged(places, _images(table, located)))
 
     def logged(
-        places: Iterable[tuple[int, int, int]], images: Iterator[dict[str, Value]]
+        places: Iterable[tuple[int, int, int, dict[str, JsonDiff]]], images: Iterator[dict[str, Value]]
     ) -> Iterator[LoggedRow]:
         schema = table.schema
-        for number, kind, event in places:
+        for number, kind, event, diffs in places:
             before = None if kind == INSERT else next(images)
             after = None if kind == DELETE else next(images)
-            yield LoggedRow(number, _CHANGES[kind], schema, before, after, {}, origins[event])
+            yield LoggedRow(number, _CHANGES[kind], schema, before, after, diffs, origins[event])
 
-    def by_reader(index: int) -> Iterator[_Rows]:
-        rows = list(rows_of(page.event(index), table.schema))
-        if rows:
-            events = np.full(len(rows), index, dtype=np.int64)
-            numbers = page.numbered(events, np.array([row.index for row in rows], dtype=np.int64))
-            objects = (
-                LoggedRow(number, row.change, row.schema, row.before, row.after, row.diffs, origins[index])
-                for number, row in zip(numbers.tolist(), rows, strict=True)
-            )
-            yield _Rows(events, numbers, objects)
+    return up_to_invalid(page, made_of_walked(page, table, make, events), failures)
 
-    by_kernels = partial(made_of_walked, page, table, make)
-    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
+
+def _diffs(located: LocatedRows, row: int) -> dict[str, JsonDiff]:
+    updates = located.update(-1, row)
+    return updates if isinstance(updates, dict) else {}
 
 
 _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
@@ -248,11 +243,11 @@ _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 
 def _images(table: Table, located: LocatedRows) -> Iterator[dict[str, Value]]:
     """The values of each image by column name, without columns that the image does not contain."""
-    is_absent = located.starts == ABSENT
+    is_absent = (located.starts == ABSENT) | located.unknown if located.updates else located.starts == ABSENT
     columns = [column for column in table.schema.columns if not is_absent[column.index].all()]
     names = [column.name for column in columns]
     cells = [Cells.of(table, column, located) for column in columns]
-    values = [_values(one, array) for one, array in zip(cells, build_all(cells), strict=True)]
+    values = [_values(located, one, array) for one, array in zip(cells, build_all(cells), strict=True)]
     rows = zip(*values, strict=True) if values else repeat((), len(located.events))
     absent = is_absent[[column.index for column in columns]]
     if not absent.any():
@@ -263,8 +258,9 @@ def _images(table: Table, located: LocatedRows) -> Iterator[dict[str, Value]]:
     )
 
 
-def _values(cells: Cells, array: pa.Array) -> list[Value]:
+def _values(located: LocatedRows, cells: Cells, array: pa.Array) -> list[Value]:
     """The values of a column in the form of `Event.rows`."""
+    array = with_documents(array, located, cells.column.index)
     values = _converted(array, cells.column)
     is_unclear = np.zeros(len(values), dtype=np.bool_)
     if array.null_count:

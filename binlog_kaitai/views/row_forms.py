@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
-from binlog_kaitai.log.event_rows import Row, to_json
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
@@ -39,7 +38,6 @@ from binlog_kaitai.views.row_programs import (
     SHORT_JSON,
     WHOLE_JSON,
     Line,
-    RowLine,
     TableLines,
     ValueStyle,
 )
@@ -52,8 +50,16 @@ def left_values(
     texts, errors = np.empty(len(left), dtype=object), list[CellError]()
     for piece in distinct_values(left[:, 1]).tolist():
         chosen = np.flatnonzero(left[:, 1] == piece)
-        column, tails, kind = table_lines.column_of(piece)
-        cells, own = Cells.of(table_lines.table, column, located), rows[left[chosen, 0]] + tails
+        number, tails, kind = table_lines.value_of(piece)
+        own, columns = rows[left[chosen, 0]] + tails, table_lines.table.schema.columns
+        column = columns[number] if number < len(columns) else None
+        results = [located.update(number, row) for row in own.tolist()] if located.updates else ()
+        for place, result in enumerate(results):
+            if result is not None:
+                texts[chosen[place]] = table_lines.style.result_text(result, column)
+        if column is None or (all(result is not None for result in results) and results):
+            continue
+        cells = Cells.of(table_lines.table, column, located)
         for place in np.flatnonzero(cells.sizes(own) - cells.width.prefix > longest).tolist():
             texts[chosen[place]] = table_lines.style.long_text(cells, int(own[place]))
         is_whole = np.array([text is None for text in texts[chosen]], dtype=np.bool_)
@@ -105,14 +111,6 @@ class RowLines(NamedTuple):
         return RowLines(self.events[rows], self.numbers[rows], data, offsets[1:])
 
     @classmethod
-    def of(cls, event: int, numbers: Sequence[int], texts: Sequence[bytes]) -> RowLines:
-        """The lines of some rows of one event."""
-        ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-        events = np.full(len(texts), event, dtype=np.int64)
-        data = np.frombuffer(b"".join(texts), dtype=np.uint8)
-        return cls(events, np.array(numbers, dtype=np.int64), data, ends)
-
-    @classmethod
     def joined(cls, parts: list[RowLines]) -> RowLines:
         """Concatenate several."""
         sizes = np.cumsum([0] + [len(part.data) for part in parts])
@@ -150,10 +148,35 @@ def column_texts(data: Bytes, pool: Pool, column: TextColumn, count: int) -> lis
 #: The columns of an image; None for none.
 Columns = Sequence[int] | None
 
+_Key = TypeVar("_Key", bound=Hashable)
 
-def json_bytes(value: object) -> bytes:
-    """JSON, with escapes for bytes that are not UTF-8."""
-    return to_json(value).encode("utf-8", "backslashreplace")
+
+class UpdatedColumns(NamedTuple):
+    """The columns of a row with partial updates, and those whose values these leave unknown."""
+
+    columns: tuple[int, ...]
+    unknown: tuple[int, ...]
+
+
+class RowShape(NamedTuple):
+    """What the rows of an image program have.
+
+    `change`: the change.
+    `before`, `after`: the columns of the images.
+    `has_updates`: whether parts of documents are updated.
+    """
+
+    change: bytes
+    before: Columns
+    after: Columns
+    has_updates: bool
+
+    @classmethod
+    def of(cls, program: ImageProgram) -> RowShape:
+        """The shape of rows with a program."""
+        change, (before, after) = _CHANGE_OF[program.which], program.columns()
+        images = None if change == "insert" else before, None if change == "delete" else after
+        return cls(change.encode(), *images, bool(program.updated))
 
 
 class Form:
@@ -161,10 +184,12 @@ class Form:
 
     `style`: the format of values.
     `text_count`: number of texts per event that appear in the lines of its rows.
+    `takes_unknown`: whether columns whose values a partial update leaves unknown are written, too.
     """
 
     style: ValueStyle
     text_count = 0
+    takes_unknown = False
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
@@ -173,13 +198,11 @@ class Form:
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """The pieces of the lines, see `row_programs.Line`."""
         line = Line(table_lines, self.text_count)
-        self.put(line, table_lines, *change_of(program))
+        self.put(line, table_lines, RowShape.of(program))
         return line.finish()
 
-    def put(
-        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
-    ) -> None:
-        """Add a change, whose images have these columns, to a line."""
+    def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
+        """Add a change of this shape to a line."""
         raise NotImplementedError
 
     def writer(self, page: RowsPage, table: Table, events: Ints) -> LineWriter:
@@ -211,14 +234,14 @@ class JsonForm(Form):
         end.text(b', "schema": ' + json_text(events.schema) + b', "table": ' + json_text(events.table))
         return [begin, end.text(', "change": "')]
 
-    def put(
-        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
-    ) -> None:
+    def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
         """See :class:`Form`."""
+        change, before, after, has_updates = shape
         line.event(0).number().event(1)
         put_image(line.text(change + b'", "before": '), table_lines, before)
         put_image(line.text(b', "after": '), table_lines, after, is_second=before is not None)
-        line.text(b', "diffs": ' + json_bytes(line.diffs) if line.diffs else b"")
+        if has_updates:
+            line.text(b', "diffs": ').updates()
         line.text(self.end(table_lines))
 
     def end(self, table_lines: TableLines) -> bytes:
@@ -234,24 +257,14 @@ class ImageForm(Form):
     def __init__(self, *, is_after: bool) -> None:
         self._is_after = is_after
 
-    def put(
-        self, line: Line | RowLine, table_lines: TableLines, change: bytes, before: Columns, after: Columns
-    ) -> None:
+    def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
         """See :class:`Form`."""
-        columns = after if self._is_after else before
+        columns = shape.after if self._is_after else shape.before
         if columns is not None:
-            put_image(line, table_lines, columns, is_second=self._is_after and before is not None)
+            put_image(line, table_lines, columns, is_second=self._is_after and shape.before is not None)
 
 
-def change_of(program: ImageProgram) -> tuple[bytes, list[int] | None, list[int] | None]:
-    """The change made by the rows of a program, and the columns of their before and after images."""
-    change, (before, after) = _CHANGE_OF[program.which], program.columns()
-    return change.encode(), None if change == "insert" else before, None if change == "delete" else after
-
-
-def put_image(
-    line: Line | RowLine, table_lines: TableLines, columns: Columns, *, is_second: bool = False
-) -> None:
+def put_image(line: Line, table_lines: TableLines, columns: Columns, *, is_second: bool = False) -> None:
     """Add an image as a JSON object, or null; `is_second` selects the after image of an update."""
     if columns is None:
         line.text(table_lines.style.null)
@@ -320,11 +333,16 @@ class LineWriter:
         """The texts of the events, concatenated, and the start of each."""
         return _of_events(self._page, self._table, self._events, self._form)
 
-    def lines(self, located: LocatedRows) -> RowLines:
-        """The lines of some rows.
+    def lines(self, located: LocatedRows, updated: UpdatedColumns | None = None) -> RowLines:
+        """The lines of some rows; `updated`: what partial updates concern, the same for all of them.
 
         Raises `CellError`: a value is invalid.
         """
+        if located.updates and updated is None and not self._form.takes_unknown:
+            keys = [self._updated(located, row) for row in range(len(located.events))]
+            for row in np.flatnonzero(located.changes == AFTER).tolist():
+                keys[row - 1] = keys[row]
+            return lines_in_order(located, keys, self.lines)
         of_rows, in_event = located.events, located.numbers
         rows = np.arange(len(of_rows))
         is_after = located.changes == AFTER
@@ -332,7 +350,8 @@ class LineWriter:
             rows = np.flatnonzero(~is_after)
             of_rows, in_event = of_rows[rows], in_event[rows]
         page, table_lines, count = self._page, self._table_lines, len(rows)
-        which = rows, self._event_indexes(of_rows), page.numbered(of_rows, in_event), self._numbers
+        indexes = self._event_indexes(of_rows, updated)
+        which = rows, indexes, page.numbered(of_rows, in_event), self._numbers
         limits, pieces, pool, null, words, word_limits = table_lines.arrays()
         arrays = limits, pieces, pool, null, *self._texts, words, word_limits
         # Placeholders refer to the bytes of the block.
@@ -347,31 +366,11 @@ class LineWriter:
             data, ends = self._with_left(located, rows, data, ends, left, longest)
         return RowLines(of_rows, in_event, data, ends)
 
-    def read(self, index: int, rows: Sequence[Row]) -> RowLines:
-        """The lines of some rows of an event from the event reader."""
-        if not self._form.style.dialect:
-            lines = LineWriter(self._page, self._table, np.array([index]), _SHORT).read(index, rows)
-            texts = list(self._form.from_json(bytes(lines.data)))
-        else:
-            data, limits = self._texts
-            first = self._form.text_count * int(np.searchsorted(self._events, index))
-            ends = limits[first : first + self._form.text_count + 1].tolist()
-            of_event = [bytes(data[begin:end]) for begin, end in pairwise(ends)]
-            texts = [self._read(row, of_event, int(self._page.first_numbers[index])) for row in rows]
-        return RowLines.of(index, [row.index for row in rows], texts)
-
-    def _read(self, row: Row, texts: Sequence[bytes], first: int) -> bytes:
-        columns = self._table.schema.columns
-        line = RowLine(row, columns, self._form.style, texts, first + row.index)
-        images = [
-            None if image is None else [column.index for column in columns if column.name in image]
-            for image in (row.before, row.after)
-        ]
-        self._form_of(row).put(line, self._table_lines, row.change.value.encode(), *images)
-        return line.statement
-
-    def _form_of(self, row: Row) -> Form:
-        return self._form
+    def _updated(self, located: LocatedRows, row: int) -> UpdatedColumns:
+        updates = located.update(-1, row)
+        names = updates if isinstance(updates, dict) else {}
+        updated = tuple(column.index for column in self._table.schema.columns if column.name in names)
+        return UpdatedColumns(updated, tuple(np.flatnonzero(located.unknown[:, row]).tolist()))
 
     def _with_left(
         self, located: LocatedRows, rows: Ints, data: Bytes, ends: Ints, left: Ints, longest: int
@@ -386,7 +385,7 @@ class LineWriter:
             texts = list(self._form.from_json(bytes(writer.lines(some).data)))
         return with_left_texts(data, ends, left, texts)
 
-    def _event_indexes(self, of_rows: Ints) -> Ints:
+    def _event_indexes(self, of_rows: Ints, updated: UpdatedColumns | None) -> Ints:
         """The index of each row's event in `events`; sets the number of its program."""
         limits = np.empty(len(of_rows) + 1, dtype=np.int64)
         limits = limits[: find_runs.run(of_rows, limits) + 1]
@@ -396,12 +395,32 @@ class LineWriter:
         spread.run(indexes, limits, which)
         programs, program_of = self._page.images.programs()
         used, own = distinct(program_of[events])
-        numbers = self._table_lines.numbers_of([programs[program_of[events[one]]] for one in used.tolist()])
+        chosen = [programs[program_of[events[one]]] for one in used.tolist()]
+        if updated is not None:
+            chosen = [program and program.for_updates(*updated) for program in chosen]
+        numbers = self._table_lines.numbers_of(chosen)
         self._numbers[indexes] = np.array(numbers, dtype=np.int64)[own]
         return which
 
 
 _SHORT = JsonForm(SHORT_JSON)
+
+
+def lines_in_order(
+    located: LocatedRows, keys: Sequence[_Key], write: Callable[[LocatedRows, _Key], RowLines]
+) -> RowLines:
+    """The lines of rows that are written group by group, by their keys."""
+    groups: dict[_Key, list[int]] = {}
+    for row, key in enumerate(keys):
+        groups.setdefault(key, []).append(row)
+    parts = []
+    for key, rows in groups.items():
+        try:
+            parts.append(write(located if len(groups) == 1 else located.select(np.array(rows)), key))
+        except CellError as error:
+            raise CellError(rows[error.row], error.error) from error
+    whole = RowLines.joined(parts)
+    return whole if len(groups) == 1 else whole.select(np.lexsort((whole.numbers, whole.events)))
 
 
 def flat(starts: Ints) -> tuple[Ints, int, int]:

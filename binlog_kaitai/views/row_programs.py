@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
-from binlog_kaitai.log.event_rows import Row, diff_objects, to_json
+from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.row_images import ImageProgram
@@ -21,6 +21,7 @@ from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.rows.text import row_line_kernel as row_lines
 from binlog_kaitai.values.charsets import BINARY, UTF8, decode, extends_ascii, single_bytes
 from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, STRINGS, Kind
+from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.representations import Value, json_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
@@ -30,6 +31,11 @@ _SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
 
 #: More than the length of any string.
 NO_LIMIT = 1 << 40
+
+
+def json_bytes(value: object) -> bytes:
+    """JSON, with escapes for bytes that are not UTF-8."""
+    return to_json(value).encode("utf-8", "backslashreplace")
 
 
 class Cell(NamedTuple):
@@ -88,7 +94,15 @@ class ValueStyle:
 
     def text(self, value: Value, column: Column) -> bytes:
         """The text of a value from the event reader."""
-        return self.of_json(to_json(json_form(value, column)).encode("utf-8", "backslashreplace"))
+        return self.of_json(json_bytes(json_form(value, column)))
+
+    def result_text(self, result: object, column: Column | None) -> bytes:
+        """The text of the result of a partial update, see `LocatedRows.updates`; of all updates of a row."""
+        if isinstance(result, dict):
+            return self.of_json(json_bytes({name: diff.objects() for name, diff in result.items()}))
+        assert column is not None
+        assert isinstance(result, JsonText)
+        return self.text(result, column)
 
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
         """The text of values of a kind from the event reader.
@@ -127,6 +141,8 @@ def width_of(table: Table, column: Column) -> Width:
 
 def kind_of(column: Column) -> tuple[int, int]:
     """Kind and detail of the values of a column that have the same kind in all dialects."""
+    if column.has_old_fraction:
+        return kinds.OTHER, 0
     if column.kind == Kind.INTEGER:
         return kinds.UNSIGNED if column.is_unsigned else kinds.SIGNED, 0
     if column.kind == Kind.DECIMAL:
@@ -192,9 +208,6 @@ class Line:
     `of_event`: number of texts per event.
     """
 
-    #: Partial updates of JSON columns, which only a :class:`RowLine` has.
-    diffs: dict[str, list[dict[str, str]]] | None = None
-
     def __init__(self, table_lines: TableLines, of_event: int) -> None:
         self._table_lines = table_lines
         self._of_event = of_event
@@ -241,6 +254,13 @@ class Line:
         cell = self._table_lines.cell(column, is_exact=is_exact)
         flag = len(held) or int(has_flag)
         return self._add(kind, column, int(is_second), *cell, flag, offset, size - len(held))
+
+    def updates(self) -> Line:
+        """Add the partial updates of the row."""
+        text, self._pending = self._pending, b""
+        last = len(self._table_lines.table.schema.columns)
+        cell = kinds.OTHER, *[0] * (row_lines.LEAD - row_lines.KIND - 1)
+        return self._add(row_lines.VALUE, last, 1, *cell, *self._table_lines.constant(text))
 
     def if_changed(self, text: bytes) -> Line:
         """Add constant bytes for updates that change an assigned column."""
@@ -318,7 +338,7 @@ class TableLines:
             return [-1 if program is None else self._number_of(program) for program in programs]
 
     def _number_of(self, program: ImageProgram) -> int:
-        key = program.which, program.counts, program.steps.tobytes()
+        key = program.which, program.counts, program.steps.tobytes(), program.updated
         if key not in self._numbers:
             self._numbers[key] = len(self._limits) - 1
             self._pieces += self._describe(self, program)
@@ -340,91 +360,10 @@ class TableLines:
                 )
             return self._arrays
 
-    def column_of(self, piece: int) -> tuple[Column, int, int]:
-        """The column that a piece writes, 1 for the after image of an update, and the kind of the value."""
+    def value_of(self, piece: int) -> tuple[int, int, int]:
+        """The number of the column that a piece writes, 1 for the after image of an update, and the kind."""
         columns = self._pieces[piece]
-        column = self.table.schema.columns[columns[row_lines.FIRST]]
-        return column, columns[row_lines.SECOND], columns[row_lines.KIND]
-
-
-class RowLine:
-    """A line for a row from the event reader, made of the same parts as a `Line`.
-
-    `texts`: those of the row's event.
-    `number`: the row number in the log.
-    """
-
-    def __init__(
-        self,
-        row: Row,
-        columns: Sequence[Column],
-        style: ValueStyle,
-        texts: Sequence[bytes] = (),
-        number: int = 0,
-    ) -> None:
-        self.row, self.style = row, style
-        self._columns, self._texts, self._number = columns, texts, number
-        self._is_changed, self._assigned = False, 0
-        self.diffs = diff_objects(row) or None
-        self.statement = b""
-
-    def text(self, text: bytes) -> RowLine:
-        """Add constant bytes."""
-        self.statement += text
-        return self
-
-    def event(self, number: int) -> RowLine:
-        """Add one of the texts of the row's event."""
-        return self.text(self._texts[number])
-
-    def number(self) -> RowLine:
-        """Add the row number."""
-        return self.text(b"%d" % self._number)
-
-    def if_changed(self, text: bytes) -> RowLine:
-        """Add constant bytes if an assigned column changes."""
-        return self.text(text) if self._is_changed else self
-
-    def otherwise(self, text: bytes) -> RowLine:
-        """Add constant bytes if nothing has been assigned."""
-        return self if self._assigned else self.text(text)
-
-    def value(
-        self,
-        column: int,
-        *,
-        is_second: bool = False,
-        kind: int = row_lines.VALUE,
-        has_flag: bool = False,
-        is_exact: bool = False,
-        lead: bytes = b"",
-        held: bytes = b"",
-    ) -> RowLine:
-        """Add a value after its lead."""
-        if kind == row_lines.ASSIGNED:
-            is_other = self._differs(self._columns[column].name)
-            self._is_changed |= is_other
-            if not is_other and not held:
-                return self
-            lead = lead if self._assigned else lead[len(b", ") :]
-            self._assigned += 1
-            if not is_other:
-                return self.text(lead + held)
-        return self.text(lead + self.literal(self._columns[column], is_second=is_second, is_exact=is_exact))
-
-    def _differs(self, name: str) -> bool:
-        before, after = self.row.before or {}, self.row.after or {}
-        return name not in before or name not in after or before[name] != after[name]
-
-    def image(self, *, is_second: bool) -> dict[str, Value]:
-        """The image that has a value."""
-        image = self.row.after if is_second or self.row.before is None else self.row.before
-        assert image is not None
-        return image
-
-    def literal(self, column: Column, *, is_second: bool, is_exact: bool) -> bytes:
-        """The text of a value."""
-        return self.style.text(self.image(is_second=is_second)[column.name], column)
+        return columns[row_lines.FIRST], columns[row_lines.SECOND], columns[row_lines.KIND]
 
 
 def _bytes(text: bytes) -> Bytes:

@@ -1,8 +1,8 @@
-"""Row changes as text, many at a time: the vectorized counterpart of `rows_of` and `row_object`."""
+"""Row changes as text, many at a time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import NamedTuple, Protocol, Self, TypeVar
 
@@ -13,14 +13,13 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints, view_of
-from binlog_kaitai.log.event_rows import Row, row_objects, rows_of, to_json
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.threads import default_threads
 from binlog_kaitai.rows.column_cells import CellError, check_ends
-from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError
 from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
+from binlog_kaitai.rows.partial_updates import walk_rows
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.long_values import filled
 from binlog_kaitai.sources.source import Source, SourceLike
@@ -101,10 +100,6 @@ class RowChoice(Protocol):
         """Selected rows among those walked by the kernels; raises CellError for an invalid value."""
         ...
 
-    def of_rows(self, table: Table, rows: Sequence[Row]) -> Sequence[Row]:
-        """Selected rows among those from the event reader."""
-        ...
-
 
 class Failure(NamedTuple):
     """An event of `Images` (its number) whose rows cannot be decoded, and the error."""
@@ -176,33 +171,15 @@ def _table_objects(
         )
         return _objects(located, *images)
 
-    by_kernels, by_reader = partial(made_of_walked, page, table, make), partial(_by_reader, page, table)
-    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
+    return up_to_invalid(page, made_of_walked(page, table, make, events), failures)
 
 
-def by_kernels_or_reader(
-    page: RowsPage,
-    events: Ints,
-    failures: list[Failure],
-    by_kernels: Callable[[Ints], Iterator[_T]],
-    by_reader: Callable[[int], Iterable[_T]],
-) -> Iterator[_T]:
-    """Results for events of one table, up to an invalid one: by kernels if possible, else by the reader."""
-    for chosen, is_walked in page.images.divided(events):
-        while len(chosen):
-            index = int(chosen[0])
-            try:
-                if is_walked:
-                    yield from by_kernels(chosen)
-                    break
-            except MismatchError as mismatch:
-                index = mismatch.index
-            try:
-                yield from by_reader(index)
-            except BinlogError as error:
-                failures.append(Failure(index, page.event(index).locate(error)))
-                return
-            chosen = chosen[chosen > index]
+def up_to_invalid(page: RowsPage, results: Iterator[_T], failures: list[Failure]) -> Iterator[_T]:
+    """Results for events of one table, up to an invalid one, whose error the event reader gives."""
+    try:
+        yield from results
+    except MismatchError as mismatch:
+        failures.append(Failure(mismatch.index, page.refuse(mismatch.index, mismatch.reason)))
 
 
 def made_of_walked(
@@ -216,8 +193,8 @@ def made_of_walked(
 
     Raises `MismatchError`: that event, or one that contradicts its table map.
     """
-    for located in walk(page.images, events, len(table.schema.columns), _MAX_ROWS):
-        wrong = None
+    for located in walk_rows(page.images, events, table, _MAX_ROWS):
+        wrong: MismatchError | None = None
         if choice is not None:
             located, wrong = _chosen(choice, table, located)
         while len(located.events):
@@ -226,13 +203,16 @@ def made_of_walked(
                 break
             except CellError as error:
                 # Columns are made in turn, so another column may be invalid in an earlier event.
-                wrong, located = int(located.events[error.row]), located.before(error.row)
+                wrong = MismatchError(int(located.events[error.row]), error.error)
+                located = located.before(error.row)
         if wrong is not None:
-            raise MismatchError(wrong)
+            raise wrong
 
 
-def _chosen(choice: RowChoice, table: Table, located: LocatedRows) -> tuple[LocatedRows, int | None]:
-    """The selected rows, up to an event with a value that the choice cannot decode, and that event."""
+def _chosen(
+    choice: RowChoice, table: Table, located: LocatedRows
+) -> tuple[LocatedRows, MismatchError | None]:
+    """The selected rows, up to an event with a value that the choice cannot decode, and the error."""
     try:
         return choice.of_located(table, located), None
     except CellError:
@@ -241,29 +221,9 @@ def _chosen(choice: RowChoice, table: Table, located: LocatedRows) -> tuple[Loca
             begin, end = np.searchsorted(located.events, [index, index + 1]).tolist()
             try:
                 choice.of_located(table, located.part(begin, end))
-            except CellError:
-                return choice.of_located(table, located.part(0, begin)), index
+            except CellError as error:
+                return choice.of_located(table, located.part(0, begin)), MismatchError(index, error.error)
         raise
-
-
-def _by_reader(page: RowsPage, table: Table, index: int) -> Iterator[Objects]:
-    rows = list(row_objects(page.event(index), table.schema))
-    if not rows:
-        return
-
-    def texts(key: str) -> pa.StringArray:
-        values = [row[key] for row in rows]
-        made = [None if one is None else plain(to_json(one)) for one in values]
-        try:
-            check_ends(np.cumsum([0 if one is None else len(one.encode()) for one in made]))
-        except CellError as error:
-            raise error.error from None
-        return pa.array(made, pa.string())
-
-    events = np.full(len(rows), index, dtype=np.int64)
-    numbers = np.array([row["row"] for row in rows], dtype=np.int64)
-    changes = np.array([CHANGE_NAMES.index(row["change"]) for row in rows], dtype=np.int32)
-    yield Objects(events, numbers, changes, texts("before"), texts("after"))
 
 
 def _objects(located: LocatedRows, before: RowLines | None = None, after: RowLines | None = None) -> Objects:
@@ -349,11 +309,5 @@ def _table_lines(
     form: Form,
     choice: RowChoice | None,
 ) -> Iterator[RowLines]:
-    writer = form.writer(page, table, events)
-
-    def by_reader(index: int) -> Iterator[RowLines]:
-        rows = list(rows_of(page.event(index), table.schema))
-        yield writer.read(index, rows if choice is None else choice.of_rows(table, rows))
-
-    by_kernels = partial(made_of_walked, page, table, writer.lines, choice=choice)
-    return by_kernels_or_reader(page, events, failures, by_kernels, by_reader)
+    lines = form.writer(page, table, events).lines
+    return up_to_invalid(page, made_of_walked(page, table, lines, events, choice), failures)

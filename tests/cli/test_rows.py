@@ -13,7 +13,6 @@ import pytest
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.render.row_listing import Fields, first_records, last_records
-from binlog_kaitai.rows.row_images import Images
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 
@@ -244,14 +243,3 @@ def test_options_of_rows_that_contradict_each_other(options: list[str], words: s
     done = run("rows", *options, MIXED.logs[0])
     assert (done.returncode, done.stdout) == (2, "")
     assert words in done.stderr
-
-
-@pytest.mark.parametrize("form", ["json", "csv", "debezium"])
-@pytest.mark.parametrize("name", ["types_metadata", "types_minimal", "json_values", "workload"])
-def test_kernels_and_reader_write_the_same(
-    name: str, form: str, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command = "rows", "--format", form, "--show", "thread,statement", case("mysql-9.7", name).logs[0]
-    by_kernels = run(*command)
-    monkeypatch.setattr(Images, "divided", lambda images, events: iter([(events, False)]))
-    assert run(*command).stdout == by_kernels.stdout != ""

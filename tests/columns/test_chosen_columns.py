@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.rows.image_walk import MismatchError
-from binlog_kaitai.views import change_batches
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, EventColumn
 from tests.corpus_files import case
 
@@ -60,20 +57,6 @@ def test_a_condition_takes_what_arrow_takes(log: Path, table: str | None) -> Non
         assert found.to_pylist() == everything.filter(condition).to_pylist()
         some = bk.read_changes(log, table=table, columns=["_position"], where=condition).read_all()
         assert some.to_pylist() == found.select(["_position"]).to_pylist()
-
-
-def test_rows_that_the_reader_makes_are_chosen_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    log = case("mysql-9.7", "types_minimal").logs[0]
-    condition = pc.field("e") == "b"
-    arguments: dict[str, Any] = {"table": "t.misc", "columns": ["e", "_row", "b7"], "where": condition}
-    expected = bk.read_changes(log, **arguments).read_all().to_pylist()
-
-    def refuse(images: Any, events: Any, *_: Any) -> Iterator[Any]:
-        raise MismatchError(int(events[0]))
-
-    monkeypatch.setattr(change_batches, "walk", refuse)
-    assert bk.read_changes(log, **arguments).read_all().to_pylist() == expected
-    assert expected
 
 
 def test_changes_of_all_tables() -> None:

@@ -18,8 +18,8 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.rows.image_walk import walk
 from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.partial_updates import walk_rows
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.charsets import escaped
 from binlog_kaitai.values.schema import Schema, is_mariadb
@@ -128,13 +128,10 @@ def test_rows_are_those_of_the_reader(path: Path) -> None:
 
 @pytest.mark.parametrize("log", logs(), ids=lambda log: log.id)
 def test_no_rows_of_an_undamaged_log_are_left_to_the_reader(log: LogFile) -> None:
-    """The reader decodes rows that kernels reject, so other tests would not notice."""
     for page in RowsPages(log.path, Filters()):
         for table, events in page.runs():
             assert isinstance(table, Table)
-            for chosen, is_walked in page.images.divided(events):
-                if is_walked:
-                    assert all(len(found) for found in walk(page.images, chosen, len(table.schema.columns)))
+            assert all(len(found) for found in walk_rows(page.images, events, table))
 
 
 @pytest.mark.parametrize("block_size", [300, 5000])

@@ -15,7 +15,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.log.event_rows import row_objects, to_json
+from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.render.output_text import iso_time
 from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.event_metadata import ORIGINS
@@ -28,6 +28,7 @@ from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case
 from tests.extent import sample
 from tests.grammar.row_bytes import table_map_bytes
+from tests.row_objects import row_objects
 
 FILES = all_files()
 

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import header_offset, parse_event
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.event_rows import has_rows, row_object, rows_of, schema_of, to_json
+from binlog_kaitai.log.event_rows import has_rows, rows_of, schema_of, to_json
 from tests import corpus_files
 from tests.extent import rounds
+from tests.row_objects import row_object
 
 CASES = (
     "mysql-9.7/types_metadata",

@@ -12,7 +12,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.log.event_rows import row_objects, rows_of, to_json
+from binlog_kaitai.log.event_rows import rows_of, to_json
 from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
@@ -21,6 +21,7 @@ from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
 from tests.grammar.row_bytes import table_map_bytes
+from tests.row_objects import row_objects
 
 _JSON = 245
 _NULL = b"\x04\x00"

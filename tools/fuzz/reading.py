@@ -20,7 +20,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.event_rows import Change, row_object, rows_of
+from binlog_kaitai.log.event_rows import Change, rows_of
 from binlog_kaitai.log.event_rows import to_json as row_json
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.rolled_back import RolledBack
@@ -31,6 +31,7 @@ from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.views.event_lines import write_json
 from binlog_kaitai.views.row_texts import write_rows
+from tests.row_objects import row_object
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 

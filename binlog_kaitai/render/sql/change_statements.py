@@ -13,9 +13,8 @@ Rules
 6. A statement that finds its row by all columns fails if there is no such row: values that a server changes
    when they are written would otherwise stay as they are, without an error.
 
-The kernel of `rows` writes the statements, from a program for each set of columns in the images. The rows of
-events that it leaves to the event reader are written by the same rules, one at a time. Values are literals by
-the rules of `binlog_kaitai.values.sql_text`.
+The kernel of `rows` writes the statements, from a program for each set of columns in the images. Values are
+literals by the rules of `binlog_kaitai.values.sql_text`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,6 @@ from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.sql_options import SqlOptions
@@ -62,12 +60,11 @@ from binlog_kaitai.values.sql_text import (
     literal,
 )
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import CHANGES, Form, change_of
+from binlog_kaitai.views.row_forms import CHANGES, Form, RowShape
 from binlog_kaitai.views.row_programs import (
     NO_LIMIT,
     Cell,
     Line,
-    RowLine,
     TableLines,
     ValueStyle,
     is_usual_set,
@@ -116,23 +113,10 @@ class ImagePair(NamedTuple):
     @classmethod
     def of_program(cls, program: ImageProgram, *, ends: bool) -> ImagePair:
         """Those of events with a program; with `ends`, updates are deletes."""
-        _, before, after = change_of(program)
+        _, before, after, _ = RowShape.of(program)
         return cls(
             None if before is None else Image(frozenset(before)),
             None if after is None or ends else Image(frozenset(after), before is not None),
-        )
-
-    @classmethod
-    def of_row(cls, row: Row, columns: Sequence[Column], *, ends: bool) -> ImagePair:
-        """Those of a row from the event reader."""
-
-        def present(names: Collection[str]) -> frozenset[int]:
-            return frozenset(column.index for column in columns if column.name in names)
-
-        has_before = row.before is not None
-        return cls(
-            None if row.before is None else Image(present(row.before)),
-            None if row.after is None or ends else Image(present({**row.after, **row.diffs}), has_before),
         )
 
 
@@ -209,6 +193,13 @@ class SqlStyle(ValueStyle):
             return double_sql(value).encode()
         return sql_form(value, column, self.server).encode()
 
+    def result_text(self, result: object, column: Column | None) -> bytes:
+        """See :class:`ValueStyle`; an expression if the document is not known."""
+        assert column is not None
+        if isinstance(result, JsonDiff):
+            return self.part(diff_sql(column, result))
+        return self.part(super().result_text(result, column))
+
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
         """See :class:`ValueStyle`."""
         column = cells.column
@@ -273,27 +264,13 @@ def diff_sql(column: Column, diff: JsonDiff) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-class SqlLine(RowLine):
-    """A statement for a row from the event reader."""
-
-    style: SqlStyle
-
-    def literal(self, column: Column, *, is_second: bool, is_exact: bool) -> bytes:
-        """See `RowLine`."""
-        image = self.image(is_second=is_second)
-        if column.name in image:
-            kind = kinds.EXACT_FLOAT if is_exact and column.kind == Kind.FLOAT else kinds.OTHER
-            text = self.style.text(image[column.name], column, kind)
-        else:
-            text = diff_sql(column, self.row.diffs[column.name])
-        return self.style.part(text)
-
-
 class ChangeStatements(Form):
     """The form of the statements for one table, as it was or fitted to its current definition.
 
     `ends`: updates end the period of a row; the statement deletes it.
     """
+
+    takes_unknown = True
 
     def __init__(
         self,
@@ -338,23 +315,13 @@ class ChangeStatements(Form):
 
     def refusal(self, program: ImageProgram) -> tuple[str, str]:
         """The change of rows with a program, and why it cannot be written."""
-        change = CHANGES[DELETE] if self._ends else change_of(program)[0].decode()
+        change = CHANGES[DELETE] if self._ends else RowShape.of(program).change.decode()
         line = Line(TableLines(self._table, self.style, self.describe), self.text_count)
         try:
             self._write(line, ImagePair.of_program(program, ends=self._ends))
         except RefusedError as refused:
             return change, str(refused)
         raise AssertionError("the statements can be written")
-
-    def of_row(self, row: Row) -> tuple[bytes, bytes]:
-        """The statement for a row from the event reader, and its head.
-
-        Raises `RefusedError`: its images lack required columns.
-        """
-        columns = self._table.schema.columns
-        line, images = SqlLine(row, columns, self.style), ImagePair.of_row(row, columns, ends=self._ends)
-        self._write(line, images)
-        return line.statement, self._head(images)
 
     def head_of(self, program: ImageProgram) -> bytes:
         """The beginning of the statements that can be merged if it is the same; else empty."""
@@ -364,7 +331,7 @@ class ChangeStatements(Form):
         before, after = reversed(images) if self._undo else images
         return self._insertion(after) if before is None and after is not None and self._is_plain else b""
 
-    def _write(self, line: Line | RowLine, images: ImagePair) -> None:
+    def _write(self, line: Line, images: ImagePair) -> None:
         if invalid := [name for name in self._names if not is_utf8(name)]:
             raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         if not self._is_plain:
@@ -389,7 +356,7 @@ class ChangeStatements(Form):
         names = b", ".join(self._name_of(column) for column in self._columns if column.index in image.columns)
         return b"%s INTO %s (%s) VALUES " % (self._insertion_words, self._name, names)
 
-    def _insert(self, line: Line | RowLine, image: Image) -> None:
+    def _insert(self, line: Line, image: Image) -> None:
         present = [column for column in self._columns if column.index in image.columns]
         if self._undo or [column.name for column in self._columns[:1]] == [_OF_SEQUENCE]:
             self._refuse_without(image)
@@ -402,7 +369,7 @@ class ChangeStatements(Form):
     def _name_of(self, column: Column) -> bytes:
         return _name(self._now[column.index].name)
 
-    def _delete(self, line: Line | RowLine, images: ImagePair, image: Image) -> bool:
+    def _delete(self, line: Line, images: ImagePair, image: Image) -> bool:
         """Returns whether the statement fails if there is no such row, like the others."""
         if self._undo and not self._has_key(image):
             # The image of an insert need not identify the row.
@@ -410,7 +377,7 @@ class ChangeStatements(Form):
         line.text(self.style.part(b"DELETE FROM %s" % self._name))
         return self._where(line, images, image)
 
-    def _update(self, line: Line | RowLine, images: ImagePair, current: Image, wanted: Image) -> bool:
+    def _update(self, line: Line, images: ImagePair, current: Image, wanted: Image) -> bool:
         present = [column for column in self._columns if column.index in _there(images.after).columns]
         if missing := [column.name for column in present if column.index not in wanted.columns]:
             raise RefusedError(f"the before image lacks {_list(missing)}")
@@ -436,7 +403,7 @@ class ChangeStatements(Form):
             any(column.index in image.columns for image in images) for column in self._key
         )
 
-    def _where(self, line: Line | RowLine, images: ImagePair, image: Image) -> bool:
+    def _where(self, line: Line, images: ImagePair, image: Image) -> bool:
         """Write the condition that finds the current row; returns whether that is by key."""
         other = image if images.before is None else images.before
         is_by_key = self._has_key(image, other)

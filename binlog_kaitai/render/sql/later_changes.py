@@ -19,11 +19,12 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import digest_ranges
 from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.render.sql.row_changes import ChangeGroup, WalkedSide, walked_groups
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, walked_groups
 from binlog_kaitai.render.sql.script_lines import place, plain
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.partial_updates import with_results
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column
 
@@ -117,9 +118,9 @@ def _selected(table: Table, located: LocatedRows, is_chosen: Bools, select: Sele
     """Which rows are selected, among those of chosen events."""
     rows = np.flatnonzero(is_chosen)
     is_selected = np.zeros(len(is_chosen), dtype=np.bool_)
-    for group, _ in select(table, walked_groups(table, located.select(rows))):
+    for group, _ in select(table, walked_groups(table, with_results(table, located.select(rows)))):
         for side in (group.before, group.after):
-            if isinstance(side, WalkedSide):
+            if side is not None:
                 is_selected[rows[side.rows]] = True
     return is_selected
 

@@ -11,15 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.sql.altered_tables import FittedTable
-from binlog_kaitai.render.sql.change_statements import CHECK_ALL, ChangeStatements, RefusedError
+from binlog_kaitai.render.sql.change_statements import CHECK_ALL, ChangeStatements
 from binlog_kaitai.render.sql.row_changes import (
     ChangeGroup,
-    WalkedSide,
-    read_groups,
     row_end,
     walked_groups,
     without_history,
@@ -36,8 +33,9 @@ from binlog_kaitai.render.sql.script_lines import (
 from binlog_kaitai.render.sql.side_effects import SideEffects
 from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows, MismatchError, walk
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows, MismatchError
 from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.partial_updates import walk_rows
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
@@ -45,7 +43,7 @@ from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
 from binlog_kaitai.views.row_forms import CHANGES, LineWriter, RowLines, unnamed
-from binlog_kaitai.views.row_texts import Failure, by_kernels_or_reader, table_by_table
+from binlog_kaitai.views.row_texts import Failure, table_by_table, up_to_invalid
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14
@@ -136,21 +134,13 @@ class RowStatements:
         self, page: RowsPage, table: Table, events: Ints, failures: list[Failure]
     ) -> Iterator[ScriptLines]:
         """The lines of one table; stops at an invalid event."""
-
-        def by_reader(index: int) -> Iterator[ScriptLines]:
-            rows = list(rows_of(page.event(index), table.schema))
-            for group, ends in self.selected(table, read_groups(rows, index)):
-                yield self._joined(page, table, _read(rows, group, self._form(page, table, index, ends)))
-
-        return by_kernels_or_reader(
-            page, events, failures, lambda chosen: self._walked(page, table, chosen), by_reader
-        )
+        return up_to_invalid(page, self._walked(page, table, events), failures)
 
     def _walked(self, page: RowsPage, table: Table, chosen: Ints) -> Iterator[ScriptLines]:
         max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
 
         def walked() -> Generator[LocatedRows, None, None]:
-            yield from walk(page.images, chosen, len(table.schema.columns), max_rows)
+            yield from walk_rows(page.images, chosen, table, max_rows)
 
         statements = partial(self._written, page, table, chosen)
         is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
@@ -182,7 +172,7 @@ class RowStatements:
             # The row number is relative to a part, so each event is tried separately.
             events = distinct_values(rows.events).tolist()
             if len(events) == 1:
-                raise MismatchError(events[0]) from error
+                raise MismatchError(events[0], error.error) from error
             for index in events:
                 begin, end = np.searchsorted(rows.events, [index, index + 1]).tolist()
                 yield from self._written(page, table, chosen, rows.part(begin, end))
@@ -195,7 +185,7 @@ class RowStatements:
             yield rows, False
             return
         for group, ends in self.selected(table, walked_groups(table, rows)):
-            sides = [side.rows for side in (group.before, group.after) if isinstance(side, WalkedSide)]
+            sides = [side.rows for side in (group.before, group.after) if side is not None]
             yield rows.select(np.sort(np.concatenate(sides))), ends
 
     def selected(self, table: Table, groups: Iterable[ChangeGroup]) -> Iterator[tuple[ChangeGroup, bool]]:
@@ -335,25 +325,6 @@ def _walked_statements(
         first, head_of = distinct(program_of[lines.events])
         heads = [form.head_of(program(event)) for event in lines.events[first].tolist()]
     return _Statements(lines, heads, head_of, refusals)
-
-
-def _read(rows: Sequence[Row], group: ChangeGroup, form: ChangeStatements) -> _Statements:
-    """The statements for rows of one event, whose images have the same columns."""
-    numbers = set(group.numbers.tolist())
-    head, texts, refusals = b"", list[bytes](), list[_Refusal]()
-    try:
-        for row in rows:
-            if row.index in numbers:
-                text, head = form.of_row(row)
-                texts.append(text)
-    except RefusedError as refused:
-        refusals = [_Refusal(int(group.events[0]), group.change.value, str(refused), len(group))]
-    count = len(texts)
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    data = np.frombuffer(b"".join(texts), dtype=np.uint8)
-    lines = RowLines(group.events[:count], group.numbers[:count], data, ends)
-    changes = frozenset((group.change.value, *(("key",) if group.change is Change.UPDATE else ())))
-    return _Statements(lines, [head], np.zeros(count, dtype=np.int64), refusals, changes)
 
 
 def _limits(page: RowsPage) -> list[int]:

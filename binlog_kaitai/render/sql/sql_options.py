@@ -10,9 +10,9 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bools
-from binlog_kaitai.log.event_rows import Change, Row
+from binlog_kaitai.log.event_rows import Change
 from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
-from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, WalkedSide, read_groups, walked_groups
+from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, walked_groups
 from binlog_kaitai.render.sql.where import WhereCondition, parse_where
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
@@ -106,15 +106,9 @@ class CriteriaChoice:
         for group in walked_groups(table, located):
             group = self.of_group(table, group)
             for side in (group.before, group.after):
-                if isinstance(side, WalkedSide):
+                if side is not None:
                     is_wanted[side.rows] = True
         return located if is_wanted.all() else located.select(np.flatnonzero(is_wanted))
-
-    def of_rows(self, table: Table, rows: Sequence[Row]) -> list[Row]:
-        """See `row_texts.RowChoice`."""
-        groups = [self.of_group(table, group) for group in read_groups(rows, 0)]
-        wanted = {number for group in groups for number in group.numbers.tolist()}
-        return [row for row in rows if row.index in wanted]
 
     def check(self) -> None:
         """Reject columns that no table had.
@@ -138,7 +132,7 @@ class CriteriaChoice:
     ) -> Bools:
         """Which of some images match; a comparison with a column that they lack is neither true nor false."""
         present = {name: columns[name] for name in where.columns if side.has(columns[name])}
-        values = {name: side.values(one) for name, one in present.items() if not side.is_diff(one)}
+        values = {name: side.values(one) for name, one in present.items() if not side.is_unknown(one)}
         doubts = list[tuple[Comparison, pa.BooleanArray]]()
 
         def evaluate(comparison: Comparison) -> pa.BooleanArray:
