@@ -30,6 +30,7 @@ from binlog_kaitai.rows.text import (
     printed_values,
     row_line_kernel,
 )
+from binlog_kaitai.values.column_kinds import Kind
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.extent import rounds, sample
@@ -132,17 +133,18 @@ def _check(data: bytes, expected: bytes, *, is_double: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("put", "value", "text"),
+    ("kind", "value", "text"),
     [
-        (printed_values.put_datetime.plain, ("ffffc00000", 0), b"'10082-05-00 00:00:00'"),
-        (printed_values.put_datetime.plain, ("8000000000989680", 6), b"'0000-00-00 00:00:00.100000'"),
-        (printed_values.put_timestamp.plain, ("00000001ffff", 4), b"1.6553"),
+        (Kind.DATETIME, ("ffffc00000", 0), b"10082-05-00 00:00:00"),
+        (Kind.DATETIME, ("8000000000989680", 6), b"0000-00-00 00:00:00.100000"),
+        (Kind.TIMESTAMP, ("00000001ffff", 4), b"1.6553"),
     ],
 )
-def test_damaged_times_have_all_their_digits(put: Any, value: tuple[str, int], text: bytes) -> None:
+def test_damaged_times_have_all_their_digits(kind: Kind, value: tuple[str, int], text: bytes) -> None:
     data, digits = value
     out = np.zeros(64, dtype=np.uint8)
-    end = put(np.frombuffer(bytes.fromhex(data), dtype=np.uint8), 0, digits, out, 0)
+    raw = np.frombuffer(bytes.fromhex(data), dtype=np.uint8)
+    end = listed_values.put_moment.plain(True, raw, 0, kind.value, digits, out, 0)
     assert bytes(out[:end]) == text
 
 

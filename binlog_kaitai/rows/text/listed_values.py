@@ -31,23 +31,16 @@ from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, unquote,
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.rows.text.json_kernels import put_document
-from binlog_kaitai.rows.text.moment_texts import put_date, put_micros
+from binlog_kaitai.rows.text.moment_texts import put_date, put_hours, put_micros
 from binlog_kaitai.rows.text.printed_values import (
     integers,
     put_bits,
     put_calendar,
-    put_clock,
-    put_datetime,
-    put_day,
     put_decimal,
     put_escaped,
     put_floating,
     put_integer,
-    put_old_datetime,
-    put_old_time,
     put_signed,
-    put_time,
-    put_timestamp,
     put_unsigned,
     spread_escaped,
 )
@@ -331,48 +324,56 @@ def put_members(
 
 
 @kernel
-def put_moment(data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end: int) -> int:
-    """Write a date or time of any kind, without quotes."""
+def put_moment(
+    is_client: bool, data: Bytes, offset: int, kind: int, digits: int, out: Bytes, end: int
+) -> Any:
+    """Write a date or time of any kind, without quotes.
+
+    `is_client`: the clients print invalid ones, too, and a TIMESTAMP in seconds.
+    """
     microsecond = np.int64(0)
     if kind in (OLD_TIMESTAMP, TIMESTAMP):
         if kind == OLD_TIMESTAMP:
             seconds = old_timestamp(data, offset)
         else:
             seconds, microsecond = timestamp(data, offset, digits)
-        if seconds == 0:
-            end = put_calendar(0, 0, 0, 45, out, end)
+        if is_client:
+            end = put_number(seconds, out, end)
         else:
-            end = put_date(seconds // 86400, out, end)
-        out[end] = 32
-        end = put_clock(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, end + 1)
+            end = put_date(seconds // 86400, out, end) if seconds else put_calendar(0, 0, 0, 45, out, end)
+            out[end] = 32
+            end = put_hours(seconds // 3600 % 24, seconds // 60 % 60, seconds % 60, out, end + 1)
     elif kind in (OLD_TIME, TIME):
         has_spare_bit = False
         if kind == OLD_TIME:
             is_negative, hour, minute, second = old_time(data, offset)
         else:
             has_spare_bit, is_negative, hour, minute, second, microsecond = time(data, offset, digits)
-        if has_spare_bit or minute > 59 or second > 59:
+        if not is_client and (has_spare_bit or hour > 999 or minute > 59 or second > 59):
             return LEFT
         if is_negative:
             out[end] = 45
             end += 1
-        end = put_clock(hour, minute, second, out, end)
+        end = put_hours(hour, minute, second, out, end)
     elif kind == DATE:
         years, month, day = date(data, offset)
-        return put_calendar(years, month, day, 45, out, end) if years <= 9999 else LEFT
+        if not is_client and years > 9999:
+            return LEFT
+        return put_calendar(years, month, day, 58 if is_client else 45, out, end)
     else:
         is_positive = True
         if kind == OLD_DATETIME:
             years, month, day, hour, minute, second = old_datetime(data, offset)
         else:
             is_positive, years, month, day, hour, minute, second, microsecond = datetime(data, offset, digits)
-        if not is_positive or not 0 <= years <= 9999:
+        if years < 0 or (not is_client and (not is_positive or years > 9999)):
             return LEFT
         end = put_calendar(years, month, day, 45, out, end)
         out[end] = 32
-        end = put_clock(hour, minute, second, out, end + 1)
-    if end < 0:
-        return LEFT
+        end = put_hours(hour, minute, second, out, end + 1)
+    # Of a second or more, which only damaged values hold, the clients print the first digits.
+    while is_client and microsecond >= 1_000_000:
+        microsecond //= 10
     end = put_micros(microsecond, digits, out, end)
     return end if end >= 0 else LEFT
 
@@ -510,20 +511,10 @@ def put_client(
         return put_decimal(data, offset, detail >> 8, detail & 255, out, end)
     if kind in (FLOAT, DOUBLE):
         return put_floating(data, offset, kind == DOUBLE, stack, out, end)
-    if kind == DATE:
-        return put_day(data, offset, out, end)
-    if kind == DATETIME:
-        return put_datetime(data, offset, detail, out, end)
-    if kind == TIME:
-        return put_time(data, offset, detail, out, end)
-    if kind == TIMESTAMP:
-        return put_timestamp(data, offset, detail, out, end)
-    if kind == OLD_DATETIME:
-        return put_old_datetime(data, offset, out, end)
-    if kind == OLD_TIME:
-        return put_old_time(data, offset, out, end)
-    if kind == OLD_TIMESTAMP:
-        return put_number(old_timestamp(data, offset), out, end)
+    if DATE <= kind <= OLD_TIME:
+        quotes = 0 if kind in (TIMESTAMP, OLD_TIMESTAMP) else 1
+        end = put_moment(True, data, offset, kind, detail, out, put_marks(quotes, out, end))
+        return put_marks(quotes, out, end) if end >= 0 else LEFT
     if kind == YEAR:
         # The clients print the year 0 as 1900.
         years, _ = year(data, offset)
@@ -582,7 +573,7 @@ def put_sql(
             return put_digits(data, offset, offset + length, 0, quotes, out, end)
         return put_literal(data, offset, offset + length, introducer, quotes, out, end)
     if DATE <= kind <= OLD_TIME:
-        end = put_moment(data, offset, kind, detail, out, put_marks(quotes, out, end))
+        end = put_moment(False, data, offset, kind, detail, out, put_marks(quotes, out, end))
         return put_marks(quotes, out, end) if end >= 0 else LEFT
     if kind == DECIMAL:
         return put_decimal(data, offset, detail >> 8, detail & 255, out, end)
@@ -640,7 +631,7 @@ def put_cell(
         if kind == DECIMAL:
             end = put_decimal(data, offset, detail >> 8, detail & 255, out, end)
         else:
-            end = put_moment(data, offset, kind, detail, out, end)
+            end = put_moment(False, data, offset, kind, detail, out, end)
         return put_quote(quotes, out, end) if end >= 0 else LEFT
     if kind == DOUBLE:
         return put_shortest(int_8(data, offset), REPR_LEAST, REPR_MOST, out, end)

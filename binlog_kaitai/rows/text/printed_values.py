@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import (
-    date,
-    datetime,
     decimal_groups,
     decimal_sign,
     digit_group,
@@ -23,14 +21,10 @@ from binlog_kaitai.log.decoders import (
     int_3,
     int_4,
     int_8,
-    old_datetime,
-    old_time,
-    time,
-    timestamp,
 )
 from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
 from binlog_kaitai.rows.text.float_texts import LEFT, put_general
-from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_micros, put_two
+from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255
@@ -266,112 +260,9 @@ def put_calendar(year: int, month: int, day: int, between: int, out: Bytes, offs
 
 
 @kernel
-def put_day(data: Bytes, start: int, out: Bytes, offset: int) -> int:
-    """Write a DATE."""
-    year, month, day = date(data, start)
-    out[offset] = 39
-    offset = put_calendar(year, month, day, 58, out, offset + 1)
-    out[offset] = 39
-    return offset + 1
-
-
-@kernel
 def put_clock(hour: int, minute: int, second: int, out: Bytes, offset: int) -> int:
     """Write hours, minutes and seconds; -1 for hours of four digits."""
     return put_hours(hour, minute, second, out, offset) if hour < 1000 else -1
-
-
-@kernel
-def put_fraction(microsecond: int, digits: int, out: Bytes, offset: int) -> Any:
-    """Write a fraction; of a second or more, which only damaged values hold, the first digits."""
-    while microsecond >= 1_000_000:
-        microsecond //= 10
-    return put_micros(microsecond, digits, out, offset)
-
-
-@kernel
-@inlined
-def put_quoted_datetime(
-    year: int,
-    month: int,
-    day: int,
-    hour: int,
-    minute: int,
-    second: int,
-    microsecond: int,
-    digits: int,
-    out: Bytes,
-    offset: int,
-) -> int:
-    """Write a date with time in quotes."""
-    out[offset] = 39
-    offset = put_calendar(year, month, day, 45, out, offset + 1)
-    out[offset] = 32
-    offset = put_hours(hour, minute, second, out, offset + 1)
-    offset = put_fraction(microsecond, digits, out, offset)
-    out[offset] = 39
-    return offset + 1
-
-
-@kernel
-def put_datetime(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
-    """Write a DATETIME in the format since 5.6.4."""
-    _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
-    return put_quoted_datetime(year, month, day, hour, minute, second, microsecond, digits, out, offset)
-
-
-@kernel
-def put_old_datetime(data: Bytes, start: int, out: Bytes, offset: int) -> int:
-    """Write a DATETIME in the format before 5.6.4; -1 for a number that no server writes."""
-    year, month, day, hour, minute, second = old_datetime(data, start)
-    if year < 0:
-        return -1
-    return put_quoted_datetime(year, month, day, hour, minute, second, 0, 0, out, offset)
-
-
-@kernel
-@inlined
-def put_quoted_time(
-    is_negative: bool,
-    hour: int,
-    minute: int,
-    second: int,
-    microsecond: int,
-    digits: int,
-    out: Bytes,
-    offset: int,
-) -> int:
-    """Write a time in quotes."""
-    out[offset] = 39
-    offset += 1
-    if is_negative:
-        out[offset] = 45
-        offset += 1
-    offset = put_hours(hour, minute, second, out, offset)
-    offset = put_fraction(microsecond, digits, out, offset)
-    out[offset] = 39
-    return offset + 1
-
-
-@kernel
-def put_time(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> int:
-    """Write a TIME in the format since 5.6.4."""
-    _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
-    return put_quoted_time(is_negative, hour, minute, second, microsecond, digits, out, offset)
-
-
-@kernel
-def put_old_time(data: Bytes, start: int, out: Bytes, offset: int) -> int:
-    """Write a TIME in the format before 5.6.4."""
-    is_negative, hour, minute, second = old_time(data, start)
-    return put_quoted_time(is_negative, hour, minute, second, 0, 0, out, offset)
-
-
-@kernel
-def put_timestamp(data: Bytes, start: int, digits: int, out: Bytes, offset: int) -> Any:
-    """Write a TIMESTAMP in the format since 5.6.4, in seconds."""
-    seconds, microsecond = timestamp(data, start, digits)
-    return put_fraction(microsecond, digits, out, put_number(seconds, out, offset))
 
 
 @kernel
