@@ -45,7 +45,7 @@ _INPUTS = ("servers", "dump", "mask_key_file")
 _OF_SOURCES = (
     "tables", "views", "state", "start", "batch_size", "split_size", "zero_dates", "ddl", "mode",
     "allow_loss", "spool", "snapshot", "snapshot_readers", "dump", "included", "excluded", "masks",
-    "mask_key_file", "renames",
+    "mask_key_file", "renames", "on_refusal",
 )  # fmt: skip
 
 
@@ -68,6 +68,12 @@ _OF_SOURCES = (
 @options.views
 @options.option("--format table_format", "Table format.", type=click.Choice(FORMATS), default="delta")
 @options.flag("--state", "Also keep the current contents of each table.")
+@options.option(
+    "--on-refusal",
+    "With --state: what a table whose contents are not known keeps: the rows from before, or none.",
+    type=click.Choice(("keep", "drop")),
+    default="keep",
+)
 @options.flag("--no-dates", "Do not partition the tables by date.")
 @options.option(
     "--start",
@@ -308,6 +314,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
         source,
         chosen.into == "one",
         chosen.storage_options,
+        chosen.on_refusal == "drop",
     )
 
 

@@ -111,6 +111,7 @@ class Update:
     `computed`: names of columns that the state does not have, in lower case.
     `batch`, `end`: the batch and the place up to which the table then has all changes.
     `source`: in a lake of several sources, the one whose rows these are.
+    `drops_refused`: leave no rows in the table if it is refused.
     """
 
     storage: Storage
@@ -124,6 +125,7 @@ class Update:
     batch: int
     end: Place
     source: str = ""
+    drops_refused: bool = False
 
     def __call__(self) -> Updated:
         tables = DeltaTables(self.storage, self.application)
@@ -134,7 +136,7 @@ class Update:
                 _describe(tables, self.name, note)
                 return Updated(self.name, note=note)
             except UsageError as error:
-                _describe(tables, self.name, f"{_OUTDATED}{error}")
+                _refuse(tables, self.name, str(error), self.batch, self.source, drops=self.drops_refused)
                 return Updated(self.name, str(error), getattr(error, "left", 0))
             except ConflictError as error:
                 conflict = error
@@ -236,10 +238,12 @@ _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
 class State:
     """Plans the updates of state tables, in the driver.
 
+    `drops_refused`: leave no rows in tables that are refused.
     `refused`: tables whose changes do not determine their contents now, with reasons.
     """
 
-    def __init__(self, lake: Lake) -> None:
+    def __init__(self, lake: Lake, *, drops_refused: bool = False) -> None:
+        self._drops_refused = drops_refused
         self.refused: dict[str, str] = {}
         self._lake = lake
         self._tables = lake.private
@@ -279,7 +283,8 @@ class State:
                 changes.lineage, table, name, None if has_xa else counts[f"changes/{name}"]
             )
             if reason:
-                _describe(self._tables, name, f"{_OUTDATED}{reason}")
+                source = self._lake.source
+                _refuse(self._tables, name, reason, plan.batch, source, drops=self._drops_refused)
                 refused.append(Updated(name, reason))
             else:
                 updates.append(self._update(changes, table, plan))
@@ -331,7 +336,8 @@ class State:
         self._ends[name] = end
         storage, source = self._lake.storage, self._lake.source
         facts = parts, begin, since, converted, computed
-        return Update(storage, plan.application, name, *facts, plan.batch, end, source)
+        batch, drops = plan.batch, self._drops_refused
+        return Update(storage, plan.application, name, *facts, batch, end, source, drops)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
@@ -345,6 +351,21 @@ def _describe(tables: DeltaTables, name: str, text: str) -> None:
             if (table := tables.open(f"{STATE}/{name}")) is not None:
                 table.describe(text, (_WITHOUT, _OUTDATED))
             return
+
+
+def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str, *, drops: bool) -> None:
+    """Mark a state table, if there is one, as outdated; `drops`: and remove the rows of the source."""
+    _describe(tables, name, f"{_OUTDATED}{reason}")
+    for _ in range(_ATTEMPTS if drops else 0):
+        with suppress(ConflictError):
+            table = tables.open(f"{STATE}/{name}")
+            if table is not None and _place_of(table) is not None:
+                columns = pa.schema([one for one in table.columns.items() if one[0] != SOURCE])
+                nothing = pa.RecordBatchReader.from_batches(columns, [])
+                tables.replace(f"{STATE}/{name}", table, nothing, batch, _NOWHERE._asdict(), None, source)
+            return
+    if drops:
+        raise SourceError("its rows cannot be removed: it changes all the time", file=f"{STATE}/{name}")
 
 
 def _affected(piece: Piece) -> Iterator[Key]:
@@ -362,8 +383,13 @@ def _place(offset: Offset | None) -> Place:
 
 
 def _place_of(table: DeltaTable) -> Place | None:
-    """The place up to which a state table has all changes; None if only other sources have it."""
-    return None if table.batch < 0 else Place(*map(table.number, Place._fields))
+    """The place up to which a state table has all changes; None if it has none of this pipeline's."""
+    place = None if table.batch < 0 else Place(*map(table.number, Place._fields))
+    return None if place == _NOWHERE else place
+
+
+#: The place of a table whose rows were removed.
+_NOWHERE = Place(-1, 0, 0)
 
 
 def _adds(rows: pa.Table) -> pa.ChunkedArray:

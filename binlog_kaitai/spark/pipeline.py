@@ -61,6 +61,7 @@ class Job:
     `dump`: a new lake begins with the rows of this dump.
     `keeps_state`: keep the contents of each table, too.
     `has_dates`: partition the tables by date.
+    `drops_refused`: leave no rows in tables whose contents are not known.
     `source`: with several sources: the name of this one.
     `is_shared`: other sources have the lake, too; rows have the name of theirs in the column `_source`.
     `storage_options`: credentials for the lake's store, see `lake.storage.read_options`.
@@ -81,6 +82,7 @@ class Job:
     source: str = ""
     is_shared: bool = False
     storage_options: Mapping[str, str] = field(default_factory=dict, repr=False)
+    drops_refused: bool = False
 
     @property
     def source_in_lake(self) -> str:
@@ -249,7 +251,7 @@ class Pipeline:
 
     def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> dict[str, str]:
         """Returns the tables that have no state, and why."""
-        self._state = self._state or State(self.lake)
+        self._state = self._state or State(self.lake, drops_refused=self.job.drops_refused)
         updates, results = self._state.updates(plan, pieces)
         if updates:
             packed = [zlib.compress(pickle.dumps(update), 1) for update in updates]

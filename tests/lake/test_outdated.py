@@ -67,6 +67,42 @@ def test_a_refused_state_is_said_wherever_someone_may_look(
     assert 'state_refused{table="s.t"}' not in metrics.read_text()
 
 
+@pytest.mark.parametrize("who", REFUSALS)
+@pytest.mark.parametrize("source", ["", "db1"])
+def test_a_refused_state_without_rows_until_its_contents_are_known(
+    who: str, source: str, tmp_path: Path
+) -> None:
+    lake = tmp_path / "lake"
+
+    def load(log: TableLog, **options: Any) -> list[dict[str, Any]]:
+        following = Following((str(log.write(tmp_path)),))
+        job = Job(following, str(lake), keeps_state=True, source=source, is_shared=bool(source), **options)
+        Pipeline(job).run(OneByOne())
+        columns = ["a", "b"]
+        rows = DeltaTable(lake / "state/s.t").to_pyarrow_table(columns=columns).to_pylist()
+        return sorted(rows, key=lambda row: int(row["a"]))
+
+    log = TableLog("ab", "a")
+    log.run("CREATE TABLE s.t (a TINYINT PRIMARY KEY, b SMALLINT)")
+    log.insert(1, 7)
+    log.insert(2, 7)
+    assert load(log) == [{"a": 1, "b": 7}, {"a": 2, "b": 7}]
+    log.run(REFUSALS[who])
+    log.insert(3, 7)
+    assert len(load(log)) == 2
+    log.insert(4, 7)
+    assert load(log, drops_refused=True) == []
+    if who == "task":  # rows from before the ALTER are gone
+        log.delete(1, 7)
+        log.delete(2, 7)
+        assert load(log, drops_refused=True) == [{"a": 3, "b": 7}, {"a": 4, "b": 7}]
+    log.run("TRUNCATE TABLE s.t")
+    log.insert(5, 7)
+    assert load(log, drops_refused=True) == [{"a": 5, "b": 7}]
+    log.insert(6, 7)
+    assert load(log) == [{"a": 5, "b": 7}, {"a": 6, "b": 7}]
+
+
 def test_a_run_that_leaves_a_refused_state_ends_with_3(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

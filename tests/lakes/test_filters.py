@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.lakes
 
 
+#: A query of Spark takes long.
+OF_SPARK = ("bigint", "dec38", "stamps", "texts", "ubigint")
+
+
 def by_duckdb(handle: DeltaTable, column: str, value: Any, kind: pa.DataType) -> int:
     import duckdb
 
@@ -57,13 +61,15 @@ def test_other_readers_find_all_rows_by_values_of_all_types(
         is_wanted = named.isNull() if value is None else named == wanted.cast(frame.schema[column].dataType)
         return int(frame.where(is_wanted).count())
 
-    readers: list[tuple[Reader, str]] = [(by_duckdb, "kvwx"), (by_polars, "kvwx"), (by_spark, "kx")]
+    readers: list[tuple[Reader, str]] = [(by_duckdb, "kvwx"), (by_polars, "kvwx")]
     for lake in folders:
         frames.clear()
         for name in TABLES:
             for folder in (f"changes/k.{name}", f"state/k.{name}"):
                 for reader, columns in readers:
                     assert not misses(lake, folder, reader, columns), reader
+                if name in OF_SPARK:
+                    assert not misses(lake, folder, by_spark, "k")
 
 
 def test_pyiceberg_finds_all_rows_by_values_of_all_types(tmp_path: Path) -> None:
