@@ -111,7 +111,10 @@ class Bodies:
                     check_body(event)
                 except BinlogError as error:
                     self.refused.append(row)
-                    yield event.locate(error)
+                    error = event.locate(error)
+                    # The stack and the causes hold what was parsed of the event.
+                    error.__cause__ = error.__context__ = None
+                    yield error.with_traceback(None)
             if count > _RARE:
                 self._left -= int(np.count_nonzero(wanted)) + _READ * (self._validator.reads - before)
 

@@ -31,7 +31,7 @@ from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.gaps import TO_THE_END, Gap, add_gap
+from binlog_kaitai.log.gaps import BYTES_PER_GAP, MOST_GAPS, TO_THE_END, Gap, add_gap
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import Limited
 
@@ -65,11 +65,11 @@ def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[lis
         rest = found  # a header alone does not prove its position
     else:
         found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
-        search = Search(stream)
+        search, finds = Search(stream), iter(range(MOST_GAPS + size // BYTES_PER_GAP))
         rest = [
             part
             for one in found
-            for part in _searched(stream, search, one, contexts.of(one.start), report.invalid)
+            for part in _searched(stream, search, one, contexts.of(one.start), report.invalid, finds)
         ]
     rest = [one._replace(start=max(one.start, head.end), stop=min(one.stop, size)) for one in rest]
     doubtful += _after_damage(stream, rest, head, contexts, has_gtids=bool(report.gtids))
@@ -166,15 +166,21 @@ def _joined(gaps: Iterable[Gap]) -> list[Gap]:
 
 
 def _searched(
-    stream: BinaryIO, search: Search, lost: Gap, context: Context, invalid: Container[int]
+    stream: BinaryIO,
+    search: Search,
+    lost: Gap,
+    context: Context,
+    invalid: Container[int],
+    finds: Iterator[int],
 ) -> Iterator[Gap]:
     """The lost ranges without the intact events in them.
 
     `invalid`: offsets of events that are not intact, although each one alone seems to be.
+    `finds`: an item for each time that events may be found in any gap; later ones are lost.
     """
     size = stream.seek(0, io.SEEK_END)
     start, at, shift = lost.start, lost.start + 1, None
-    while (begin := _find(search, at, lost.stop, context)) is not None:
+    while (begin := _find(search, at, lost.stop, context)) is not None and next(finds, None) is not None:
         end = begin
         for frame in _whole_events(stream, search, begin, min(lost.stop, size), context, invalid):
             end, shift = frame.end_position, _shift(frame)

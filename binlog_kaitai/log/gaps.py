@@ -4,7 +4,8 @@ Rules
 -----
 1. A gap begins at an event that cannot be complete: its header is impossible, the log ends inside it, or, if
    checksums are verified, its checksum is wrong.
-2. It ends at the next complete event (`resync`), where reading continues as if nothing were missing.
+2. It ends at the next complete event (`resync`), where reading continues as if nothing were missing. Where
+   damage is dense (`MOST_GAPS`), the rest of the log is one gap, whose error counts the gaps in it.
 3. Errors other than damage, such as encryption, end the log.
 """
 
@@ -38,6 +39,9 @@ from binlog_kaitai.log.span_reader import Limited
 
 #: End of a gap after which there is no complete event.
 TO_THE_END = 1 << 63
+
+#: Gaps after which a log is not read further: so many, and one more for each so many bytes. Each takes 2 ms.
+MOST_GAPS, BYTES_PER_GAP = 500, 1 << 16
 
 
 class Gap(NamedTuple):
@@ -103,7 +107,7 @@ class AroundDamage:
         self._known = deque(known)
         self._is_checked, self._enters_logs = is_checked, enters_logs
         self._leaves_pieces = leaves_pieces
-        self._is_over = False
+        self._is_over, self._gap_count = False, 0
         if context is None:
             self.reader = BlockReader.of_file(stream, name, **options)
         else:
@@ -152,6 +156,10 @@ class AroundDamage:
         if (is_cut or isinstance(error, DamagedError)) and self._stream.seekable():
             stop = self._search.after(start, reader.context)
         if stop is not None:
+            self._gap_count += 1
+            if self._gap_count > MOST_GAPS + start // BYTES_PER_GAP:
+                yield self._rest(start, reader.context)
+                return
             lie = FramingError("the event does not end at the position in its header", position=start)
             yield Gap(start, stop, error or lie)
             if self._enters_logs and self._is_start(stop - len(MAGIC)):
@@ -164,6 +172,13 @@ class AroundDamage:
             error = self._classify_end()
         if error is not None:
             yield Gap(start, TO_THE_END, error)
+
+    def _rest(self, start: int, context: Context) -> Gap:
+        """The rest of a log with too many gaps, as one."""
+        self._is_over = True
+        more = self._search.count_gaps(start, context.layout)
+        reason = f"not read further after damage in {self._gap_count - 1} places; {more} more follow"
+        return Gap(start, TO_THE_END, FramingError(reason, position=start))
 
     def _classify_end(self) -> BinlogError | None:
         """Determine how the log ended; returns the error for the bytes after its last complete event."""

@@ -247,6 +247,28 @@ class Search:
                 return end
         return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
 
+    def count_gaps(self, start: int, layout: Format) -> int:
+        """Number of places from `start` on where the next complete event does not follow directly.
+
+        Events are told by their headers and checksums alone, which takes a hundredth of the time of `event`.
+        """
+        self._look_again()
+        wanted = _Wanted(layout, has_own_positions=False, is_shifted=False)
+        length = header_length(layout.binlog_version)
+        end, count = start, 0
+        while start + length <= self._log.size:
+            window = self._log.part(start, start + _WINDOW + length - 1)
+            candidates = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
+            for begin in range(0, len(candidates), _MANY):
+                headers = self._candidates(window, candidates[begin : begin + _MANY], start, wanted)
+                headers = headers.part(self._is_whole(headers, layout))
+                for offset, after in zip(headers.offsets.tolist(), headers.ends.tolist(), strict=True):
+                    if offset >= end:
+                        count += offset > end
+                        end = after
+            start += max(len(window) - length + 1, 1)
+        return count + (end < self._log.size)
+
     def is_whole(self, offset: int, layout: Format) -> bool:
         """Whether a complete event of any type with a correct checksum begins at an offset."""
         self._look_again()

@@ -125,7 +125,8 @@ def _set_key(columns: Sequence[ColumnFacts], key: Sequence[int], before: Sequenc
     """Mark the columns of the primary key; returns it, or the one before if this names a missing column."""
     if any(index >= len(columns) for index in key):
         return before  # part of a key identifies no row
-    _set(columns, "is_primary_key", (column.index in key for column in columns))
+    of_key = frozenset(key)
+    _set(columns, "is_primary_key", (column.index in of_key for column in columns))
     return key
 
 

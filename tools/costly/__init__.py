@@ -1,0 +1,1 @@
+"""Small inputs that are costly to read, and what every command spends on them."""
