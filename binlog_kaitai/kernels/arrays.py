@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,12 @@ Crc32s = NDArray[np.uint32]
 
 #: One bool for each of something.
 Bools = NDArray[np.bool_]
+
+#: In the annotation of an argument of a kernel, or of a field of one: the kernel writes to the array.
+WRITTEN = "written"
+OutInts = Annotated[Ints, WRITTEN]
+OutBytes = Annotated[Bytes, WRITTEN]
+OutIndexes = Annotated[NDArray[np.int32], WRITTEN]
 
 #: Whatever its items are.
 Array = NDArray[Any]

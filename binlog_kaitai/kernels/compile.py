@@ -84,7 +84,8 @@ class Kernel(Generic[_Result]):
 def kernel(function: Callable[..., _Result]) -> Kernel[_Result]:
     """Make a kernel of a function that uses only arrays, numbers, kernels, and functions of its module.
 
-    A kernel called from Python needs a signature in `tools/kernels/signatures.py`.
+    A kernel called from Python is listed in `tools/kernels/signatures.py`. Arguments that belong together
+    form a named tuple of arrays.
     """
     return Kernel(function)
 
@@ -118,7 +119,7 @@ def _find(function: Callable[..., _Result]) -> Callable[..., _Result] | None:
     name, file = name_of(function), os.path.basename(path)
     row = loaded.rows.get(name)
     if row is None:
-        _complain(f"{file} has no kernel {name}", "declare its types in tools/kernels/signatures.py")
+        _complain(f"{file} has no kernel {name}", "list it in tools/kernels/signatures.py")
     elif row.fingerprint and row.fingerprint != fingerprint(function):
         _complain(f"{name} has changed since {file} was built", "run `make kernels`")
     else:
@@ -165,6 +166,8 @@ def _description(function: Callable[..., object]) -> str:
     code = function.__code__
     constants = [constant for constant in code.co_consts if constant != function.__doc__]
     names = [(name, _value_text(function.__globals__.get(name))) for name in code.co_names]
+    named = (function.__globals__.get(name) for name in function.__annotations__.values())
+    names += [("", " ".join(getattr(one, "_fields", ()))) for one in named]
     how = "inlined " if is_inlined(function) else ""
     return f"{how}{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
 

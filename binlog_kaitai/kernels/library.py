@@ -13,6 +13,7 @@ import os
 import struct
 from collections.abc import Callable
 from functools import cache
+from itertools import chain
 from typing import NamedTuple, TypeGuard
 
 import numpy as np
@@ -157,6 +158,8 @@ class MachineCode:
         self._known: set[tuple[object, ...]] = set()
 
     def __call__(self, *arguments: object) -> object:
+        if any(map(_is_group, arguments)):
+            arguments = tuple(chain.from_iterable(one if _is_group(one) else (one,) for one in arguments))
         types: list[object] = []
         values: list[object] = []
         for argument in arguments:
@@ -202,6 +205,11 @@ class MachineCode:
                     f"argument {number} of {self._row.name} is {reason}; it is compiled for {wanted}"
                     " (tools/kernels/signatures.py)"
                 )
+
+
+def _is_group(argument: object) -> TypeGuard[tuple[object, ...]]:
+    """Whether it is a named tuple of arrays, whose items machine code takes one by one."""
+    return isinstance(argument, tuple)
 
 
 def _is_scattered(argument: object) -> TypeGuard[Array]:

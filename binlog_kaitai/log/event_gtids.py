@@ -107,10 +107,6 @@ class Markers(NamedTuple):
         count = number_markers.run(block.types, _IS_MARKER, others, rows, latest)
         return cls(rows[:count], latest)
 
-    def spread(self, values: Array, before: int, events: Ints) -> Array:
-        """The value in force at each of some events; one per marker, and one before the first of them."""
-        return np.append(values, before)[self.latest[events]]
-
 
 class Gtids:
     """The GTIDs in force in a block: those of its markers, then that before the block.

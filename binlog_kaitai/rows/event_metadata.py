@@ -40,27 +40,28 @@ class CommitTimes:
     def __init__(self) -> None:
         self._last = -1
 
-    def of_markers(self, block: Block, markers: Markers) -> tuple[Ints, int]:
-        """Time of each marker, and the time before the first; -1 where no GTID event gives one.
+    def of_markers(self, block: Block, markers: Markers) -> Ints:
+        """Time of each marker, then the time before the first; -1 where no GTID event gives one.
 
         Times are microseconds since 1970-01-01 UTC, int64.
         """
-        times, before = np.full(len(markers.rows), -1, dtype=np.int64), self._last
+        times = np.full(len(markers.rows) + 1, -1, dtype=np.int64)
+        times[-1] = self._last
         for kind in block.kinds:
             if kind in GTID_TYPES:
                 rows = block.rows_of(kind)
                 times[markers.latest[rows]] = _times(block, kind, rows)
-        self._last = int(times[-1]) if len(times) else before
-        return times, before
+        self._last = int(times[len(markers.rows) - 1])
+        return times
 
 
-def each_time(block: Block, events: Ints, markers: Markers, times: Ints, before: int) -> Ints:
+def each_time(block: Block, events: Ints, markers: Markers, times: Ints) -> Ints:
     """Time of each of some events, from the markers or else from its own header."""
-    spread: Ints = markers.spread(times, before, events)
-    is_none = spread < 0
+    own: Ints = times[markers.latest[events]]
+    is_none = own < 0
     if is_none.any():
-        spread[is_none] = _own(block, events[is_none])
-    return spread
+        own[is_none] = _own(block, events[is_none])
+    return own
 
 
 def _own(block: Block, rows: Ints) -> Ints:

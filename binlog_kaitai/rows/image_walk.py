@@ -222,30 +222,6 @@ def after_image(
     return offset
 
 
-@kernel
-def spread(values: Ints, limits: Ints, out: Ints) -> None:
-    """Repeat each value from its limit to the next one; there is one more limit than values."""
-    for index in range(values.shape[0]):
-        value = values[index]
-        for offset in range(max(limits[index], 0), min(limits[index + 1], out.shape[0])):
-            out[np.uint64(offset)] = value
-
-
-@kernel
-def find_runs(numbers: Ints, limits: Ints) -> int:
-    """Compute the start of each run of equal numbers, and the end; returns the number of runs.
-
-    `limits` has one more element than `numbers`.
-    """
-    count = 0
-    for index in range(numbers.shape[0]):
-        if index == 0 or numbers[index] != numbers[index - 1]:
-            limits[count] = index
-            count += 1
-    limits[count] = numbers.shape[0]
-    return count
-
-
 #: Maximum number of rows and of values per batch.
 MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 

@@ -31,6 +31,7 @@ from binlog_kaitai.log.span_reader import blocks_of
 from binlog_kaitai.log.threads import in_order, prefetches_with, thread_count
 from binlog_kaitai.rows.event_filters import EventSelection, Unmatched
 from binlog_kaitai.rows.event_metadata import CommitTimes, Origins, each_time
+from binlog_kaitai.rows.places import PlacedEvents, Places
 from binlog_kaitai.rows.rolled_back_rows import LeftOut, PreparedTransactions
 from binlog_kaitai.rows.row_counts import BlockRowNumbers
 from binlog_kaitai.rows.row_images import Images
@@ -187,7 +188,7 @@ class RowsPage:
     chosen: NDArray[np.int64]
     pool: Pool
     gtids: Gtids
-    marker_times: tuple[Ints, int]
+    marker_times: Ints
     first_numbers: NDArray[np.int64]
     wanted: NDArray[np.bool_]
     limit: int
@@ -208,7 +209,13 @@ class RowsPage:
 
     def commit_times(self, events: Ints) -> Ints:
         """Commit times of events of the block, in microseconds since 1970-01-01 UTC, int64."""
-        return each_time(self.block, events, self.gtids.markers, *self.marker_times)
+        return each_time(self.block, events, self.gtids.markers, self.marker_times)
+
+    def places(self, of_rows: Ints) -> Places:
+        """Where row images are from, given the number of each one's event in `images`."""
+        block, latest = self.block, self.gtids.which
+        own = block.data, block.starts, block.positions
+        return Places.of(of_rows, PlacedEvents(self.images.rows, *own, latest, self.marker_times))
 
     def event(self, index: int) -> ParsedEvent:
         """An event of `images` as the event reader returns it."""

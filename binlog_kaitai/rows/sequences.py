@@ -18,7 +18,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, OutBytes, OutIndexes
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.sources.source import log_number, series_of
@@ -38,14 +38,11 @@ def era_of(names: Iterable[str]) -> int:
     return 0 if len(set(map(series_of, names))) < 2 else BY_COMMIT
 
 
-def sequences(
-    eras: Ints, file: str, positions: Ints, limits: Ints, numbers: Ints, is_given: Bools
-) -> pa.Array:
+def sequences(eras: Ints, file: str, positions: Ints, numbers: Ints, is_given: Bools) -> pa.Array:
     """The column for some row images of one log.
 
-    `eras`, `positions`: int64 arrays, for each run of images.
-    `limits`: int64 array, start of each run, and the end of the last one.
-    `numbers`: int64 array, the row of each image.
+    `eras`: int64 array, the era of each image, or of all.
+    `positions`, `numbers`: int64 arrays, position and row of each image.
     `is_given`: bool array, whether the image adds a row.
     """
     log = log_number(file)
@@ -54,8 +51,7 @@ def sequences(
     length = sum(len(str(number)) + 2 for number in (log, *longest)) + 1
     out = np.empty(len(numbers) * length + 4 * _ROOM + 1 + _AFTER, dtype=np.uint8)
     offsets = np.zeros(len(numbers) + 1, dtype=np.int32)
-    arrays = [np.ascontiguousarray(array, dtype=np.int64) for array in (positions, limits, numbers)]
-    put_sequences.run(eras, log, *arrays, is_given, out, offsets)
+    put_sequences.run(eras, log, positions, numbers, is_given, out, offsets)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out).slice(0, int(offsets[-1]))]
     return pa.Array.from_buffers(pa.string(), len(numbers), buffers, 0)
 
@@ -73,40 +69,42 @@ def put_sequences(
     eras: Ints,
     log: int,
     positions: Ints,
-    limits: Ints,
     numbers: Ints,
     is_given: Bools,
-    out: Bytes,
-    offsets: Array,
+    out: OutBytes,
+    offsets: OutIndexes,
 ) -> None:
     """Write the texts consecutively; stops where `out` may have too little room for the next one."""
     offset = 0
     offsets[0] = 0
-    begin, common, era = 0, 0, np.int64(-1)  # text of the last run, and its part shared by the era
-    for run in range(min(positions.shape[0], eras.shape[0], limits.shape[0] - 1)):
-        length = 0
-        for row in range(max(limits[run], 0), min(limits[run + 1], numbers.shape[0], is_given.shape[0])):
-            if offset + 4 * _ROOM + 1 + _AFTER > out.shape[0]:
-                return
-            if length:
-                copy(out, begin, length, out, offset)
-                offset += length
+    # What the last text begins with, by the era and the log, and by the position.
+    start, common, length = 0, 0, 0
+    era = position = np.int64(-1)
+    for row in range(min(positions.shape[0], numbers.shape[0], is_given.shape[0])):
+        if offset + 4 * _ROOM + 1 + _AFTER > out.shape[0]:
+            return
+        begin = offset
+        of_row = max(eras[row if eras.shape[0] > 1 else 0], 0)
+        if of_row == era and positions[row] == position:
+            copy(out, start, length, out, offset)
+            offset += length
+        else:
+            if of_row == era:
+                copy(out, start, common, out, offset)
+                offset += common
             else:
-                start = offset
-                if eras[run] == era:
-                    copy(out, begin, common, out, offset)
-                    offset += common
-                else:
-                    era = eras[run]
-                    offset = _put_counted(max(era, 0), out, offset)
-                    offset = _put_counted(log, out, offset)
-                    common = offset - start
-                offset = _put_counted(max(positions[run], 0), out, offset)
-                begin, length = start, offset - start
-            offset = _put_counted(max(numbers[row], 0), out, offset)
-            out[offset] = _ZERO + is_given[row]
-            offset += 1
-            offsets[row + 1] = offset
+                era = of_row
+                offset = _put_counted(era, out, offset)
+                offset = _put_counted(log, out, offset)
+                common = offset - begin
+            position = positions[row]
+            offset = _put_counted(max(position, 0), out, offset)
+            length = offset - begin
+        start = begin
+        offset = _put_counted(max(numbers[row], 0), out, offset)
+        out[offset] = _ZERO + is_given[row]
+        offset += 1
+        offsets[row + 1] = offset
 
 
 @kernel

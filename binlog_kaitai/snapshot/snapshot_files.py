@@ -197,7 +197,7 @@ class SnapshotFiles:
         own = own_columns(schema).items()
         self._keys[key] = [name for name, column in own if column.is_primary_key]
         numbers = np.arange(first, first + count, dtype=np.int64)
-        place, limits = np.array([self.position], dtype=np.int64), np.array([0, count], dtype=np.int64)
+        place = np.full(count, self.position, dtype=np.int64)
         no_file, is_last = np.zeros(1, np.int64), np.ones(count, np.bool_)
 
         def repeated(value: object, kind: pa.DataType) -> pa.Array:
@@ -212,5 +212,5 @@ class SnapshotFiles:
             "_gtid": one_name(None, count),
             "_server_id": repeated(self.server_id, pa.int64()),
             "_timestamp": repeated(self.time, TIME),
-            SEQUENCE: sequences(no_file, self.log, place, limits, numbers, is_last),
+            SEQUENCE: sequences(no_file, self.log, place, numbers, is_last),
         }

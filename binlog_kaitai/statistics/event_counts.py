@@ -226,11 +226,11 @@ class EventCounts:
         Clients can choose the timestamps in headers (SET TIMESTAMP), but not those of commits.
         """
         markers = Markers.of(block, self._boundaries)
-        times, before = self._commits.of_markers(block, markers)
-        if min(before, int(times.min(initial=0))) < 0:
+        times = self._commits.of_markers(block, markers)
+        if times.min() < 0:
             events = np.arange(len(block))
-            return each_time(block, events, markers, times, before) // _MICRO, events
-        return np.append(before, times) // _MICRO, markers.latest + 1
+            return each_time(block, events, markers, times) // _MICRO, events
+        return np.roll(times, 1) // _MICRO, markers.latest + 1
 
     def _find_inner(self, block: Block) -> Bools | None:
         """Which events are inside a compressed transaction, as they share the position of the one before; or

@@ -7,7 +7,6 @@ from contextlib import suppress
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import BinlogError, UsageError
@@ -23,28 +22,28 @@ from binlog_kaitai.rows.image_walk import (
     INSERT,
     LocatedRows,
     MismatchError,
-    find_runs,
-    spread,
 )
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.partial_updates import walk_rows, with_documents
+from binlog_kaitai.rows.places import Places
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.defaults import UnknownDefaultError, default_of
 from binlog_kaitai.values.representations import Value
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, TIME, own_columns
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, META_FIELDS, TIME, own_columns
 from binlog_kaitai.views.row_conditions import Where
 
 #: Change types of Delta's change data feed, in the order of the row kinds in `walk`.
 CHANGE_TYPES = pa.array(["insert", "update_preimage", "update_postimage", "delete"], pa.string())
-
-_SECOND = 1_000_000
 
 
 def change_types(changes: Bytes) -> pa.DictionaryArray:
     """The change types of row kinds."""
     codes = of_numbers(changes.astype(np.int32)) if changes.any() else repeated(0, len(changes), pa.int32())
     return pa.DictionaryArray.from_arrays(codes, CHANGE_TYPES, safe=False)
+
+
+_META = {field.name for field in META_FIELDS[1:]}
 
 
 def meta_columns(
@@ -54,42 +53,29 @@ def meta_columns(
 
     The arguments are each row's event, its number in the event, and whether its image adds a row.
     """
-    # The rows of an event are consecutive, so its values are repeated.
-    limits = np.empty(len(of_rows) + 1, dtype=np.int64)
-    limits = limits[: find_runs.run(of_rows, limits) + 1]
-    in_images = of_rows[limits[:-1]]
-    events = page.images.rows[in_images]
-
-    def over_rows(values: Ints, kind: pa.DataType | None = None) -> pa.Array:
-        if len(values) and (values == values[0]).all():
-            return repeated(int(values[0]), len(of_rows), kind or pa.int64())
-        values = np.ascontiguousarray(values, dtype=np.int64)
-        if len(values) == len(of_rows):
-            return of_numbers(values, kind)
-        out = np.empty(len(of_rows), dtype=np.int64)
-        spread.run(values, limits, out)
-        return of_numbers(out, kind)
-
-    def gtids() -> pa.Array:
-        codes, texts = _gtids(page, events)
-        return named(codes if len(codes) == len(of_rows) else np.repeat(codes, np.diff(limits)), texts)
-
-    def sequence() -> pa.Array:
-        eras = page.commit_times(events) if page.era == BY_COMMIT else np.full(len(events), page.era)
-        positions = page.block.positions[events]
-        return sequences(eras, page.block.file, positions, limits, page.numbered(of_rows, numbers), is_given)
-
+    wanted = [name for name in names if name in _META]
+    if not wanted:
+        return {}
+    places, numbered = page.places(of_rows), page.numbered(of_rows, numbers)
+    eras = places.commits if page.era == BY_COMMIT else np.array([page.era])
     columns: dict[str, Callable[[], pa.Array]] = {
-        "_commit_timestamp": lambda: over_rows(page.commit_times(events), TIME),
+        "_commit_timestamp": lambda: _numbers(places.commits, TIME),
         "_file": lambda: one_name(plain(page.block.file), len(of_rows)),
-        "_position": lambda: over_rows(page.block.positions[events]),
-        "_row": lambda: of_numbers(page.numbered(of_rows, numbers)),
-        "_gtid": gtids,
-        "_server_id": lambda: over_rows(page.headers.numbers("server_id")[in_images]),
-        "_timestamp": lambda: over_rows(page.headers.numbers("timestamp")[in_images] * _SECOND, TIME),
-        "_sequence": sequence,
+        "_position": lambda: _numbers(places.positions, pa.int64()),
+        "_row": lambda: of_numbers(numbered),
+        "_gtid": lambda: _gtids(page, places),
+        "_server_id": lambda: _numbers(places.servers, pa.int64()),
+        "_timestamp": lambda: _numbers(places.timestamps, TIME),
+        "_sequence": lambda: sequences(eras, page.block.file, places.positions, numbered, is_given),
     }
-    return {name: columns[name]() for name in names if name in columns}
+    return {name: columns[name]() for name in wanted}
+
+
+def _numbers(values: Ints, kind: pa.DataType) -> pa.Array:
+    """Numbers as a column, shared with other batches if all are the same."""
+    if len(values) and (values == values[0]).all():
+        return repeated(int(values[0]), len(values), kind)
+    return of_numbers(values, kind)
 
 
 def repeated(value: str | int, count: int, kind: pa.DataType) -> pa.Array:
@@ -114,14 +100,12 @@ def named(codes: Array, texts: pa.Array) -> pa.DictionaryArray:
     return pa.DictionaryArray.from_arrays(of_numbers(codes, valid=valid), texts, safe=False)
 
 
-def _gtids(page: RowsPage, events: Ints) -> tuple[NDArray[np.int32], pa.Array]:
-    """The distinct GTIDs of some events, in log order, and the index of each event's GTID, or -1."""
-    which = page.gtids.which.take(events)
-    is_new = np.diff(which, prepend=-2) != 0
-    distinct = which[is_new]
-    is_gtid = page.gtids.is_given.take(distinct)
-    codes = np.where(is_gtid, np.cumsum(is_gtid) - 1, -1).astype(np.int32)
-    return codes.take(np.cumsum(is_new) - 1), page.gtids.array(distinct[is_gtid])
+def _gtids(page: RowsPage, places: Places) -> pa.DictionaryArray:
+    """The distinct GTIDs in log order, and the index of each image's GTID."""
+    codes, is_gtid = places.gtids, page.gtids.is_given.take(places.choices)
+    if not is_gtid.all():
+        codes = np.where(is_gtid, np.cumsum(is_gtid) - 1, -1).astype(np.int32).take(codes)
+    return named(codes, page.gtids.array(places.choices[is_gtid]))
 
 
 def table_batches(

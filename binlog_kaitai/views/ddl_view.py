@@ -152,8 +152,8 @@ def _row(
     header, position = page.block.fixed_header(row), int(page.block.positions[row])
     commit = int(page.commit_times(np.array([row]))[0])
     era = commit if page.era == BY_COMMIT else page.era
-    eras, positions, limits, numbers = (np.array(change) for change in ([era], [position], [0, 1], [number]))
-    sequence = sequences(eras, page.block.file, positions, limits, numbers, np.ones(1, dtype=np.bool_))
+    eras, positions, numbers = np.array([[era], [position], [number]])
+    sequence = sequences(eras, page.block.file, positions, numbers, np.ones(1, dtype=np.bool_))
     return {
         "_commit_timestamp": commit,
         "_file": plain(page.block.file),

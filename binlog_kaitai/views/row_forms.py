@@ -16,7 +16,7 @@ from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows, find_runs, spread
+from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
@@ -387,12 +387,9 @@ class LineWriter:
 
     def _event_indexes(self, of_rows: Ints, updated: UpdatedColumns | None) -> Ints:
         """The index of each row's event in `events`; sets the number of its program."""
-        limits = np.empty(len(of_rows) + 1, dtype=np.int64)
-        limits = limits[: find_runs.run(of_rows, limits) + 1]
-        events = of_rows[limits[:-1]]
+        starts = np.flatnonzero(np.diff(of_rows, prepend=-1))
+        events = of_rows[starts]
         indexes = np.searchsorted(self._events, events)
-        which = np.empty(len(of_rows), dtype=np.int64)
-        spread.run(indexes, limits, which)
         programs, program_of = self._page.images.programs()
         used, own = distinct(program_of[events])
         chosen = [programs[program_of[events[one]]] for one in used.tolist()]
@@ -400,7 +397,7 @@ class LineWriter:
             chosen = [program and program.for_updates(*updated) for program in chosen]
         numbers = self._table_lines.numbers_of(chosen)
         self._numbers[indexes] = np.array(numbers, dtype=np.int64)[own]
-        return which
+        return np.repeat(indexes, np.diff(starts, append=len(of_rows)))
 
 
 _SHORT = JsonForm(SHORT_JSON)

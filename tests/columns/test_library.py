@@ -7,20 +7,22 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
 from binlog_kaitai.core.grammar import BODIES, LAYOUTS
 from binlog_kaitai.kernels import compile as compiling
+from binlog_kaitai.kernels.arrays import Bytes, Ints, OutInts
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import fingerprint, inlined, kernel, name_of
 from binlog_kaitai.kernels.library import LIBRARY, Library, MachineCode, argument_types, library
 from tests.corpus_files import case
 from tests.extent import sample
 from tools.bench.make_log import shape_of, write
-from tools.kernels.build import BuildError, build, find_kernel
+from tools.kernels.annotations import find_kernel, is_group, parameters, signature_of
+from tools.kernels.build import BuildError, build
 from tools.kernels.signatures import SIGNATURES
 from tools.kernels.targets import own_level
 
@@ -60,6 +62,17 @@ def sorted_out(values: Any) -> Any:
     return np.sort(values)[0]
 
 
+class Sums(NamedTuple):
+    data: Bytes
+    out: OutInts
+
+
+def add_up(sums: Sums, weights: Ints, factor: int) -> int:
+    for index in range(weights.shape[0]):
+        sums.out[index] = sums.data[index] * weights[index] * factor
+    return sums.out.shape[0]
+
+
 _SIGNATURES: dict[Callable[..., Any], str] = {
     total: "i8[] i8",
     total_of_bytes: "u1[] i8",
@@ -67,6 +80,7 @@ _SIGNATURES: dict[Callable[..., Any], str] = {
     of_many: "i8 b1 f8",
     divided: "i8 i8",
     at: "u1[] i8",
+    add_up: signature_of(add_up),
 }
 
 
@@ -93,6 +107,16 @@ def test_numbers_and_arrays_are_passed_and_returned(code: Any) -> None:
     room = np.zeros((2, 3), dtype=np.int16)
     assert code(fill)(room, 5) is None
     assert room.tolist() == [[5, 6, 7], [15, 16, 17]]
+
+
+def test_arguments_that_belong_together_are_a_named_tuple(code: Any) -> None:
+    assert signature_of(add_up) == "u1[] i8[]* i8[] i8"
+    sums = Sums(np.array([2, 3], dtype=np.uint8), np.zeros(2, dtype=np.int64))
+    assert code(add_up)(sums, np.array([5, 7]), -1) == 2
+    assert sums.out.tolist() == [-10, -21]
+    sums.out.flags.writeable = False
+    with pytest.raises(TypeError, match=r"argument 1 of .*add_up is a read-only array"):
+        code(add_up)(sums, np.array([5, 7]), -1)
 
 
 @pytest.mark.parametrize(
@@ -185,7 +209,8 @@ def test_there_is_machine_code_of_all_kernels_as_they_are() -> None:
     for name, row in found.rows.items():
         function = find_kernel(name)
         assert row.fingerprint == fingerprint(function)
-        assert len(argument_types(row.signature)) == function.__code__.co_argcount
+        arguments = [len(one._fields) if is_group(one) else 1 for one in parameters(function).values()]
+        assert len(argument_types(row.signature)) == sum(arguments)
         assert callable(found.kernel(name))
 
 

@@ -27,8 +27,8 @@ def texts_of(
     numbers: list[int], file: str = "binlog.000001", *, era: int = 0, position: int = 4
 ) -> list[Any]:
     count = len(numbers)
-    eras, positions, limits = np.full(1, era), np.full(1, position), np.array([0, count])
-    found = sequences(eras, file, positions, limits, np.array(numbers), np.ones(count, dtype=np.bool_))
+    eras, positions = np.full(1, era), np.full(count, position)
+    found = sequences(eras, file, positions, np.array(numbers), np.ones(count, dtype=np.bool_))
     return list(found.to_pylist())
 
 
@@ -52,12 +52,10 @@ def test_numbers_of_any_length_compare_as_numbers() -> None:
 
 
 def test_the_kernel_does_the_same_plain_and_compiled() -> None:
-    limits = np.array([0, 1, 3, 3, 7])
     arguments = (
-        np.array([5, 5, 6, 6]),
+        np.array([5, 5, 5, 6, 6, 6, 6]),
         12,
-        np.array([4, 100, 100, 1 << 40]),
-        limits,
+        np.array([4, 100, 100] + [1 << 40] * 4),
         np.array([0, 0, 12, 7, 8, 9, 10]),
         np.array([True, False] * 3 + [True]),
     )

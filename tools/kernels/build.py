@@ -6,22 +6,22 @@ Object files are cached in `build/kernels`, under a digest of everything they de
 from __future__ import annotations
 
 import hashlib
-import importlib
 import importlib.metadata
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from binlog_kaitai.kernels.compile import Kernel, called_by, fingerprint
+from binlog_kaitai.kernels.compile import called_by, fingerprint
 from binlog_kaitai.kernels.library import CHECKED, LIBRARY, REASON, KernelRow
+from tools.kernels.annotations import find_kernel
 from tools.kernels.linking import LinkError, compiler, link
 from tools.kernels.signatures import SIGNATURES
 from tools.kernels.targets import LEVELS, own_level, this_machine
@@ -49,13 +49,6 @@ class Task(NamedTuple):
     def result_path(self) -> Path:
         """The file with the types of a result."""
         return self.path.with_suffix(".result")
-
-
-def find_kernel(name: str) -> Callable[..., object]:
-    """The function of the kernel with this name."""
-    module, _, function = name.rpartition(".")
-    value = getattr(importlib.import_module(module), function)
-    return value.plain if isinstance(value, Kernel) else cast("Callable[..., object]", value)
 
 
 def build(

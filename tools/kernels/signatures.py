@@ -1,11 +1,14 @@
 """The argument types that kernels are compiled for.
 
-The table contains the kernels called from Python; others need no entry. An array is written as its dtype and
-``[]``, or ``[,]`` for two dimensions, with ``*`` if the kernel writes to it; a number is the dtype alone.
-Arrays are contiguous. Integers are `i8` unless the kernel needs another type.
+Listed are the kernels called from Python; others need no entry. The types of some are those of their
+annotations (`ANNOTATED`); those of the others are in a table. An array is written as its dtype and ``[]``, or
+``[,]`` for two dimensions, with ``*`` if the kernel writes to it; a number is the dtype alone. Arrays are
+contiguous. Integers are `i8` unless the kernel needs another type.
 """
 
 from __future__ import annotations
+
+from tools.kernels.annotations import find_kernel, signature_of
 
 _TABLE = {
     "binlog_grammar.walks": {
@@ -61,8 +64,6 @@ _TABLE = {
         "put_number": "i8 u1[]* i8",
     },
     "binlog_kaitai.rows.image_walk": {
-        "find_runs": "i8[] i8[]*",
-        "spread": "i8[] i8[] i8[]*",
         "walk_images": (
             "u1[] i8[] i8[] i8[] i8[] i8[,] i8[,] i8[,] i8[]* i8[,]* i8[]* i8[]* u1[]* i8[]* i8[]*"
         ),
@@ -73,9 +74,6 @@ _TABLE = {
     "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",
         "read_columns": "u1[] i8[] i8 i8[,] i8[] u1[]* u2[]* u4[]* u8[]* i4[]* i8[]* i8[,]*",
-    },
-    "binlog_kaitai.rows.sequences": {
-        "put_sequences": "i8[] i8 i8[] i8[] i8[] b1[] u1[]* i4[]*",
     },
     "binlog_kaitai.rows.string_kernels": {
         "copy_members": "u1[] i8[] i4[] i4[] u1[]*",
@@ -132,7 +130,10 @@ _TABLE = {
     },
 }
 
+#: Kernels whose annotations have all types.
+ANNOTATED = ("binlog_kaitai.rows.places.put_places", "binlog_kaitai.rows.sequences.put_sequences")
+
 #: Argument types of each kernel, by module and name.
 SIGNATURES = {
     f"{module}.{name}": types for module, kernels in _TABLE.items() for name, types in kernels.items()
-}
+} | {name: signature_of(find_kernel(name)) for name in ANNOTATED}

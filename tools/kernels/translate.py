@@ -19,6 +19,7 @@ from llvmlite import binding
 
 from binlog_kaitai.kernels.compile import called_by, is_inlined
 from binlog_kaitai.kernels.library import ArgumentType
+from tools.kernels.annotations import is_group, parameters
 from tools.kernels.targets import this_machine, triple_of
 
 #: Numba's own ways to call what it compiled, for which the entry stands.
@@ -88,7 +89,7 @@ class Translator:
             The kernel uses what only Numba has, or gives something that is no number.
         """
         kinds = tuple(kinds)
-        signature = tuple(_type(kind) for kind in kinds)
+        signature = _grouped(function, [_type(kind) for kind in kinds])
         compiled = self._dispatcher(function)
         compiled.compile(signature)
         made = compiled.overloads[signature]
@@ -138,6 +139,16 @@ def _type(kind: ArgumentType) -> Any:
     if not kind.ndim:
         return of_values
     return numba.types.Array(of_values, kind.ndim, "C", readonly=not kind.is_written)
+
+
+def _grouped(function: Callable[..., Any], types_: list[Any]) -> tuple[Any, ...]:
+    """The types of the arguments; those of the fields of a named tuple form one."""
+    grouped = []
+    for class_ in parameters(function).values():
+        count = len(class_._fields) if is_group(class_) else 1
+        own, types_ = types_[:count], types_[count:]
+        grouped.append(numba.types.NamedTuple(own, class_) if is_group(class_) else own[0])
+    return tuple(grouped)
 
 
 def _result(type_: Any) -> str:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from binlog_kaitai.kernels.library import argument_types
-from tools.kernels.build import find_kernel
+from tools.kernels.annotations import find_kernel
 from tools.kernels.translate import Translator
 
 
