@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--command", action="append", help="only these commands, or patterns")
     parser.add_argument("--keep", type=Path, help="folder for the inputs, which are not made again")
     parser.add_argument("--list", action="store_true", help="list inputs and commands")
-    parser.add_argument("--markdown", action="store_true", help="print the table of docs/security.md")
+    parser.add_argument("--markdown", action="store_true", help="print a table in Markdown, too")
     given = parser.parse_args()
     inputs = [name for name in INPUTS if any(fnmatch.fnmatch(name, one) for one in given.inputs)]
     patterns = given.command or ["*"]

@@ -13,12 +13,6 @@ from typing import NamedTuple
 #: Limits of a measured process: CPU seconds, and bytes of address space.
 MOST_SECONDS, MOST_SPACE = 12, 8 << 30
 
-_TYPED = """
-import sys, binlog_kaitai as bk
-from binlog_kaitai import read_rows
-for row in read_rows(sys.argv[1], is_unnamed_allowed=True): break
-"""
-
 #: By name: the words after `binlog-kaitai`, where FILE is the input and OUT a folder.
 COMMANDS: dict[str, tuple[str, ...]] = {
     "verify": ("verify", "FILE"),
