@@ -20,6 +20,7 @@ class Checkpoint:
     `file`: path of the log, as listed.
     `position`: offset in the log, in bytes; at its start, that of the first event.
     `log_id`: distinguishes this log from another one of the same name: the CRC32 of its first event.
+    `server_id`: the server that wrote the first event.
     `format_position`: offset of the format description in force, if that is not the first event.
     `gtids`: all GTIDs up to here, including those before the first log; for MariaDB, each server's up to its
     last.
@@ -34,6 +35,7 @@ class Checkpoint:
     file: str
     position: int = len(MAGIC)
     log_id: int = 0
+    server_id: int = 0
     format_position: int = len(MAGIC)
     gtids: str = ""
     skip: str = ""

@@ -26,6 +26,11 @@ from binlog_kaitai.sources.source import LOG_NAME, log_name, log_number, series_
 #: How often listing is retried if a log is removed meanwhile; the pause between attempts, in seconds.
 _TRIES, _PAUSE = 5, 0.1
 
+_RESET = (
+    "the server was reset or restored from a backup. It may give the GTIDs of transactions that were read to"
+    " others; begin with a new checkpoint, or a new lake"
+)
+
 #: Target size of a span, in bytes; exceeded only by a transaction that crosses it.
 SPLIT_SIZE = 64 << 20
 
@@ -280,11 +285,18 @@ class Follower:
                 return replace(begin, definitions=checkpoint.definitions, era=checkpoint.era)
             if log_header is None or log_header.log_id != checkpoint.log_id:
                 what = "is a different log than before"
+                if log_header is not None and _is_of_same_server(checkpoint, path, log_header):
+                    return self._at_oldest(checkpoint, paths, f"{what}: {_RESET}", lose)
             elif size >= checkpoint.position:
                 return replace(checkpoint, file=path)
             else:
                 what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
                 return self._at_oldest(checkpoint, paths, what, lose)
+        newest = header_of(paths[-1], self._keys)
+        is_older = log_number(paths[-1]) < log_number(checkpoint.file)
+        if is_older and newest is not None and _is_of_same_server(checkpoint, paths[-1], newest):
+            what += f", and the newest log is {os.path.basename(paths[-1])}: {_RESET}"
+            return self._at_oldest(checkpoint, paths, what, lose)
         if checkpoint.gtids:
             return self._by_gtids(checkpoint, paths, what)
         what += ", and has no GTIDs to find another log by"
@@ -326,6 +338,7 @@ class Follower:
                 start = Checkpoint(
                     path,
                     log_id=dict(headers)[path].log_id,
+                    server_id=dict(headers)[path].server_id or 0,
                     gtids=checkpoint.gtids,
                     definitions=checkpoint.definitions,
                     era=_era_after(checkpoint, path),
@@ -385,7 +398,18 @@ class Follower:
 
 
 def _at_start(path: str, log_header: LogHeader) -> Checkpoint:
-    return Checkpoint(path, log_id=log_header.log_id, gtids=str(log_header.previous or ""))
+    return Checkpoint(
+        path,
+        log_id=log_header.log_id,
+        server_id=log_header.server_id or 0,
+        gtids=str(log_header.previous or ""),
+    )
+
+
+def _is_of_same_server(checkpoint: Checkpoint, path: str, log_header: LogHeader) -> bool:
+    """Whether the server of a checkpoint's log wrote another one, under a name of the same series."""
+    series = [(series_of(name)[1], eras.number_of(name)) for name in (checkpoint.file, path)]
+    return series[0] == series[1] and log_header.server_id == checkpoint.server_id != 0
 
 
 def _with_gtids(step: Step, include: str) -> Step:

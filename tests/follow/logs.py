@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import struct
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
 
 import binlog_kaitai as bk
+from binlog_kaitai.core.grammar import header_offset, read_header
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from tests.corpus_files import CORPUS
@@ -22,6 +25,17 @@ def grow(source: Path, target: Path, size: int) -> None:
     if len(data) > 21:
         data[4 + 17] |= 1  # the flag that a server clears on closing the file
     target.write_bytes(data)
+
+
+def with_start(path: Path, **fields: int) -> bytes:
+    """A log whose first event has other values of 4 bytes in its header."""
+    data = bytearray(path.read_bytes())
+    first = data[4 : 4 + read_header(bytes(data[4:]), 4).len_event]
+    for name, value in fields.items():
+        struct.pack_into("<I", first, header_offset(name), value)
+    struct.pack_into("<I", first, len(first) - 4, crc32(first[:-4]))
+    data[4 : 4 + len(first)] = first
+    return bytes(data)
 
 
 def ends_of_transactions(path: Path) -> list[int]:

@@ -14,7 +14,7 @@ from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import Step
 from tests.corpus_files import CORPUS
-from tests.follow.logs import ROTATED, ends_of_transactions, steps
+from tests.follow.logs import ROTATED, ends_of_transactions, steps, with_start
 
 DOMAINS = sorted((CORPUS / "mariadb-11.8" / "domains").glob("binlog.0*"))
 
@@ -70,7 +70,7 @@ def test_the_era_counts_servers_not_logs(tmp_path: Path) -> None:
     for folder, first in ((old, 149), (new, 1)):
         folder.mkdir()
         for number, path in enumerate(ROTATED, first):
-            shutil.copy(path, folder / f"binlog.{number:06}")
+            (folder / f"binlog.{number:06}").write_bytes(with_start(path, server_id=first))
     follower = Follower([str(old)])
     start = follower.earliest()
     middle = follower.advance(start, max_files=2)
@@ -146,8 +146,34 @@ def test_another_log_of_the_same_name(tmp_path: Path) -> None:
     follower = Follower([str(path)])
     checkpoint = follower.advance(follower.earliest())
     shutil.copy(ROTATED[0], path)
-    with pytest.raises(SourceError, match="is a different log than before; the available logs lack"):
+    with pytest.raises(SourceError, match="is a different log than before: the server was reset or restored"):
         follower.advance(checkpoint)
+    elsewhere = Checkpoint.of({**checkpoint.as_dict(), "server_id": 12})
+    with pytest.raises(SourceError, match="is a different log than before; the available logs lack"):
+        follower.advance(elsewhere)
+
+
+@pytest.mark.parametrize("paths", [ROTATED, DOMAINS], ids=["mysql", "mariadb"])
+@pytest.mark.parametrize("log", [1, 2])
+def test_a_server_that_was_restored_from_a_backup(paths: list[Path], log: int, tmp_path: Path) -> None:
+    """It has the log of the checkpoint again, with another start, or has not reached its number yet."""
+    old, restored = tmp_path / "old", tmp_path / "restored"
+    old.mkdir()
+    restored.mkdir()
+    paths = paths[: log + 1]
+    for number, path in enumerate(paths):
+        shutil.copy(path, old / f"binlog.{number + 3:06}")
+        (restored / f"binlog.{number + 3:06}").write_bytes(
+            with_start(path, **({"timestamp": 1} if number else {}))
+        )
+    checkpoint = Follower([str(old)]).advance(Follower([str(old)]).earliest())
+    there = Follower([str(restored)])
+    reason = "the server was reset or restored from a backup"
+    with pytest.raises(SourceError, match=rf"is a different log than before: {reason}.*failOnDataLoss=false"):
+        there.advance(checkpoint)
+    (restored / Path(checkpoint.file).name).rename(restored / "binlog.000002")
+    with pytest.raises(SourceError, match=rf"no longer exists, and the newest log is .*: {reason}"):
+        there.advance(checkpoint)
 
 
 def test_without_gtids_no_other_log_is_found(tmp_path: Path) -> None:

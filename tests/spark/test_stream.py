@@ -19,7 +19,7 @@ from binlog_kaitai.spark.stream import ASKED_BY_SPARK, BinlogStreamReader
 from binlog_kaitai.spark.stream_options import parse_stream
 from tests.corpus_files import CORPUS
 from tests.extent import sample
-from tests.follow.logs import ROTATED, grow
+from tests.follow.logs import ROTATED, grow, with_start
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -97,7 +97,7 @@ def test_changes_keep_their_order_on_another_server(spark: SparkSession, tmp_pat
     for folder, shift, paths in ((old, 100, ROTATED[:3]), (new, 0, ROTATED)):
         folder.mkdir()
         for number, path in enumerate(paths, 1 + shift):
-            shutil.copy(path, folder / f"binlog.{number:06}")
+            (folder / f"binlog.{number:06}").write_bytes(with_start(path, server_id=1 + shift))
     first = stream(spark, old, checkpoint, view="changes")
     second = stream(spark, new, checkpoint, view="changes", splitSize=400)
     before, after = (pa.concat_tables(tables)["_sequence"].to_pylist() for tables in (first, second))
