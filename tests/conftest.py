@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from pathlib import Path, PurePosixPath
 from zlib import crc32
 
@@ -67,7 +68,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Kernels that were edited are compiled before the first test."""
+    """Kernels that were edited are compiled before the first test.
+
+    SIGINT ends commands, even if it is ignored here, as in what a shell starts in the background.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--whole-corpus"):
         extent.cover_everything()
     settings.load_profile("whole" if extent.covers_everything() else "sample")

@@ -80,7 +80,7 @@ def test_notebooks_show_hostile_text_and_damaged_events() -> None:
     shown.encode()
     assert "<script>" not in shown
     assert len(shown) < 600
-    event = first("QUERY_EVENT")
+    event = first("XID_EVENT")
     event.raw = event.raw[:25]
     assert "error" in cells(event._repr_html_())
 
