@@ -18,6 +18,7 @@ from click.core import ParameterSource
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import handling, interrupt, say
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import FORMATS, PLACE, SOURCES, VIEWS
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from binlog_kaitai.spark.pipeline import Job
-
-_NEEDED = 'requires PySpark 4.1 or newer and Java 17; run: pip install "binlog-kaitai[spark]"'
 
 #: A time as Spark writes it, and the seconds of its units.
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|hours?)")
@@ -176,7 +175,7 @@ def pipeline(
     try:
         import pyspark  # noqa: F401
     except ImportError as error:
-        raise UsageError(_NEEDED) from error
+        raise UsageError(f"requires PySpark 4.1 or newer and Java 17; run: {pip_install('spark')}") from error
     from binlog_kaitai.cli.pipeline_reports import Reports, show_preview
     from binlog_kaitai.spark.fleet import Fleet
     from binlog_kaitai.spark.pipeline import Pipeline, SparkTasks

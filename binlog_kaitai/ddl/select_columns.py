@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import TYPE_CHECKING, NamedTuple
 
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.ddl.lexer import Token, UnreadableError
 from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
 
@@ -36,7 +37,7 @@ def columns_of(query: Sequence[Token], find: Find) -> list[ColumnDefinition]:
         import sqlglot
         from sqlglot import exp
     except ImportError as error:
-        raise UnreadableError("parsing a query requires sqlglot: pip install 'binlog-kaitai[ddl]'") from error
+        raise UnreadableError(f"parsing a query requires sqlglot: {pip_install('ddl')}") from error
     words = list(dropwhile(lambda word: word.keyword in ("AS", "IGNORE", "REPLACE"), query))
     logging.getLogger("sqlglot").setLevel(logging.ERROR)
     try:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.lake.files import INDEXED, DataFile
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from deltalake import WriterProperties
     from deltalake.transaction import AddAction, CommitProperties
     from pyarrow.dataset import Dataset, Fragment
-
-_NEEDED = 'Delta tables need deltalake: pip install "binlog-kaitai[spark]"'
 
 #: A table gets many commits, which every reader reads from the last checkpoint on. Its metadata has minimum
 #: and maximum of few columns: deltalake writes inexact ones of decimals and times, and if a file has them of
@@ -307,7 +306,7 @@ def needed_deltalake() -> None:
     try:
         import deltalake  # noqa: F401
     except ImportError as error:
-        raise UsageError(_NEEDED) from error
+        raise UsageError(f"Delta tables need deltalake: {pip_install('spark')}") from error
 
 
 @contextmanager

@@ -26,6 +26,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.files import DataFile, rewritten
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
 
 #: The catalog in PyIceberg's configuration, and the namespace of tables that are not a server's.
 CATALOG = "binlog"
-
-_NEEDED = 'Iceberg tables need PyIceberg: pip install "binlog-kaitai[iceberg]"'
 
 #: Table properties: the pipeline that adds to the table, and the last batch it has. In a lake of several
 #: sources, each has its own, with its name appended.
@@ -371,7 +370,7 @@ def needed_pyiceberg() -> None:
         import pyiceberg.catalog
         import pyiceberg.io.pyarrow  # noqa: F401
     except ImportError as error:
-        raise UsageError(_NEEDED) from error
+        raise UsageError(f"Iceberg tables need PyIceberg: {pip_install('iceberg')}") from error
     logging.getLogger("pyiceberg.io.pyarrow").addFilter(_is_news)
 
 

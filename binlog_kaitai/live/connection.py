@@ -22,12 +22,16 @@ import pymysql.connections
 from pymysql import MySQLError
 from pymysql.protocol import MysqlPacket
 
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, ServerError, UsageError
 from binlog_kaitai.live.causes import broken
 
-_NEEDED = "{} needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
-
 # -- authentication
+
+
+def _needs_cryptography(what: str) -> str:
+    return f"{what} needs the package cryptography: {pip_install('encryption')}"
+
 
 _UNSAFE = (
     "the server asks for the password itself ({}) over a connection without TLS. Use ssl-mode=REQUIRED; or "
@@ -91,7 +95,7 @@ def signed(password: bytes, salt: bytes, message: bytes) -> bytes:
     try:
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
     except ImportError as error:
-        raise UsageError(_NEEDED.format("the authentication method parsec")) from error
+        raise UsageError(_needs_cryptography("the authentication method parsec")) from error
     if len(salt) != 2 + _SALT or salt[:1] != b"P" or salt[1] > _MOST_LEVELS:
         raise ServerError(f"the server sent an extended salt for parsec that is not supported: {salt.hex()}")
     key = pbkdf2_hmac("sha512", password, salt[2:], _ITERATIONS << salt[1], _KEY)
@@ -181,7 +185,7 @@ class Connection(pymysql.connections.Connection):
                 raise
             name = self._auth_plugin_name
             if isinstance(error, RuntimeError):
-                raise UsageError(f"without TLS, {_NEEDED.format(name)}") from error
+                raise UsageError(f"without TLS, {_needs_cryptography(name)}") from error
             raise ServerError(f"{name}: the server's public key cannot be used: {error}") from error
 
     def _process_auth(self, plugin_name: bytes, auth_packet: _Packet, handler: object = None) -> _Packet:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.sources.disk import replace_file
 
@@ -52,8 +53,7 @@ class MetricsFile:
         try:
             from prometheus_client import core, generate_latest
         except ImportError as error:
-            reason = 'metrics need prometheus_client: pip install "binlog-kaitai[live]"'
-            raise UsageError(reason) from error
+            raise UsageError(f"metrics need prometheus_client: {pip_install('live')}") from error
         self._path, self._prefix, self._metrics = path, prefix, metrics
         self._families = {"counter": core.CounterMetricFamily, "gauge": core.GaugeMetricFamily}
         self._text_of = generate_latest

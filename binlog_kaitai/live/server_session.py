@@ -22,6 +22,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import masks, sizes
 from binlog_kaitai.core.gtids import GtidSet
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 #: A row whose values are of the types that `ServerSession.ask` was given.
 Row = tuple[Any, ...]
-
-_NEEDED = 'a server needs PyMySQL: pip install "binlog-kaitai[live]"'
 
 #: Maximum delay of a heartbeat, in seconds.
 _GRACE = 5.0
@@ -106,7 +105,7 @@ class ServerSession:
         try:
             from binlog_kaitai.live.connection import Connection
         except ImportError as error:
-            raise UsageError(_NEEDED) from error
+            raise UsageError(f"a server needs PyMySQL: {pip_install('live')}") from error
         self._connection: Connection
         with self._reported(LOGIN):
             self._connection = Connection(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Union
 
 import numpy as np
 
+from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.core.filters import whole_number
 from binlog_kaitai.core.grammar import KeyringFile, parse_structure, sizes
 from binlog_kaitai.errors import BinlogError, EncryptedError, SourceError, UsageError, reading
@@ -298,9 +299,8 @@ def _cipher(key: bytes, mode: str, *arguments: bytes) -> Cipher[CBC | CTR | ECB]
     try:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
     except ImportError:
-        raise EncryptedError(
-            "decrypting needs the package cryptography: pip install 'binlog-kaitai[encryption]'"
-        ) from None
+        reason = f"decrypting needs the package cryptography: {pip_install('encryption')}"
+        raise EncryptedError(reason) from None
     return Cipher(algorithms.AES(key), getattr(modes, mode)(*arguments))
 
 

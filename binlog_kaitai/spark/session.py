@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from binlog_kaitai.core.extras import pip_install
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
     from pyspark.sql.datasource import DataSource
@@ -32,8 +34,6 @@ _ALWAYS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.session.timeZone": "UTC",
 }
-
-_NEEDED = 'PySpark 4.1 or newer is needed: pip install "binlog-kaitai[spark]"'
 
 #: The sources of each session that has some: to register one again prints a warning.
 _REGISTERED: WeakKeyDictionary[SparkSession, set[type[DataSource]]] = WeakKeyDictionary()
@@ -113,12 +113,13 @@ def register(spark: SparkSession) -> None:
     ImportError
         PySpark is missing, or older than 4.1.
     """
+    needed = f"PySpark 4.1 or newer is needed: {pip_install('spark')}"
     try:
         import pyspark
     except ImportError as error:
-        raise ImportError(_NEEDED) from error
+        raise ImportError(needed) from error
     if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < (4, 1):
-        raise ImportError(f"{_NEEDED} (found {pyspark.__version__})")
+        raise ImportError(f"{needed} (found {pyspark.__version__})")
     from binlog_kaitai.spark.data_source import BinlogDataSource
 
     register_source(spark, BinlogDataSource)

@@ -1,6 +1,6 @@
 """Iceberg tables have the rows of the logs, each once, even if the pipeline was killed.
 
-Needs PyIceberg: pip install "binlog-kaitai[iceberg]"
+Needs PyIceberg
 """
 
 from __future__ import annotations

@@ -171,14 +171,12 @@ def test_a_lake_goes_on_as_what_it_is(tmp_path: Path) -> None:
         Lake(str(tmp_path), "iceberg").check()
 
 
-@pytest.mark.parametrize(
-    ("kind", "package", "extra"), [("delta", "deltalake", "spark"), ("iceberg", "pyiceberg", "iceberg")]
-)
+@pytest.mark.parametrize(("kind", "package"), [("delta", "deltalake"), ("iceberg", "pyiceberg")])
 def test_a_package_that_is_missing_is_named_before_anything_begins(
-    kind: str, package: str, extra: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(UsageError, match=rf'pip install "binlog-kaitai\[{extra}\]"'):
+    with pytest.raises(UsageError, match=rf'pip install "{package}[^"]*>='):
         Lake(str(tmp_path / "lake"), kind)
     assert not (tmp_path / "lake").exists()
 

@@ -280,7 +280,7 @@ def test_metrics(source: Source, tmp_path: Path) -> None:
 def test_metrics_need_a_package(source: Source, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its absence is noticed before anything is fetched."""
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
-    with pytest.raises(UsageError, match=r'prometheus_client: pip install "binlog-kaitai\[live\]"'):
+    with pytest.raises(UsageError, match=r'prometheus_client: pip install "prometheus-client>='):
         FakeFetch(source, tmp_path / "a", metrics_file=tmp_path / "fetch.prom")
     assert source.asked == []
 
