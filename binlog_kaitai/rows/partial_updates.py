@@ -11,6 +11,7 @@ from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.decoders import is_partial
+from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, MAX_ROWS, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.row_images import Images
@@ -78,5 +79,5 @@ def with_documents(array: pa.Array, rows: LocatedRows, column: int) -> pa.Array:
     if not rows.updates:
         return array
     results = [rows.update(column, row) for row in range(len(array))]
-    documents = [result if isinstance(result, JsonText) else None for result in results]
+    documents = [plain(result) if isinstance(result, JsonText) else None for result in results]
     return pc.coalesce(pa.array(documents, array.type), array)

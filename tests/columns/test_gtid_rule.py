@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,9 @@ def test_a_transaction_without_gtid_event_does_not_inherit_the_gtid_before(name:
         expected = [None if gtid == lost[number] else gtid for gtid in rows_gtids]
         assert [row.gtid for row in bk.read_rows(data)] == expected
         rows = bk.read_transactions(data).read_all().to_pylist()
-        assert [row["gtid"] for row in rows] == [*lost[:number], None, *lost[number + 1 :]]
+        # Without the event that stands for a BEGIN in MariaDB, each statement is a transaction.
+        listed_gtids = [gtid for gtid, _ in groupby(row["gtid"] for row in rows)]
+        assert listed_gtids == [*lost[:number], None, *lost[number + 1 :]]
         assert scan(Source.of_bytes(data)).transactions == len(rows)
 
 

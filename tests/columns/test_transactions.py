@@ -81,7 +81,9 @@ def shown_transactions(log: LogFile) -> list[ShownEvent]:
 @pytest.mark.parametrize("log", [log for log in logs() if shown_transactions(log)], ids=lambda log: log.id)
 def test_transactions_are_those_that_the_server_lists(log: LogFile) -> None:
     shown = shown_transactions(log)
-    rows = read(log.path)
+    # An incident between two transactions has no GTID, and is not listed as the start of one.
+    incidents = bk.read_events(log.path, event_type="INCIDENT_EVENT").read_all()["position"].to_pylist()
+    rows = [row for row in read(log.path) if row["position"] not in incidents]
     assert [row["position"] for row in rows] == [one.position for one in shown]
     for row, one in zip(rows, shown, strict=True):
         found = _GTID.search(one.info)
