@@ -150,10 +150,7 @@ class Context:
         return event
 
     def _closes_tables(self, raw: bytes, kind: int) -> bool:
-        if kind != EventType.query_event:
-            return kind in TABLES_CLOSE
-        end = len(raw) - (CHECKSUM_SIZE if self.layout.is_checksummed else 0)
-        return raw.endswith(CLOSING_STATEMENTS, 0, end)
+        return kind in TABLES_CLOSE or closing_statement(raw, kind, self.layout) is not None
 
     def remember(self, table_map: TableMapEvent) -> None:
         """Store the body of a table map event."""
@@ -161,6 +158,14 @@ class Context:
         self.table_maps[table_map.table_id.value] = table_map
         if len(self.table_maps) > MAX_TABLE_MAPS:
             del self.table_maps[next(iter(self.table_maps))]
+
+
+def closing_statement(raw: bytes, kind: int, layout: Format) -> bytes | None:
+    """``b"BEGIN"`` or ``b"COMMIT"`` if an event is one of these statements; its body is not parsed."""
+    if kind != EventType.query_event:
+        return None
+    end = len(raw) - (CHECKSUM_SIZE if layout.is_checksummed else 0)
+    return next((one[1:] for one in CLOSING_STATEMENTS if raw.endswith(one, 0, end)), None)
 
 
 def is_of_percona(server_version: str) -> bool:

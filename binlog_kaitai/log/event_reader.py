@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, Self
 from kaitaistruct import KaitaiStruct
 
 from binlog_kaitai.core.adapter import checksum_status, gtid_text
-from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.context import Context, closing_statement
 from binlog_kaitai.core.event_types import QUERY_TYPES, type_name
 from binlog_kaitai.core.framing import Frame, Framer, nearest_events
 from binlog_kaitai.core.grammar import (
@@ -206,6 +206,8 @@ def _role(event: ParsedEvent, kind: int) -> Role:
     """The role of an event in a log with GTIDs; none for a statement that cannot be read."""
     if kind not in QUERY_TYPES:
         return Role(FIXED_ROLES[kind])
+    if (statement := closing_statement(event.raw, kind, event.layout)) is not None:
+        return meaning_of(statement)[0]
     try:
         body = event.body
     except BinlogError:
