@@ -292,11 +292,11 @@ class Follower:
             else:
                 what = f"was read up to {checkpoint.position}, but is only {size} bytes long now"
                 return self._at_oldest(checkpoint, paths, what, lose)
-        newest = header_of(paths[-1], self._keys)
-        is_older = log_number(paths[-1]) < log_number(checkpoint.file)
-        if is_older and newest is not None and _is_of_same_server(checkpoint, paths[-1], newest):
-            what += f", and the newest log is {os.path.basename(paths[-1])}: {_RESET}"
-            return self._at_oldest(checkpoint, paths, what, lose)
+        if log_number(paths[-1]) < log_number(checkpoint.file):
+            newest = header_of(paths[-1], self._keys)
+            if newest is not None and _is_of_same_server(checkpoint, paths[-1], newest):
+                what += f", and the newest log is {os.path.basename(paths[-1])}: {_RESET}"
+                return self._at_oldest(checkpoint, paths, what, lose)
         if checkpoint.gtids:
             return self._by_gtids(checkpoint, paths, what)
         what += ", and has no GTIDs to find another log by"
@@ -335,10 +335,8 @@ class Follower:
         previous = [(path, header.previous) for path, header in headers if header.previous is not None]
         for path, before in reversed(previous):
             if not before.without(reached):
-                start = Checkpoint(
-                    path,
-                    log_id=dict(headers)[path].log_id,
-                    server_id=dict(headers)[path].server_id or 0,
+                start = replace(
+                    _at_start(path, dict(headers)[path]),
                     gtids=checkpoint.gtids,
                     definitions=checkpoint.definitions,
                     era=_era_after(checkpoint, path),

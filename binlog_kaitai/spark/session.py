@@ -102,6 +102,10 @@ def stop(spark: SparkSession) -> None:
             stream.close()
 
 
+def _needed() -> str:
+    return f"PySpark 4.1 or newer is needed: {pip_install('spark')}"
+
+
 def register(spark: SparkSession) -> None:
     """Register ``spark.read.format("binlog")`` with a session.
 
@@ -113,13 +117,12 @@ def register(spark: SparkSession) -> None:
     ImportError
         PySpark is missing, or older than 4.1.
     """
-    needed = f"PySpark 4.1 or newer is needed: {pip_install('spark')}"
     try:
         import pyspark
     except ImportError as error:
-        raise ImportError(needed) from error
+        raise ImportError(_needed()) from error
     if tuple(int(part) for part in pyspark.__version__.split(".")[:2]) < (4, 1):
-        raise ImportError(f"{needed} (found {pyspark.__version__})")
+        raise ImportError(f"{_needed()} (found {pyspark.__version__})")
     from binlog_kaitai.spark.data_source import BinlogDataSource
 
     register_source(spark, BinlogDataSource)
