@@ -48,7 +48,7 @@ def _costs(name: str, commands: list[str], kept: Path, folder: Path) -> dict[str
     if not path.exists():
         path.write_bytes(INPUTS[name]())
     found = {command: cost(command, path, folder) for command in commands}
-    slowest, largest = max(found, key=lambda c: found[c].seconds), max(found, key=lambda c: found[c].memory)
+    slowest, largest = _worst(found)
     print(
         f"{name} ({path.stat().st_size / 1e6:.1f} MB): {found[slowest].seconds:.1f} s {slowest}, "
         f"{found[largest].memory / 1e6:.0f} MB {largest}",
@@ -63,6 +63,11 @@ def _costs(name: str, commands: list[str], kept: Path, folder: Path) -> dict[str
     return found
 
 
+def _worst(found: dict[str, Cost]) -> tuple[str, str]:
+    """The commands that take most CPU time, and most memory."""
+    return max(found, key=lambda c: found[c].seconds), max(found, key=lambda c: found[c].memory)
+
+
 def _exceeds(one: Cost) -> bool:
     return one.seconds > SECONDS or one.memory > MEMORY or one.code < 0 or "Traceback" in one.said
 
@@ -70,10 +75,7 @@ def _exceeds(one: Cost) -> bool:
 def _table(costs: dict[str, dict[str, Cost]]) -> list[str]:
     lines = ["| input | most CPU s | by | most memory, MB | by |", "|---|---:|---|---:|---|"]
     for name, found in costs.items():
-        slowest, largest = (
-            max(found, key=lambda c: found[c].seconds),
-            max(found, key=lambda c: found[c].memory),
-        )
+        slowest, largest = _worst(found)
         lines.append(
             f"| {name.replace('-', ' ')} | {found[slowest].seconds:.1f} | `{slowest}` | "
             f"{found[largest].memory / 1e6:.0f} | `{largest}` |"

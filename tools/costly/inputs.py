@@ -9,6 +9,7 @@ import random
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import zstandard
 
@@ -43,15 +44,6 @@ def _input(make: Callable[[], bytes | bytearray | Log]) -> Callable[[], bytes]:
     return made
 
 
-def _filled(log: Log, add: Callable[[int], None]) -> Log:
-    """The log, with events until it is full; `add` adds one, or several, by their number."""
-    number = 0
-    while not log.is_full:
-        add(number)
-        number += 1
-    return log
-
-
 # Wide tables.
 
 
@@ -60,7 +52,7 @@ def _rows_of(columns: int, present: bytes, row: bytes, **options: bool) -> Log:
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]) * columns)
     count = 8000 // len(row)
-    while not log.is_full:
+    for _ in log.until_full():
         log.insert(1, columns, present, row * count)
     log.xid()
     return log
@@ -91,7 +83,7 @@ def updates_of_one_byte_in_wide_table() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]) * _WIDEST)
-    while not log.is_full:
+    for _ in log.until_full():
         present = bits(_WIDEST, 0) + bits(_WIDEST, 1)
         log.add(EventType.update_rows_event, rows(1, _WIDEST, present, b"\x01" * 8000))
     log.xid()
@@ -103,10 +95,8 @@ def events_of_one_row_in_wide_table() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]) * _WIDEST)
-    number = 0
-    while not log.is_full:
-        number = (number + 1) % _WIDEST
-        log.insert(1, _WIDEST, bits(_WIDEST, number), b"\x01")
+    for number in log.until_full(1):
+        log.insert(1, _WIDEST, bits(_WIDEST, number % _WIDEST), b"\x01")
     log.xid()
     return log
 
@@ -114,10 +104,9 @@ def events_of_one_row_in_wide_table() -> Log:
 def _wide_maps(
     more: bytes = b"", types: int = _INT, metadata: bytes = b"", *, changes_more: bool = False
 ) -> Log:
-    log, number = Log(), 0
+    log = Log()
     log.query(b"BEGIN")
-    while not log.is_full:
-        number += 1
+    for number in log.until_full(1):
         changed = more[:-4] + b"%04d" % number if changes_more else more
         name = b"t" if changes_more else b"t%d" % number
         log.map(number, bytes([types]) * _WIDEST, metadata, changed, name)
@@ -177,7 +166,7 @@ def long_members() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_SET]), b"\xf8\x08", members(5, [[b"%015d" % number * 1000 for number in range(64)]]))
-    while not log.is_full:
+    for _ in log.until_full():
         log.insert(1, 1, b"\1", (b"\0" + b"\xff" * 8) * 900)
     log.xid()
     return log
@@ -188,7 +177,7 @@ def long_column_name() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]) * 8, b"", named([b"n" * 1_000_000, *(b"%d" % number for number in range(7))]))
-    while not log.is_full:
+    for _ in log.until_full():
         log.insert(1, 8, b"\xff", b"\xff" * 8000)
     log.xid()
     return log
@@ -199,7 +188,7 @@ def long_table_name() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]) * 8, name=b"n" * 1_000_000)
-    while not log.is_full:
+    for _ in log.until_full():
         log.insert(1, 8, b"\xff", b"\xff" * 80)
     log.xid()
     return log
@@ -211,54 +200,54 @@ def long_table_name() -> Log:
 @_input
 def smallest_events() -> Log:
     log = Log(has_checksums=False)
-    return _filled(log, lambda _: log.add(EventType.stop_event, b""))
+    for _ in log.until_full():
+        log.add(EventType.stop_event, b"")
+    return log
 
 
 @_input
 def unknown_events() -> Log:
     log = Log()
-    return _filled(log, lambda _: log.add(EventType.ignorable_log_event, b""))
+    for _ in log.until_full():
+        log.add(EventType.ignorable_log_event, b"")
+    return log
 
 
 @_input
 def user_variables() -> Log:
     log = Log()
-    return _filled(log, lambda _: log.add(EventType.user_var_event, b"\1\0\0\0a\1"))
+    for _ in log.until_full():
+        log.add(EventType.user_var_event, b"\1\0\0\0a\1")
+    return log
 
 
 @_input
 def transactions() -> Log:
     log = Log()
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         log.add(EventType.gtid_log_event, b"\1" + b"u" * 16 + struct.pack("<qBqq", number, 2, 0, number))
         log.query(b"BEGIN")
         log.xid()
-        if log.is_full:
-            break
     return log
 
 
 @_input
 def gtids_of_many_servers_with_gaps() -> Log:
     log, chance = Log(), random.Random(1)
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         uuid, gno = chance.randbytes(2) * 8, chance.randrange(1, 1 << 40)
         log.add(EventType.gtid_log_event, b"\1" + uuid + struct.pack("<qBqq", gno, 2, 0, number))
         log.query(b"DROP TABLE t")
-        if log.is_full:
-            break
     return log
 
 
 @_input
 def gtids_of_one_server_with_gaps() -> Log:
     log = Log()
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         gno = (1 << 40) - 2 * number
         log.add(EventType.gtid_log_event, b"\1" + b"u" * 16 + struct.pack("<qBqq", gno, 2, 0, number))
         log.xid()
-        if log.is_full:
-            break
     return log
 
 
@@ -293,25 +282,21 @@ def mariadb_gtid_list() -> Log:
 @_input
 def mariadb_gtids_of_many_domains() -> Log:
     log = Log(is_mariadb=True)
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         log.add(EventType.gtid_event, struct.pack("<QIB6x", number, number, 0))
         log.query(b"BEGIN")
         log.xid()
-        if log.is_full:
-            break
     return log
 
 
 @_input
 def tables_of_one_row() -> Log:
     log = Log()
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         log.query(b"BEGIN")
         log.map(number, bytes([_INT]), name=b"t%d" % number)
         log.insert(number, 1, b"\1", b"\1")
         log.xid()
-        if log.is_full:
-            break
     return log
 
 
@@ -319,11 +304,9 @@ def tables_of_one_row() -> Log:
 def tables_of_one_row_in_one_transaction() -> Log:
     log = Log()
     log.query(b"BEGIN")
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         log.map(number, bytes([_INT]), name=b"t%d" % number)
         log.insert(number, 1, b"\1", b"\1")
-        if log.is_full:
-            break
     log.xid()
     return log
 
@@ -332,18 +315,18 @@ def tables_of_one_row_in_one_transaction() -> Log:
 def unused_table_maps() -> Log:
     log = Log()
     log.query(b"BEGIN")
-    return _filled(log, lambda n: log.map(n, bytes([_INT, 8]), name=b"t%d" % n))
+    for n in log.until_full():
+        log.map(n, bytes([_INT, 8]), name=b"t%d" % n)
+    return log
 
 
 @_input
 def changing_table() -> Log:
     log = Log()
     log.query(b"BEGIN")
-    for number in range(1, SIZE):
+    for number in log.until_full(1):
         log.map(number, bytes([_INT, (1, 2, 3, 8, 9)[number % 5]]), more=named([b"a%d" % number, b"b"]))
         log.insert(number, 2, b"\3", b"\3")
-        if log.is_full:
-            break
     log.xid()
     return log
 
@@ -353,13 +336,11 @@ def savepoints() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]))
-    for number in range(SIZE):
+    for number in log.until_full():
         log.query(b"SAVEPOINT `s%d`" % number)
         log.insert(1, 1, b"\1", b"\1")
         if number % 2:
             log.query(b"ROLLBACK TO `s%d`" % (number // 2))
-        if log.is_full:
-            break
     log.xid()
     return log
 
@@ -369,10 +350,8 @@ def rolled_back_transaction() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]))
-    for _ in range(SIZE):
+    for _ in log.until_full():
         log.insert(1, 1, b"\1", b"\1" * 1000)
-        if log.is_full:
-            break
     log.query(b"ROLLBACK")
     return log
 
@@ -390,23 +369,19 @@ def format_descriptions() -> bytes:
 @_input
 def load_data_files() -> Log:
     log = Log()
-    for number in range(SIZE):
+    for number in log.until_full():
         log.add(EventType.begin_load_query_event, struct.pack("<I", number) + b"1")
         log.add(EventType.append_block_event, struct.pack("<I", number) + b"2")
-        if log.is_full:
-            break
     return log
 
 
 @_input
 def xa_transactions() -> Log:
     log = Log()
-    for number in range(SIZE):
+    for number in log.until_full():
         log.query(b"XA START X'%08x',X'',1" % number)
         log.query(b"XA END X'%08x',X'',1" % number)
         log.query(b"XA PREPARE X'%08x',X'',1" % number)
-        if log.is_full:
-            break
     return log
 
 
@@ -429,10 +404,8 @@ def _wide_table(more: bytes = b"") -> bytes:
 def _altered(alter: bytes) -> Log:
     log = Log()
     log.query(_wide_table())
-    for number in range(SIZE):
+    for number in log.until_full():
         log.query(alter.replace(b"%", b"%d" % number))
-        if log.is_full:
-            break
     log.map(1, bytes([_INT]) * 4000)
     log.insert(1, 4000, bits(4000, 0), b"\1" * 10)
     log.xid()
@@ -467,11 +440,9 @@ def moves_in_one_alter() -> Log:
 def copies_of_wide_table() -> Log:
     log = Log()
     log.query(_wide_table())
-    for number in range(SIZE):
+    for number in log.until_full():
         log.query(b"CREATE TABLE t%d LIKE t" % number)
         log.map(number, bytes([_INT]) * 2, name=b"t%d" % number)
-        if log.is_full:
-            break
     return log
 
 
@@ -479,14 +450,12 @@ def copies_of_wide_table() -> Log:
 def altered_between_rows_of_wide_table() -> Log:
     log = Log()
     log.query(_wide_table())
-    for number in range(SIZE):
+    for number in log.until_full():
         log.query(b"ALTER TABLE t COMMENT '%d'" % number)
         log.query(b"BEGIN")
         log.map(1, bytes([_INT]) * 4000)
         log.insert(1, 4000, bits(4000, 0), b"\1")
         log.xid()
-        if log.is_full:
-            break
     return log
 
 
@@ -546,55 +515,35 @@ def renamed_wide_tables() -> Log:
     return _statements(texts())
 
 
-def _one_statement(start: bytes, middle: bytes, end: bytes = b"") -> Log:
-    return _statements(iter((start + middle * ((SIZE - 200) // len(middle)) + end,)))
+#: Statements that repeat something: how they begin, what they repeat, and how they end.
+_REPETITIONS = {
+    "parentheses-in-statement": (b"CREATE TABLE t (c int DEFAULT ", b"(", b""),
+    "nested-comments": (b"CREATE TABLE t (c int ", b"/*!50000 ", b""),
+    "comments-in-statement": (b"CREATE TABLE t (c int ", b"/**/", b""),
+    "quotes-in-statement": (b"CREATE TABLE t (c int COMMENT ", b"'' ", b""),
+    "names-in-statement": (b"ALTER TABLE t ADD COLUMN (c int, ", b"`a`.", b""),
+    "characters-in-statement": (b"INSERT INTO t VALUES ('", b"\\\xff\0'", b""),
+    "semicolons-in-statement": (b"CREATE PROCEDURE p() BEGIN ", b";\n", b"END"),
+    "partitions-in-statement": (
+        b"CREATE TABLE t (c int) PARTITION BY RANGE (c) (",
+        b"PARTITION p VALUES IN (1),",
+        b"",
+    ),
+}
 
 
-@_input
-def parentheses_in_statement() -> Log:
-    return _one_statement(b"CREATE TABLE t (c int DEFAULT ", b"(")
+def _repetition(start: bytes, middle: bytes, end: bytes) -> bytes:
+    return bytes(_statements(iter((start + middle * ((SIZE - 200) // len(middle)) + end,))).data)
 
 
-@_input
-def nested_comments() -> Log:
-    return _one_statement(b"CREATE TABLE t (c int ", b"/*!50000 ")
-
-
-@_input
-def comments_in_statement() -> Log:
-    return _one_statement(b"CREATE TABLE t (c int ", b"/**/")
-
-
-@_input
-def quotes_in_statement() -> Log:
-    return _one_statement(b"CREATE TABLE t (c int COMMENT ", b"'' ")
-
-
-@_input
-def names_in_statement() -> Log:
-    return _one_statement(b"ALTER TABLE t ADD COLUMN (c int, ", b"`a`.")
-
-
-@_input
-def characters_in_statement() -> Log:
-    return _one_statement(b"INSERT INTO t VALUES ('", b"\\\xff\0'")
-
-
-@_input
-def semicolons_in_statement() -> Log:
-    return _one_statement(b"CREATE PROCEDURE p() BEGIN ", b";\n", b"END")
-
-
-@_input
-def partitions_in_statement() -> Log:
-    return _one_statement(b"CREATE TABLE t (c int) PARTITION BY RANGE (c) (", b"PARTITION p VALUES IN (1),")
+INPUTS.update({name: partial(_repetition, *parts) for name, parts in _REPETITIONS.items()})
 
 
 @_input
 def long_enum_in_statement() -> Log:
     log = _statements(iter((b"CREATE TABLE t (c enum(" + b",".join([b"'a'"] * 200_000) + b"))",)))
     log.map(1, bytes([_ENUM]), b"\xf7\x02")
-    while not log.is_full:
+    for _ in log.until_full():
         log.insert(1, 1, b"\1", b"\0\1\0" * 100)
     return log
 
@@ -612,10 +561,6 @@ def _documents(document: bytes, after: bytes = b"") -> Log:
         log.add(EventType.partial_update_rows_event, rows(1, 1, b"\1\1", cell + after))
     log.xid()
     return log
-
-
-def _array(children: bytes, count: int, size: int) -> bytes:
-    return struct.pack("<HH", count, size) + children
 
 
 @_input
@@ -654,11 +599,8 @@ def document_with_one_long_string_many_times() -> Log:
 def changes_of_a_document() -> Log:
     """An update with many changes of one large document."""
     text = b"x" * 500_000
-    entry = struct.pack("<HI", 0, 0)
-    document = b"\1" + struct.pack("<IIIHBI", 1, 17 + 1 + 3 + len(text), 18, 1, 12, 19)
-    document = b"\1" + struct.pack("<IIIHBI", 1, 0, 19, 1, 12, 20) + b"a" + packed_string(text)
-    document = document[:5] + struct.pack("<I", len(document) - 1) + document[9:]
-    del entry
+    tail = b"a" + packed_string(text)
+    document = b"\1" + struct.pack("<IIIHBI", 1, 19 + len(tail), 19, 1, 12, 20) + tail
     change = b"\1" + packed(3) + b"$.b" + packed(3) + b"\x05\1\0"
     changes = change * (1_000_000 // len(change))
     after = b"\1\1\0" + len(changes).to_bytes(4, "little") + changes
@@ -678,7 +620,7 @@ def packed_string(text: bytes) -> bytes:
 
 def _damaged(middle: bytes) -> bytes:
     log = Log()
-    while not log.is_full:
+    for _ in log.until_full():
         log.query(b"BEGIN")
         log.xid()
         log.data += middle
@@ -711,13 +653,17 @@ def wrong_checksums() -> bytes:
 @_input
 def damaged_bodies() -> Log:
     log = Log()
-    return _filled(log, lambda _: log.add(EventType.user_var_event, b"\xff\xff\xff\xff"))
+    for _ in log.until_full():
+        log.add(EventType.user_var_event, b"\xff\xff\xff\xff")
+    return log
 
 
 @_input
 def damaged_bodies_without_checksums() -> Log:
     log = Log(has_checksums=False)
-    return _filled(log, lambda _: log.add(EventType.user_var_event, b"\xff\xff\xff\xff"))
+    for _ in log.until_full():
+        log.add(EventType.user_var_event, b"\xff\xff\xff\xff")
+    return log
 
 
 @_input
@@ -725,7 +671,9 @@ def damaged_rows() -> Log:
     log = Log()
     log.query(b"BEGIN")
     log.map(1, bytes([_INT]) * _WIDEST)
-    return _filled(log, lambda _: log.insert(1, _WIDEST, bits(_WIDEST), b"\0" * 600))
+    for _ in log.until_full():
+        log.insert(1, _WIDEST, bits(_WIDEST), b"\0" * 600)
+    return log
 
 
 @_input
@@ -834,7 +782,7 @@ def payload_of_one_event() -> Log:
     head = struct.pack("<IBIIIH", 1, 2, 1, 19 + len(body) + size, 0, 0) + body
     frames = _frames(iter((head, *[bytes(1 << 20)] * (size >> 20))))
     log = Log()
-    while not log.is_full:
+    for _ in log.until_full():
         log.add(EventType.transaction_payload_event, payload(len(head) + size, frames))
     return log
 
@@ -860,14 +808,18 @@ def payload_of_wide_tables() -> Log:
     return log
 
 
-@_input
-def small_payloads() -> Log:
+def _small_payloads() -> Log:
     inner = event(EventType.query_event, statement(b"x" * 60_000))
     frames = zstandard.compress(inner)
     log = Log()
-    while not log.is_full:
+    for _ in log.until_full():
         log.add(EventType.transaction_payload_event, payload(len(inner), frames))
     return log
+
+
+@_input
+def small_payloads() -> Log:
+    return _small_payloads()
 
 
 def _deflated(content: bytes) -> bytes:
@@ -880,7 +832,7 @@ def mariadb_compressed_statements() -> Log:
     log = Log(is_mariadb=True)
     body = statement(b"")
     packed_text = _deflated(b"x" * (8 << 20))
-    while not log.is_full:
+    for _ in log.until_full():
         log.add(EventType.query_compressed_event, body + packed_text)
     return log
 
@@ -892,7 +844,7 @@ def mariadb_compressed_rows() -> Log:
     log.map(1, bytes([_INT]))
     body = rows(1, 1, b"\1", _deflated(b"\1" * (8 << 20)))
     start = body[:8] + body[10:]
-    while not log.is_full:
+    for _ in log.until_full():
         log.map(1, bytes([_INT]))
         log.add(EventType.write_rows_compressed_event_v1, start)
     log.xid()
@@ -902,8 +854,4 @@ def mariadb_compressed_rows() -> Log:
 @_input
 def gzip_of_payloads() -> bytes:
     """A packed log of packed transactions."""
-    log, inner = Log(), event(EventType.query_event, statement(b"x" * 60_000))
-    frames = zstandard.compress(inner)
-    while not log.is_full:
-        log.add(EventType.transaction_payload_event, payload(len(inner), frames))
-    return _repeated(log, gzip.compress)
+    return _repeated(_small_payloads(), gzip.compress)

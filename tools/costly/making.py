@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 from binlog_kaitai.core.framing import MAGIC, Framer
@@ -37,6 +39,13 @@ class Log:
     def is_full(self) -> bool:
         """Whether the log has the size of the inputs."""
         return len(self.data) >= SIZE
+
+    def until_full(self, first: int = 0) -> Iterator[int]:
+        """Numbers, of which each stands for more events, until the log is full."""
+        for number in count(first):
+            yield number
+            if self.is_full:
+                return
 
     def add(self, kind: EventType, body: bytes) -> None:
         self.data += event(kind, body, len(self.data), has_checksum=self.has_checksums)

@@ -71,11 +71,8 @@ def cost(name: str, path: Path, folder: Path) -> Cost:
     if name in PROGRAMS:
         words = [sys.executable, "-c", PROGRAMS[name], str(path)]
     else:
-        places = {"FILE": str(path), "OUT": str(folder)}
         words = [sys.executable, "-m", "binlog_kaitai"]
-        words += [
-            word.replace("FILE", places["FILE"]).replace("OUT", places["OUT"]) for word in COMMANDS[name]
-        ]
+        words += [word.replace("FILE", str(path)).replace("OUT", str(folder)) for word in COMMANDS[name]]
     errors = folder / "stderr"
     with errors.open("wb") as stderr, open(os.devnull, "wb") as null:
         process = subprocess.Popen(words, stdout=null, stderr=stderr, cwd=folder, preexec_fn=_limit)
