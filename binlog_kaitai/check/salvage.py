@@ -31,7 +31,7 @@ from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BinlogError, DamagedError
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.gaps import BYTES_PER_GAP, MOST_GAPS, TO_THE_END, Gap, add_gap
+from binlog_kaitai.log.gaps import TO_THE_END, Gap, add_gap, most_gaps
 from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.span_reader import Limited
 
@@ -65,7 +65,7 @@ def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[lis
         rest = found  # a header alone does not prove its position
     else:
         found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
-        search, finds = Search(stream), iter(range(MOST_GAPS + size // BYTES_PER_GAP))
+        search, finds = Search(stream), iter(range(most_gaps(size)))
         rest = [
             part
             for one in found

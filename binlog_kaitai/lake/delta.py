@@ -338,9 +338,11 @@ def _read(
     with storage.opened(name):
         if dataset is None:
             return
-        fragments: list[Fragment] = list(dataset.get_fragments())
-        others = [one for one in fragments if where is not None and _has_other_types(one, dataset)]
-        own = [one for one in fragments if one not in others]
+        own: list[Fragment] = []
+        others: list[Fragment] = []
+        for fragment in dataset.get_fragments():
+            is_other = where is not None and _has_other_types(fragment, dataset)
+            (others if is_other else own).append(fragment)
         make = partial(ds.FileSystemDataset, schema=dataset.schema, format=dataset.format)
         yield from make(own).to_batches(columns=columns, filter=where)
         for batch in make(others).to_batches():

@@ -44,6 +44,11 @@ TO_THE_END = 1 << 63
 MOST_GAPS, BYTES_PER_GAP = 500, 1 << 16
 
 
+def most_gaps(size: int) -> int:
+    """How many gaps of the first `size` bytes of a log are looked into one by one."""
+    return MOST_GAPS + size // BYTES_PER_GAP
+
+
 class Gap(NamedTuple):
     """Bytes of a log that are not complete events, with the error; empty where an event is missing."""
 
@@ -157,7 +162,7 @@ class AroundDamage:
             stop = self._search.after(start, reader.context)
         if stop is not None:
             self._gap_count += 1
-            if self._gap_count > MOST_GAPS + start // BYTES_PER_GAP:
+            if self._gap_count > most_gaps(start):
                 yield self._rest(start, reader.context)
                 return
             lie = FramingError("the event does not end at the position in its header", position=start)

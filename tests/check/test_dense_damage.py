@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.check import salvage
 from binlog_kaitai.check.repair import repair
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log import gaps
@@ -20,8 +19,7 @@ PLACES, FEW = 40, 10
 
 @pytest.fixture
 def few_gaps(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (gaps, salvage):
-        monkeypatch.setattr(module, "MOST_GAPS", FEW)
+    monkeypatch.setattr(gaps, "MOST_GAPS", FEW)
 
 
 def damaged(tmp_path: Path, between: bytes, *, has_checksums: bool = True) -> Path:
@@ -37,7 +35,7 @@ def damaged(tmp_path: Path, between: bytes, *, has_checksums: bool = True) -> Pa
     return path
 
 
-#: Bytes that are no event: too few, a length that is too small, and one past the end.
+#: Invalid events: too short for a header, with a length that is too small, and with one past the end.
 NO_EVENTS = [b"\1\2\3", bytes(9) + b"\5" + bytes(9), bytes(9) + b"\0\0\0\x40" + bytes(6)]
 
 

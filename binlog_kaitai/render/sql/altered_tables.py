@@ -194,8 +194,10 @@ def alterations(body: Any, where: str) -> list[LaterAlteration]:
     """The tables that the body of a QUERY_EVENT alters."""
     tables = [one for one in changes_of(body, Definitions()) if _is_altered(one)]
     text = shortened(body.query.decode("utf-8", "backslashreplace")) if tables else ""
-    lost = {True: "rows", False: "definition"}
-    return [LaterAlteration(one.key, where, text, lost[one.kind is DdlKind.TRUNCATE_TABLE]) for one in tables]
+    return [
+        LaterAlteration(one.key, where, text, "rows" if one.kind is DdlKind.TRUNCATE_TABLE else "definition")
+        for one in tables
+    ]
 
 
 def _is_altered(change: DefinitionChange) -> bool:
