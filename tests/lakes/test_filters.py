@@ -28,8 +28,9 @@ def by_duckdb(handle: DeltaTable, column: str, value: Any, kind: pa.DataType) ->
 
     rows = handle.to_pyarrow_dataset()  # noqa: F841 (the query's table)
     where = f"{column} IS NULL" if value is None else f"{column} = ?"
-    found = duckdb.execute(f"SELECT count(*) FROM rows WHERE {where}", [] if value is None else [value])
-    return int(found.fetchone()[0])
+    with duckdb.connect() as connection:
+        query = f"SELECT count(*) FROM rows WHERE {where}"
+        return int(connection.execute(query, [] if value is None else [value]).fetchall()[0][0])
 
 
 def by_polars(handle: DeltaTable, column: str, value: Any, kind: pa.DataType) -> int:
