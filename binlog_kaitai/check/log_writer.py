@@ -18,7 +18,7 @@ from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges, put_u4
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.checksum_runs import crc32_of
+from binlog_kaitai.log.crc32 import crc32_of
 from binlog_kaitai.log.mapped_memory import LONG, pieces
 from binlog_kaitai.sources.disk import refuse_inputs, replacing
 

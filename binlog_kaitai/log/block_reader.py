@@ -327,7 +327,7 @@ class BlockReader:
         """
         if self.tail is None:
             return None
-        return classify_end(self.name, self.tail, self.context, checks_pieces=checks_pieces)
+        return classify_end(self.name, self.tail, self.context, self._stream, checks_pieces=checks_pieces)
 
     def __iter__(self) -> Iterator[Block]:
         blocks = self._blocks()

@@ -309,7 +309,7 @@ class EventReader(AbstractContextManager["EventReader"]):
                     return
             if start > framer.position:
                 raise UsageError(f"no event begins at {start}: the log ends at {position}")
-            self.ends.append(classify_end(name, framer.tail, context))
+            self.ends.append(classify_end(name, framer.tail, context, stream))
         except BinlogError as error:
             raise error.at(file=name, position=position) from error.__cause__
         except MemoryError as error:

@@ -35,7 +35,7 @@ from binlog_kaitai.core.grammar import (
     masks,
 )
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Crc32s, Ints, view_of
-from binlog_kaitai.log.checksum_runs import RESIDUE, crc32_of, moved_by
+from binlog_kaitai.log.crc32 import RESIDUE, crc32_of, moved_by
 from binlog_kaitai.log.mapped_memory import PIECE
 from binlog_kaitai.sources.layer import after_damage
 

@@ -81,7 +81,7 @@ class SpanReader:
         try:
             if header is None or tail.position + header.len_event > size:
                 whole = Tail(TailKind.PART, tail.position, size - tail.position, header)
-                classify_end(self.name, whole, context)
+                classify_end(self.name, whole, context, self._stream)
             elif header.len_event < len(head):
                 next(iter(Framer(self._stream, version, tail.position)), None)
             elif context.layout.is_checksummed and not Search(self._stream).is_whole(

@@ -23,14 +23,18 @@ class LogMaker:
         The format of the log that provides the header.
     data : bytearray
         All bytes so far.
+    sets_positions : bool
+        Whether events without a position get one.
     """
 
     layout: Format
     data: bytearray = field(default_factory=lambda: bytearray(MAGIC))
+    sets_positions: bool = True
 
     def add(self, raw: bytes, *, as_is: bool = False) -> None:
         """Append an event; its position and checksum are made anew."""
-        self.data += raw if as_is else placed(raw, len(self.data), self.layout)
+        sets = self.sets_positions
+        self.data += raw if as_is else placed(raw, len(self.data), self.layout, sets_position=sets)
 
     def add_all(self, events: Iterable[bytes]) -> None:
         for raw in events:
@@ -41,11 +45,13 @@ class LogMaker:
         return path
 
 
-def placed(raw: bytes, position: int, layout: Format) -> bytes:
-    """An event as it would be at an offset of a log."""
+def placed(raw: bytes, position: int, layout: Format, *, sets_position: bool = True) -> bytes:
+    """An event as it would be at an offset of a log; without `sets_position`, one that has none gets none."""
     event = bytearray(raw)
     for name, value in (("len_event", len(raw)), ("next_position", position + len(raw) & 0xFFFFFFFF)):
         at = header_offset(name)
+        if name == "next_position" and not sets_position and not any(raw[at : at + 4]):
+            continue
         event[at : at + 4] = value.to_bytes(4, "little")
     if layout.is_checksummed:
         event[-CHECKSUM_SIZE:] = zlib.crc32(event[:-CHECKSUM_SIZE]).to_bytes(CHECKSUM_SIZE, "little")

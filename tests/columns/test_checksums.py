@@ -13,6 +13,7 @@ from binlog_kaitai.kernels.byte_kernels import BAD, NONE, OK, PENDING
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Frames
+from binlog_kaitai.log.crc32 import crc32_of
 
 
 @pytest.fixture(params=["one by one", "in runs"], autouse=True)
@@ -90,4 +91,4 @@ def test_crc32_of_ranges(mode: str, longest: int, monkeypatch: pytest.MonkeyPatc
     ends = starts + np.array([rng.randrange(longest) for _ in range(200)])
     monkeypatch.setattr(Kernel, "run", property(lambda kernel: getattr(kernel, mode)))
     pairs = zip(starts.tolist(), ends.tolist(), strict=True)
-    assert checksums.crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]
+    assert crc32_of(data, starts, ends).tolist() == [zlib.crc32(raw[one:end]) for one, end in pairs]

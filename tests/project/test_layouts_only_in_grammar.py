@@ -19,7 +19,7 @@ PACKAGE = Path(__file__).parents[2] / "binlog_kaitai"
 #: Why code does so, by file and function, or file alone.
 REASONS = {
     # Not bytes of a log, but numbers, text and programs of ours.
-    "log/checksum_runs.py": "arithmetic of CRC32",
+    "log/crc32.py": "arithmetic of CRC32",
     "log/line_arrays.py": "UTF-8 and hexadecimal digits",
     "kernels/byte_kernels.py: hash_ranges": "a hash",
     "rows/row_images.py: _program": "which images are wanted",

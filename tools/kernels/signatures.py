@@ -40,7 +40,7 @@ _TABLE = {
         "follow_events": "i1[] b1[] b1[]* i1[]*",
         "follow_known": "u1[] i8[] i8[] u1[] u1[] b1[] i1[] b1[]*",
     },
-    "binlog_kaitai.log.checksum_runs": {
+    "binlog_kaitai.log.crc32": {
         "_put_crc32s": "u1[] i8[] i8[] u4[,] u4[]*",
     },
     "binlog_kaitai.log.event_gtids": {

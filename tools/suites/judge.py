@@ -358,9 +358,12 @@ def _text(value: Any, column: bk.Column) -> str | None:
 
 
 def _rounded(text: str | None, type_name: str) -> str | None:
-    """Numbers of FLOAT(m,d) and DOUBLE(m,d) to as many digits as they have; servers print more."""
+    """Numbers without the zeros of ZEROFILL; those of FLOAT(m,d) and DOUBLE(m,d) to their digits."""
+    if text is None or text == _UNKNOWN:
+        return text
+    text = re.sub(r"^0+(?=\d)", "", text) if "zerofill" in type_name else text
     digits = {"float(": 5, "double": 14}.get(type_name[:6]) if "," in type_name else None
-    return text if digits is None or text in (None, _UNKNOWN) else f"{float(text or 0):.{digits}g}"
+    return text if digits is None else f"{float(text):.{digits}g}"
 
 
 def _matches(row: _Row, image: _Row) -> bool:

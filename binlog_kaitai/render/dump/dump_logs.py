@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -122,7 +122,7 @@ class _Dump:
                     blocks = BlockReader.of_file(stream, source.name, **self._block_options)
                     context = Context.of(blocks.context.layout)
                     self._print_all(blocks, context)
-                    self._end(blocks, context)
+                    self._end(blocks, context, stream)
             if self._log is not None:
                 self._log.end_payload()
         except BinlogError as error:
@@ -155,7 +155,7 @@ class _Dump:
             events = iter(blocks)
             head = self._read_head(events, context, start)
             if head.rest is None:
-                end = classify_end(source.name, _tail_of(blocks), context)
+                end = classify_end(source.name, _tail_of(blocks), context, stream)
             for block in head.formats:
                 versions.observe(block.raw(0), block.fixed_header(0))
             for block in head.formats[:-1]:
@@ -169,14 +169,14 @@ class _Dump:
                 if self._log is not None:
                     self._log.context = context
                 self._print_all(self._later(chain((head.rest,), events), context, start), context)
-                self._end(blocks, context)
+                self._end(blocks, context, stream)
                 return
         self._position = start
         with source.open() as stream:
             Framer.of_file(stream).skip_to(start)
             blocks = BlockReader(stream, versions, start, name=source.name, **self._block_options)
             self._print_all(blocks, after)
-            self._end(blocks, after)
+            self._end(blocks, after, stream)
 
     def _read_head(self, blocks: Iterable[Block], context: Context, start: int) -> _Head:
         formats: list[Block] = []
@@ -216,8 +216,8 @@ class _Dump:
             return
         log.print(block)
 
-    def _end(self, blocks: BlockReader, context: Context) -> None:
-        self.reader.ends.append(classify_end(blocks.name, _tail_of(blocks), context))
+    def _end(self, blocks: BlockReader, context: Context, stream: BinaryIO) -> None:
+        self.reader.ends.append(classify_end(blocks.name, _tail_of(blocks), context, stream))
 
     @property
     def _block_options(self) -> BlockOptions:
