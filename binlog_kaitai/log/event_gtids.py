@@ -285,25 +285,22 @@ def _written(texts: list[str], codes: Ints, numbers: Ints, after: int = -1) -> t
     return out[:size], limits
 
 
-def _distinct(halves: Array) -> tuple[list[tuple[int, int]], Ints]:
-    """Distinct columns of two rows of numbers, and for each column the index of its value."""
-    if (halves == halves[:, :1]).all():
-        return [tuple(halves[:, 0].tolist())], np.zeros(halves.shape[1], dtype=np.int64)
-    found, codes = np.unique(halves.T, axis=0, return_inverse=True)
-    return [tuple(pair) for pair in found.tolist()], codes.reshape(-1)
+def _distinct(high: Array, low: Array) -> tuple[list[tuple[int, int]], Ints]:
+    """Distinct pairs of numbers, and for each pair the index of its value."""
+    groups = distinct(high)[1] * (len(low) + 1) + distinct(low)[1]
+    first, codes = distinct(groups)
+    return list(zip(high[first].tolist(), low[first].tolist(), strict=True)), codes
 
 
 def _of_mysql(body: Gathered) -> tuple[list[str], Ints, Ints]:
     """The sources, the source of each event, and its number."""
-    halves = np.stack(body.halves("uuid"))
-    pairs, codes = _distinct(halves)
+    pairs, codes = _distinct(*body.halves("uuid"))
     uuids = [high.to_bytes(8, "big") + low.to_bytes(8, "big") for high, low in pairs]
     return [mysql_source(uuid) for uuid in uuids], codes, body.numbers("gno").view(np.int64)
 
 
 def _of_mariadb(block: Block, rows: Ints, body: Gathered) -> tuple[list[str], Ints, Ints]:
-    halves = np.stack((body.numbers("domain_id"), block.header_of(rows).numbers("server_id")))
-    pairs, codes = _distinct(halves)
+    pairs, codes = _distinct(body.numbers("domain_id"), block.header_of(rows).numbers("server_id"))
     numbers = body.numbers("sequence_number").view(np.int64)
     return [f"{domain}-{server}" for domain, server in pairs], codes, numbers
 

@@ -9,34 +9,28 @@ compressed transactions is processed as columns too. A large payload becomes a s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import TailKind, read_up_to
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, read_event
+from binlog_kaitai.core.grammar import EventType, TransactionPayloadEvent
 from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
-from binlog_kaitai.core.tree import Node, extents
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, view_of
+from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, frame_all
+from binlog_kaitai.log.decoders import packed_integer
 from binlog_kaitai.log.groups import distinct_values
 
-if TYPE_CHECKING:
-    from binlog_kaitai.core.grammar import TransactionPayloadEvent
-    from binlog_kaitai.kernels.arrays import Ints
-
-#: Minimum number of payloads for templates to pay off; maximum number of templates kept, and new per block.
-_FEW, _MOST = 8, 64
-
-_SIZES = ("len_payload", "len_uncompressed")
-#: Number of fields of a typical header: compression type, the two sizes, and the end mark.
-_USUAL = 4
-#: Length of a packed integer in one byte; a larger first byte gives the number of bytes that follow.
-_LAST_OF_ONE = 250
+_Fact = TransactionPayloadEvent.PayloadFact
+_END, _LAST = int(_Fact.end_mark), int(max(_Fact))
+_COMPRESSION, _ZSTD = int(_Fact.compression_type), int(TransactionPayloadEvent.CompressionAlgorithm.zstd)
+#: Maximum length of a field, of three packed integers, in bytes.
+_LONGEST_FIELD = 27
 
 
 class PayloadHeaders(NamedTuple):
@@ -58,97 +52,40 @@ class PayloadHeaders(NamedTuple):
         return PayloadHeaders._make(values[begin:end] for values in self)
 
 
-class _PayloadTemplate(NamedTuple):
-    """A header with its sizes masked; `offsets` holds start and end of the two sizes."""
+@kernel
+def read_headers(data: Bytes, starts: Ints, ends: Ints, headers: Ints) -> None:
+    """Read the headers of payload events, as servers write them: each fact once.
 
-    content: Bytes
-    is_fixed: Bools
-    offsets: tuple[tuple[int, int], ...]
-    is_usual: bool
+    `starts`, `ends`: range of each body.
+    `headers`: output, -1 before: the facts by their kinds; for the end mark the offset after it, if the event
+    need not be left to the event reader.
+    """
+    for event in range(min(starts.shape[0], ends.shape[0], headers.shape[1])):
+        position, last = starts[event], min(ends[event], data.shape[0]) - _LONGEST_FIELD
+        kind, known = -1, 0
+        while 0 <= position <= last:
+            _, kind, position = packed_integer(data, position)
+            if kind == _END or kind < 0 or kind > _LAST or headers[kind, event] >= 0:
+                break
+            _, size, begin = packed_integer(data, position)
+            is_valid, value, position = packed_integer(data, begin)
+            if not is_valid or value < 0 or position != begin + size:
+                kind = -1
+                break
+            headers[kind, event] = value
+            known += 1
+        if kind == _END and known == _LAST and headers[_COMPRESSION, event] == _ZSTD:
+            headers[_END, event] = position
 
 
 def payload_headers(block: Block, rows: Ints) -> PayloadHeaders:
     """Headers of the given transaction payload events of a block."""
-    starts = block.starts[rows] + block.header_length
-    ends = block.body_ends(rows)
-    headers = PayloadHeaders(np.zeros(len(rows), dtype=np.bool_), *(np.zeros((4, len(rows)), dtype=np.int64)))
-    headers.ends[:] = ends
-    left = np.flatnonzero(ends > starts) if len(rows) >= _FEW else rows[:0]
-    for template in _templates(block, rows, left, headers):
-        length = len(template.content)
-        near = left[ends[left] - starts[left] >= length]
-        contents = block.data[starts[near][:, None] + np.arange(length)]
-        found = near[((contents == template.content) | ~template.is_fixed).all(axis=1)]
-        values = [_numbers(block.data, starts[found], *byte_range) for byte_range in template.offsets]
-        headers.starts[found] = starts[found] + length
-        headers.payload_sizes[found], headers.uncompressed_sizes[found] = values
-        is_known = np.all([value >= 0 for value in values], axis=0)
-        headers.matches[found] = is_known & template.is_usual
-        left = left[~np.isin(left, found[is_known])]
-        if not len(left):
-            break
-    return headers
-
-
-_known: list[_PayloadTemplate] = []
-
-
-def _templates(block: Block, rows: Ints, left: Ints, headers: PayloadHeaders) -> Iterator[_PayloadTemplate]:
-    """The known templates, then new ones for events that match none."""
-    if len(_known) >= _MOST:
-        _known.clear()  # a log may contain any number of different headers
-    yield from list(_known)
-    for _ in range(_MOST):
-        others = left[headers.starts[left] == 0]
-        template = _read(block, int(rows[others[0]])) if len(others) else None
-        if template is None:
-            return
-        _known.append(template)
-        yield template
-
-
-def _read(block: Block, row: int) -> _PayloadTemplate | None:
-    """The template of one event; None if the grammar cannot parse it."""
-    event = block.event(row)
-    try:
-        parsed, _ = read_event(event.raw, event.type_code, event.layout)
-        body: Node = parsed.body.content
-        length = extents(body)["payload"].start
-    except (BinlogError, AttributeError, KeyError, TypeError):
-        return None
-    start = len(event.raw) - parsed.body._io.size() - (0 if parsed.checksum is None else CHECKSUM_SIZE)
-    content = np.frombuffer(event.raw[start : start + length], dtype=np.uint8)
-    is_fixed = np.ones(length, dtype=np.bool_)
-    offsets = tuple(_range_of(body, name) for name in _SIZES)
-    is_usual = body.compression_type == type(body).CompressionAlgorithm.zstd and len(body.fields) == _USUAL
-    for (begin, end), name in zip(offsets, _SIZES, strict=True):
-        is_fixed[begin:end] = False
-        # The packed integer must decode to the grammar's value; otherwise the template is not used.
-        is_usual &= _numbers(content, np.zeros(1, dtype=np.int64), begin, end)[0] == getattr(body, name)
-    return _PayloadTemplate(content, is_fixed, offsets, bool(is_usual))
-
-
-def _range_of(body: Node, name: str) -> tuple[int, int]:
-    """Range of a size within the header: the value of the field that changes `name`."""
-    for field in body.fields:
-        if getattr(field, name) != getattr(field, f"previous_{name}"):
-            number = field.value.number
-            start, end, _ = list(extents(number).values())[-1]
-            assert end is not None
-            base = extents(field)["value"].start
-            return base + start, base + end
-    return 0, 0
-
-
-def _numbers(data: Bytes, starts: Ints, begin: int, end: int) -> Ints:
-    """Little-endian numbers in `begin:end` relative to each start; -1 if a number does not fit."""
-    values = np.zeros(len(starts), dtype=np.int64)
-    for step in range(begin, end):
-        values |= data[starts + step].astype(np.int64) << (8 * (step - begin))
-    is_none = (values < 0) | (begin == end)
-    if end - begin == 1:
-        is_none |= values > _LAST_OF_ONE
-    return np.where(is_none, -1, values)
+    ends, headers = block.body_ends(rows), np.full((_LAST + 1, len(rows)), -1, dtype=np.int64)
+    read_headers.run(block.data, block.starts[rows] + block.header_length, ends, headers)
+    starts, sizes, unpacked_sizes = (
+        headers[fact] for fact in (_END, _Fact.len_payload, _Fact.len_uncompressed)
+    )
+    return PayloadHeaders(starts >= 0, starts, ends, sizes, unpacked_sizes)
 
 
 #: Payloads that decompress to more than this become separate blocks; also the limit for expanding in place.

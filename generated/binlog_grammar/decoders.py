@@ -396,6 +396,13 @@ def json_time(data: Any, at: Any) -> Any:
     return is_negative, hour, minute, second, microsecond
 
 
+def packed_integer(data: Any, at: Any) -> Any:
+    """!first, value, @end of a `packed_integer`."""
+    first = byte(data, at)
+    value = little_2(data, at + 1) if (first == 252) else (little_3(data, at + 1) if (first == 253) else (little_8(data, at + 1) if (first == 254) else first))
+    return (first <= 254), value, at + (2 if (first == 252) else 0) + (3 if (first == 253) else 0) + (8 if (first == 254) else 0) + 1
+
+
 def length_prefix(data: Any, at: Any, num_bytes: Any) -> Any:
     """value of a `length_prefix`."""
     value = byte(data, at) if (num_bytes == 1) else (little_2(data, at) if (num_bytes == 2) else (little_3(data, at) if (num_bytes == 3) else little_4(data, at)))

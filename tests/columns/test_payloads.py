@@ -51,7 +51,7 @@ def test_headers_of_payloads_are_read_as_by_the_grammar() -> None:
 
 def test_payloads_opened_together_hold_the_same_events(monkeypatch: pytest.MonkeyPatch) -> None:
     together = events_of(payloads(3))
-    monkeypatch.setattr(module, "_FEW", 1 << 30)
+    monkeypatch.setattr(module, "_number_of_small", lambda headers, begin: 0)
     assert events_of(payloads(3)) == together
     assert len(together) > len(payloads(3))
 

@@ -48,7 +48,6 @@ REASONS = {
     "rows/text/printed_values.py: put_floating": "the parts of an IEEE 754 number",
     "rows/text/printed_values.py: spread_escaped": "digits of escapes",
     "rows/text/sql_kernels.py: put_digits": "hexadecimal digits",
-    "log/gtid_runs.py: _mysql_source": "the halves of a UUID",
     "log/event_gtids.py: _of_mysql": "the halves of a UUID",
     "views/debezium_rows.py: base64_texts": "base64",
     "snapshot/snapshot_values.py: value_of_text": "a BIT that a query returns",
@@ -61,7 +60,6 @@ REASONS = {
     "values/strings.py: set_of": "members of a SET, which the grammar has as one number",
     # The bytes of numbers whose widths and offsets come from the grammar.
     "log/block_reader.py": "the magic; the part of a position that the start of a log has",
-    "log/payloads.py: _numbers": "a number of any width",
     "log/resync.py: _may_be": "the lowest and the highest byte of an offset",
     "kernels/byte_kernels.py: read_u4": "a number of 4 bytes",
     "kernels/byte_kernels.py: byte_swapped": "the bytes of a number in the other order",

@@ -108,6 +108,7 @@ WANTED = (
     Wanted("json_datetime", "json_opaque::datetime", (*_DATE, *_CLOCK, "microsecond")),
     Wanted("json_time_end", "json_opaque::time", ("@unknown_tail",)),
     Wanted("json_time", "json_opaque::time", ("is_negative", *_CLOCK, "microsecond")),
+    Wanted("packed_integer", "packed_integer", ("!first", "value", "@end")),
     Wanted("length_prefix", "length_prefix", ("value",)),
     Wanted("len_null_bits", "row_image", ("#null_bits",), ("columns.num_present",)),
     Wanted(

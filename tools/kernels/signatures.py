@@ -47,6 +47,9 @@ _TABLE = {
         "number_markers": "u1[] b1[] i8[] i8[]* i8[]*",
         "write_numbered": "u1[] i8[] i8[] i8[] i8[] i8 u1[]* i8[]*",
     },
+    "binlog_kaitai.log.payloads": {
+        "read_headers": "u1[] i8[] i8[] i8[,]*",
+    },
     "binlog_kaitai.log.gather": {
         "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
     },
