@@ -65,7 +65,7 @@ class Cells:
     @classmethod
     def of(cls, table: Table, column: Column, rows: LocatedRows) -> Cells:
         """The cells of rows found by the walk, without the results of partial updates."""
-        starts = rows.starts[column.index]
+        starts = rows.starts_of(column.index)
         if rows.updates:
             starts = np.where(starts > len(rows.data), ABSENT, starts)
         return cls(table, column, rows.data, starts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import compress, pairwise
 from typing import Any, NamedTuple
 
@@ -225,6 +226,10 @@ def after_image(
 #: Maximum number of rows and of values per batch.
 MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
+#: In tables of more columns than the first, those that no image has share a line of offsets if the images
+#: have less than one column in so many. If that holds for some events only, wider tables are walked in parts.
+_WIDE, _FEW, _VERY_WIDE = 64, 4, 1024
+
 #: Unused elements between columns of offsets, so that a row's are not a power of two apart, for the cache.
 _APART = 8
 
@@ -239,6 +244,8 @@ _OF_ROWS = ("events", "numbers", "changes", "options")
 class LocatedRows(NamedTuple):
     """Rows found by the walk; see `walk_images` for the arrays.
 
+    `lines`: int64 array, the line of `starts` for each column, and for the updates of a row; if `is_compact`,
+    0 for columns that no image has.
     `updates`: results of partial updates, for which offsets beyond `data` stand (see `partial_updates`): a
     document as text, or the update itself if the document before is not in the log.
     """
@@ -249,7 +256,22 @@ class LocatedRows(NamedTuple):
     numbers: Ints
     changes: Bytes
     options: Ints
+    lines: Ints
     updates: Sequence[object] = ()
+
+    @property
+    def is_compact(self) -> bool:
+        """Whether columns that no image has share the first line of `starts`."""
+        return bool(self.lines[-1] < len(self.lines) - 1)
+
+    def starts_of(self, column: int) -> Ints:
+        """The offset of each value of a column."""
+        starts: Ints = self.starts[self.lines[column]]
+        return starts
+
+    def has(self, column: int) -> bool:
+        """Whether an image may contain a column."""
+        return not self.is_compact or bool(self.lines[column])
 
     def part(self, begin: int, end: int) -> LocatedRows:
         """A range of the rows."""
@@ -263,12 +285,12 @@ class LocatedRows(NamedTuple):
 
     def update(self, column: int, row: int) -> object | None:
         """The result of a partial update, None for another value; for column -1, all updates of the row."""
-        number = int(self.starts[column, row]) - len(self.data) - 1 if self.updates else -1
+        number = int(self.starts_of(column)[row]) - len(self.data) - 1 if self.updates else -1
         return self.updates[number] if number >= 0 else None
 
     @property
     def unknown(self) -> Bools:
-        """Like `starts`: which values are unknown, since the log lacks the document that they update."""
+        """Like `starts`: the values that are unknown, since the log lacks the document that they update."""
         is_unknown = np.array([*(isinstance(update, JsonDiff) for update in self.updates), False])
         return is_unknown[np.maximum(self.starts - len(self.data) - 1, -1)]
 
@@ -277,10 +299,13 @@ class LocatedRows(NamedTuple):
 
         `known`: numbers of columns that are not listed for an INSERT.
         """
-        is_absent = self.starts == ABSENT
-        is_absent[np.ix_(known, self.changes == INSERT)] = False
-        patterns, which = np.unique(is_absent, axis=1, return_inverse=True)
-        lists = [list(compress(names, pattern)) or None for pattern in patterns.T]
+        images = np.vstack((self.starts == ABSENT, self.changes == INSERT))
+        patterns, which = np.unique(images, axis=1, return_inverse=True)
+        lists = []
+        for pattern in patterns.T:
+            is_absent = pattern[self.lines[: len(names)]]
+            is_absent[list(known) if pattern[-1] else []] = False
+            lists.append(list(compress(names, is_absent)) or None)
         return pa.array(lists, pa.list_(pa.string())).take(pa.array(which.reshape(-1)))
 
     def before(self, row: int) -> LocatedRows:
@@ -377,6 +402,41 @@ def count_images(walked: WalkInput) -> Ints:
 
 def located(walked: WalkInput, width: int, max_rows: int) -> Iterator[LocatedRows]:
     """The rows of some events, as `walk` gives them."""
+    for part, lines in _with_lines(walked, width):
+        yield from _located(part, lines, max_rows)
+
+
+def _with_lines(walked: WalkInput, width: int) -> Iterator[tuple[WalkInput, Ints]]:
+    """The events in one or several parts, and the line of each column: see `LocatedRows`."""
+    if width <= _WIDE:
+        yield walked, _own_lines(width)
+        return
+    is_used = np.zeros(width, dtype=np.bool_)
+    used = walked.programs[distinct_values(walked.program_of)]
+    for first, last in used[:, (STEPS, HOPS - 1)].tolist():
+        is_used[walked.steps[first:last, 0]] = True
+    count = np.count_nonzero(is_used)
+    if count * _FEW < width:
+        lines = np.append(np.where(is_used, np.cumsum(is_used), 0), count + 1)
+        columns, lengths = walked.steps[:, :1], walked.steps[:, 1:]
+        yield walked._replace(steps=np.hstack((lines[columns], lengths))), lines
+    elif width > _VERY_WIDE and ((used[:, HOPS - 1] - used[:, STEPS]) * _FEW < width).any():
+        middle = len(walked.ids) // 2
+        for part in (slice(0, middle), slice(middle, None)):
+            begins, ends, ids, numbers = (values[part] for values in walked[1:5])
+            own = walked._replace(begins=begins, ends=ends, ids=ids, program_of=numbers)
+            yield from _with_lines(own, width)
+    else:
+        yield walked, _own_lines(width)
+
+
+@lru_cache(maxsize=64)
+def _own_lines(width: int) -> Ints:
+    return np.arange(width + 1)
+
+
+def _located(walked: WalkInput, lines: Ints, max_rows: int) -> Iterator[LocatedRows]:
+    width = int(lines[-1])
     state = np.zeros(STATE_SIZE, dtype=np.int64)
     events = walked.ids
     work = int((walked.ends - walked.begins).sum())
@@ -386,7 +446,7 @@ def located(walked: WalkInput, width: int, max_rows: int) -> Iterator[LocatedRow
         starts = np.empty((width, room + _APART), dtype=np.int64)
         of_rows, in_event, options = np.empty((3, room), dtype=np.int64)
         changes = np.empty(room, dtype=np.uint8)
-        rows = LocatedRows(walked.data, starts, of_rows, in_event, changes, options)
+        rows = LocatedRows(walked.data, starts, of_rows, in_event, changes, options, lines)
         count = walk_images.run(*walked, state, *rows[1:6], np.zeros(0, dtype=np.int64))
         reason = int(state[REASON])
         if reason == MISMATCH:

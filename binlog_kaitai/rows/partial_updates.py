@@ -47,7 +47,7 @@ def with_results(table: Table, rows: LocatedRows) -> LocatedRows:
     starts, size = np.vstack((rows.starts, np.full(len(rows.events), ABSENT))), len(rows.data)
     updates, of_rows = list[object](), dict[int, dict[str, JsonDiff]]()
     for ordinal, index in enumerate(table.json_columns):
-        cells = Cells.of(table, table.schema.columns[index], rows)
+        cells, line = Cells.of(table, table.schema.columns[index], rows), rows.lines[index]
         changed = np.flatnonzero((rows.options >= 0) & cells.valid)
         changed = changed[is_partial(rows.data, rows.options[changed], ordinal)]
         for row, raw in zip(changed.tolist(), cells.raw(changed), strict=True):
@@ -64,10 +64,10 @@ def with_results(table: Table, rows: LocatedRows) -> LocatedRows:
                 raise CellError(row, GrammarError(f"cannot be read: {error}")) from error
             of_rows.setdefault(row, {})[cells.column.name] = diff
             if document is not None and result == document:
-                starts[index, row] = starts[index, row - 1]
+                starts[line, row] = starts[line, row - 1]
             else:
                 updates.append(result)
-                starts[index, row] = size + len(updates)
+                starts[line, row] = size + len(updates)
     for row, diffs in of_rows.items():
         updates.append(diffs)
         starts[-1, row] = size + len(updates)

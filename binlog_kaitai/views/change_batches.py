@@ -88,6 +88,16 @@ def _repeated(value: str | int, count: int, kind: pa.DataType) -> pa.Array:
     return pa.repeat(pa.scalar(value, kind), count)
 
 
+def _nulls(count: int, kind: pa.DataType) -> pa.Array:
+    """Nulls, shared by many columns and batches."""
+    return _nulls_of(1 << max(count - 1, 1).bit_length(), kind)[:count]
+
+
+@lru_cache(maxsize=16)
+def _nulls_of(count: int, kind: pa.DataType) -> pa.Array:
+    return pa.nulls(count, kind)
+
+
 def one_name(text: str | None, count: int) -> pa.DictionaryArray:
     """The same text repeated, or null."""
     codes = repeated(0, count, pa.int32()) if text is not None else pa.nulls(count, pa.int32())
@@ -159,8 +169,9 @@ def _batch(
     """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
     is_given = _is_given(located.changes)
     columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
-    own = own_columns(table.schema, schema)
     known = _defaults(table) if ABSENT_FIELD in schema else {}
+    names = own_columns(table.schema, schema)
+    own = {name: one for name, one in names.items() if located.has(one.index) or one.index in known}
     arrays = build_all(
         [Cells.of(table, own[name], located) for name in schema.names if name in own], zero_dates
     )
@@ -171,16 +182,16 @@ def _batch(
             except CellError as error:
                 raise CellError(error.row, _located(error.error, table, column.name)) from error
             if column.index in known:
-                is_left_out = (located.starts[column.index] == ABSENT) & (located.changes == INSERT)
+                is_left_out = (located.starts_of(column.index) == ABSENT) & (located.changes == INSERT)
                 value = plain_value(known[column.index], column, array.type, zero_dates)
                 array = pc.if_else(pa.array(is_left_out), pa.scalar(value, array.type), array)
             columns[field.name] = _cast(array, field.type, table, field.name)
         elif field.name == CHANGE_TYPE:
             columns[field.name] = change_types(located.changes)
         elif field == ABSENT_FIELD:
-            columns[field.name] = located.absent(list(own), list(known))
+            columns[field.name] = located.absent(list(names), list(known))
         elif field.name not in columns:
-            columns[field.name] = pa.nulls(len(located.events), field.type)
+            columns[field.name] = _nulls(len(located.events), field.type)
     return joined_columns(columns, len(located.events), schema)
 
 

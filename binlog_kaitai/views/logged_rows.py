@@ -244,12 +244,13 @@ _CHANGES = {INSERT: Change.INSERT, BEFORE: Change.UPDATE, DELETE: Change.DELETE}
 def _images(table: Table, located: LocatedRows) -> Iterator[dict[str, Value]]:
     """The values of each image by column name, without columns that the image does not contain."""
     is_absent = (located.starts == ABSENT) | located.unknown if located.updates else located.starts == ABSENT
-    columns = [column for column in table.schema.columns if not is_absent[column.index].all()]
+    is_there = ~is_absent.all(axis=1)[located.lines[:-1]]
+    columns = [table.schema.columns[index] for index in np.flatnonzero(is_there).tolist()]
     names = [column.name for column in columns]
     cells = [Cells.of(table, column, located) for column in columns]
     values = [_values(located, one, array) for one, array in zip(cells, build_all(cells), strict=True)]
     rows = zip(*values, strict=True) if values else repeat((), len(located.events))
-    absent = is_absent[[column.index for column in columns]]
+    absent = is_absent[located.lines[:-1][is_there]]
     if not absent.any():
         return map(dict, map(zip, repeat(names), rows))
     return (

@@ -23,10 +23,13 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.rows.text.listed_values import NO_SCRATCH, QUOTED_SQL, SQL
 from binlog_kaitai.rows.text.row_line_kernel import (
+    FIRST,
     LEFT_COUNT,
     LINE,
     NEED,
+    OF_EVENT,
     OFFSET,
+    PIECE,
     STATE_SIZE,
     STEP,
     put_row_lines,
@@ -353,7 +356,7 @@ class LineWriter:
         indexes = self._event_indexes(of_rows, updated)
         which = rows, indexes, page.numbered(of_rows, in_event), self._numbers
         limits, pieces, pool, null, words, word_limits = table_lines.arrays()
-        arrays = limits, pieces, pool, null, *self._texts, words, word_limits
+        arrays = limits, for_lines(pieces, located), pool, null, *self._texts, words, word_limits
         # Placeholders refer to the bytes of the block.
         longest = table_lines.style.longest if located.data is page.block.data else NO_LIMIT
         dialect, rows_of_data = table_lines.style.dialect, (located.data, *flat(located.starts), *which)
@@ -370,7 +373,8 @@ class LineWriter:
         updates = located.update(-1, row)
         names = updates if isinstance(updates, dict) else {}
         updated = tuple(column.index for column in self._table.schema.columns if column.name in names)
-        return UpdatedColumns(updated, tuple(np.flatnonzero(located.unknown[:, row]).tolist()))
+        unknown = located.unknown[:, row][located.lines[:-1]]
+        return UpdatedColumns(updated, tuple(np.flatnonzero(unknown).tolist()))
 
     def _with_left(
         self, located: LocatedRows, rows: Ints, data: Bytes, ends: Ints, left: Ints, longest: int
@@ -418,6 +422,16 @@ def lines_in_order(
             raise CellError(rows[error.row], error.error) from error
     whole = RowLines.joined(parts)
     return whole if len(groups) == 1 else whole.select(np.lexsort((whole.numbers, whole.events)))
+
+
+def for_lines(pieces: Ints, located: LocatedRows) -> Ints:
+    """The pieces with the lines of `LocatedRows.starts` in place of the columns."""
+    if not located.is_compact:
+        return pieces
+    lines = np.where(pieces[:, PIECE] == OF_EVENT, pieces[:, FIRST], located.lines[pieces[:, FIRST]])
+    pieces = pieces.copy()
+    pieces[:, FIRST] = lines
+    return pieces
 
 
 def flat(starts: Ints) -> tuple[Ints, int, int]:

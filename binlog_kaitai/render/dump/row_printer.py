@@ -55,7 +55,7 @@ from binlog_kaitai.rows.text.listed_values import BYTES, CLIENT
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.rows.text.row_line_kernel import FIRST, KIND, PREFIX, SECOND, SIZE, put_row_lines
 from binlog_kaitai.values.column_kinds import Kind, of_type
-from binlog_kaitai.views.row_forms import LineBuffer, flat, with_left_texts
+from binlog_kaitai.views.row_forms import LineBuffer, flat, for_lines, with_left_texts
 
 #: Bytes of events whose text is written at a time.
 _PORTION = 256 << 10
@@ -193,7 +193,8 @@ class TextJobs:
             for batch in islice(located(walked, arrays.width, most), some):
                 rows = np.flatnonzero(batch.changes != AFTER)
                 event_of = batch.events[rows]
-                lines = rows, event_of, rows, events[2], *arrays.lines, LONG
+                pieces = for_lines(arrays.lines[1], batch)
+                lines = rows, event_of, rows, events[2], arrays.lines[0], pieces, *arrays.lines[2:], LONG
                 buffer = LineBuffer(CLIENT, len(rows), expected, len(arrays.lines[1]))
                 while not put_row_lines.run(CLIENT, data, *flat(batch.starts), *lines, *buffer.arguments()):
                     buffer.grow()
@@ -232,7 +233,7 @@ class TextJobs:
         self, rows: LocatedRows, row: int, piece: list[int], table_map: Any
     ) -> bytes | Iterable[bytes]:
         index, prefix, escapes = piece[FIRST], piece[PREFIX], self.programs.escapes
-        start, option = int(rows.starts[index, row]), int(rows.options[row])
+        start, option = int(rows.starts_of(index)[row]), int(rows.options[row])
         end = start + (prefix + int(length_prefix(rows.data, start, prefix)) if prefix else piece[SIZE])
         if piece[KIND] == BYTES:
             return quoted_pieces(rows.data, start + prefix, end, escapes)

@@ -72,6 +72,9 @@ from binlog_kaitai.views.row_programs import (
     width_of,
 )
 
+#: How many names a reason lists.
+_MOST_LISTED = 10
+
 _PLAIN = bytes(sorted(PLAIN))
 _END = b";\n"
 
@@ -332,9 +335,9 @@ class ChangeStatements(Form):
         return self._insertion(after) if before is None and after is not None and self._is_plain else b""
 
     def _write(self, line: Line, images: ImagePair) -> None:
-        if invalid := [name for name in self._names if not is_utf8(name)]:
-            raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
         if not self._is_plain:
+            if invalid := [name for name in self._names if not is_utf8(name)]:
+                raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
             line.text(ASSIGN + b"'")
         current, wanted = reversed(images) if self._undo else images
         is_sure = not self._checks
@@ -469,4 +472,5 @@ def _name(name: str) -> bytes:
 
 
 def _list(names: Sequence[str]) -> str:
-    return ", ".join(map(identifier, names))
+    more = f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else ""
+    return ", ".join(map(identifier, names[:_MOST_LISTED])) + more

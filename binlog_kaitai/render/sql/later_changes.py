@@ -129,7 +129,7 @@ def _digest(table: Table, located: LocatedRows, digests: Unsigned) -> None:
     """Continue the digest of each row."""
     is_after = located.changes[1:] == AFTER
     for column in _identity(table):
-        starts = located.starts[column.index].copy()
+        starts = located.starts_of(column.index).copy()
         # What is missing from an after image is unchanged.
         missing = np.flatnonzero(is_after & (starts[1:] == ABSENT)) + 1
         starts[missing] = starts[missing - 1]

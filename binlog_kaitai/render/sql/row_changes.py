@@ -37,11 +37,11 @@ class Side:
 
     def has(self, column: Column) -> bool:
         """Whether the images contain a column."""
-        return len(self.rows) > 0 and int(self._walked.starts[column.index][self.rows[0]]) != ABSENT
+        return len(self.rows) > 0 and int(self._walked.starts_of(column.index)[self.rows[0]]) != ABSENT
 
     def is_unknown(self, column: Column) -> bool:
         """Whether a partial update leaves the value of a column unknown."""
-        return bool(self._walked.unknown[column.index, self.rows[:1]].any())
+        return bool(self._walked.unknown[self._walked.lines[column.index], self.rows[:1]].any())
 
     def _cells(self, column: Column) -> Cells:
         return Cells.of(self._table, column, self._walked).part(self.rows)

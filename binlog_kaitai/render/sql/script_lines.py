@@ -223,6 +223,8 @@ def place(block: Block, row: int) -> str:
 def plain(text: str) -> str:
     """Text as one line of printable ASCII, for a comment that no client can misparse."""
     escaped = text.encode("ascii", "backslashreplace").decode("ascii")
+    if escaped.isprintable():
+        return escaped
     return "".join(char if char.isprintable() else f"\\x{ord(char):02x}" for char in escaped)
 
 
