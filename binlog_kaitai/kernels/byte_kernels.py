@@ -189,25 +189,3 @@ def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Boo
             is_same = data[start + step] == data[other + step]
             step += 1
         out[index] = is_same
-
-
-@kernel
-def are_same(data: Bytes, starts: Ints, length: int) -> bool:
-    """Whether all ranges contain the same bytes; False if one is outside `data`."""
-    if starts.shape[0] == 0 or length < 0:
-        return False
-    other = starts[0]
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        if min(start, other) < 0 or max(start, other) + length > data.shape[0]:
-            return False
-        step = 0
-        while step + 8 <= length:
-            if read_u8(data, np.uint64(start + step)) != read_u8(data, np.uint64(other + step)):
-                return False
-            step += 8
-        while step < length:
-            if data[start + step] != data[other + step]:
-                return False
-            step += 1
-    return True

@@ -69,8 +69,7 @@ def write_numbered(
                 return -1
             if offset + length + NUMBER_ROOM > out.shape[0]:
                 return -1
-            copy(texts, start, length, out, offset)
-            offset += length
+            offset = copy(texts, start, length, out, offset)
             if numbers[index] >= 0:
                 offset = put_number(numbers[index], out, offset)
             if after >= 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import are_same, hash_ranges, same_ranges
+from binlog_kaitai.kernels.byte_kernels import hash_ranges, same_ranges
 
 #: With so few ranges, or without machine code, kernels cost more than they save.
 _FEW = 64
@@ -31,7 +31,7 @@ def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Ints:
     if count <= _FEW or hash_ranges.run is hash_ranges.plain:
         return _group_by_bytes(data, starts, ends)
     length = int(lengths[0])
-    if (lengths == length).all() and (not length or are_same.run(data, starts, length)):
+    if (lengths == length).all() and (not length or are_same(data, starts, length)):
         return np.zeros(count, dtype=np.int64)
     hashes = np.empty(count, dtype=np.uint64)
     hash_ranges.run(data, starts, ends, hashes)
@@ -41,6 +41,14 @@ def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Ints:
     same_ranges.run(data, starts, starts[firsts], lengths, is_same)
     is_same &= lengths == lengths[firsts]
     return firsts if is_same.all() else _group_by_bytes(data, starts, ends)
+
+
+def are_same(data: Bytes, starts: Ints, length: int) -> bool:
+    """Whether all ranges, of which there is at least one, contain the same bytes."""
+    is_same = np.empty(len(starts), dtype=np.bool_)
+    others, lengths = np.full(len(starts), starts[0]), np.full(len(starts), length)
+    same_ranges.run(data, starts, others, lengths, is_same)
+    return bool(is_same.all())
 
 
 def _group_by_bytes(data: Bytes, starts: Ints, ends: Ints) -> Ints:

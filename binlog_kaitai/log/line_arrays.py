@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, view_of
-from binlog_kaitai.kernels.byte_kernels import are_same
-from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.log.groups import are_same
 from binlog_kaitai.log.text_kernels import (
     BYTES,
     CONSTANT,
     FRACTION,
+    HEX_DIGITS,
     HEXADECIMAL,
     HEXDUMP,
     NUMBER,
@@ -29,6 +30,7 @@ from binlog_kaitai.log.text_kernels import (
     HexdumpStyle,
     assemble,
     find_clean,
+    put_hex,
     room_for,
 )
 
@@ -39,13 +41,11 @@ ESCAPES = np.array(
     [ord(_SHORT.get(chr(byte), "\0")) or int(byte < 32) for byte in range(256)], dtype=np.uint8
 )
 
-HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
-
 #: For each letter after a backslash, the byte; for each hexadecimal digit, its value.
 _ESCAPED, _HEX_VALUES = np.zeros((2, 256), dtype=np.uint8)
 for _byte, _letter in _SHORT.items():
     _ESCAPED[ord(_letter)] = ord(_byte)
-_HEX_VALUES[HEX_DIGITS] = range(16)
+np.put(_HEX_VALUES, HEX_DIGITS, range(16))
 
 #: Length of a UTF-8 character by its first byte, 0 if invalid; and the range of its second byte, which
 #: excludes overlong forms, surrogates, and code points above U+10FFFF.
@@ -53,15 +53,6 @@ _SIZES = np.zeros(256, dtype=np.uint8)
 _LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
 _SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4
 _LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
-
-
-@kernel
-@inlined
-def put_hex(byte: int, out: Bytes, offset: int) -> int:
-    """Write a byte as two hexadecimal digits; returns the end."""
-    out[offset] = HEX_DIGITS[byte >> 4]
-    out[offset + 1] = HEX_DIGITS[byte & 15]
-    return offset + 2
 
 
 @kernel
@@ -362,7 +353,7 @@ class Pool:
         is_whole = mask is None or mask.all()
         if is_whole and _is_constant(lengths) and lengths[0] <= _MAX_SAME:
             length = int(lengths[0])
-            if are_same.run(data, starts, length):
+            if are_same(data, starts, length):
                 raw = bytes(data[int(starts[0]) : int(starts[0]) + length])
                 return self.same(json_text(convert(raw)), len(starts))
         first, second = np.array(starts, dtype=np.int64), np.array(lengths, dtype=np.int64)

@@ -18,6 +18,17 @@ _LINE, _REST = 112, 640
 # positions; then texts, each preceded by its length.
 _FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
 
+HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+
+
+@kernel
+@inlined
+def put_hex(byte: int, out: Bytes, offset: int) -> int:
+    """Write a byte as two hexadecimal digits; returns the end."""
+    out[offset] = HEX_DIGITS[byte >> 4]
+    out[offset + 1] = HEX_DIGITS[byte & 15]
+    return offset + 2
+
 
 class HexdumpStyle(NamedTuple):
     """The format of a client's hex dump.
@@ -91,7 +102,7 @@ def put_hexdump(
             if step:
                 out[offset] = 32
                 offset += 1
-            offset = _put_byte(np.int64(data[byte]), out, offset)
+            offset = put_hex(data[byte], out, offset)
             byte += 1
     offset = _put_text(style, text, out, offset)
     gap = _after(style, text)
@@ -109,7 +120,7 @@ def put_hexdump(
         for step in range(width):
             out[offset + step] = 32
         for step in range(count):
-            _put_byte(np.int64(data[byte + step]), out, offset + 3 * step + (step >> 3))
+            put_hex(data[byte + step], out, offset + 3 * step + (step >> 3))
         offset += width
         out[offset] = 32
         out[offset + 1] = 124
@@ -133,14 +144,6 @@ def _put_text(style: Number, text: Number, out: Number, offset: Number) -> Numbe
     for step in range(style[text]):
         out[offset + step] = np.int64(style[text + 1 + step])
     return offset + np.int64(style[text])
-
-
-def _put_byte(value: Number, out: Number, offset: Number) -> Number:
-    high = value >> 4
-    low = value & 15
-    out[offset] = high + (48 if high < 10 else 87)
-    out[offset + 1] = low + (48 if low < 10 else 87)
-    return offset + 2
 
 
 def _put_position(position: Number, fill: Number, out: Number, offset: Number) -> Number:
@@ -171,8 +174,8 @@ PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(),
 
 @kernel
 @inlined
-def copy(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
-    """Copy bytes to `out` within bounds; the sixteen bytes after them may be overwritten."""
+def copy(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> int:
+    """Copy bytes to `out` within bounds, and give the end; the sixteen bytes after it may be overwritten."""
     done = np.uint64(0)
     from_, to, count = np.uint64(start), np.uint64(offset), np.uint64(length)
     # As long as full steps stay inside both arrays.
@@ -194,6 +197,7 @@ def copy(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> Non
     while done < count:
         out[to + done] = source[from_ + done]
         done += _1
+    return offset + length
 
 
 @kernel
@@ -363,11 +367,9 @@ def assemble(
             if start < 0 or length < 0 or start + length > (pool.shape[0] if from_pool else data.shape[0]):
                 return -2
             if from_pool:
-                copy(pool, start, length, out, target)
-                target += length
+                target = copy(pool, start, length, out, target)
             elif kind == BYTES:
-                copy(data, start, length, out, target)
-                target += length
+                target = copy(data, start, length, out, target)
             else:
                 out[target] = 34
                 copy(data, start, length, out, target + 1)

@@ -11,10 +11,12 @@ Columns are read together, a thousand rows at a time, so that the bytes of a row
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, Unsigned
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import (
     date,
     datetime,
@@ -216,9 +218,27 @@ def read_long_decimals(data: Bytes, starts: Array, groups: Array, out: Array) ->
     return wrong
 
 
+#: How a column is read, which determines the meaning of the numbers in `more`.
+(
+    INTEGERS,  # 1 if they are signed
+    EIGHTS,  # 64-bit numbers per value
+    BIG,
+    YEARS,
+    DATES,
+    OLD_TIMES,
+    OLD_DATETIMES,
+    OLD_TIMESTAMPS,
+    TIMES,  # fractional digits; likewise for the next two
+    DATETIMES,
+    TIMESTAMPS,
+    DECIMALS,
+    LONG_DECIMALS,
+    MEMBERS,
+    STRINGS,  # minimum length
+) = range(15)
+
 FINE, ZERO, WRONG = 0, 1, 2
 
-_DAY = 86_400_000_000
 _SECOND = 1_000_000
 
 
@@ -242,130 +262,64 @@ def days_of(year: int, month: int, day: int) -> int:
 
 
 @kernel
-def read_dates(data: Bytes, starts: Array, out: Array, states: Array) -> int:
-    """DATE, as days since 1970-01-01."""
-    last = data.shape[0] - 3
-    invalid = 0
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        out[index] = 0
-        states[index] = FINE
-        if start < 0 or start > last:
-            continue
-        year, month, day = date(data, start)
-        days = days_of(year, month, day)
-        if days < -1_000_000:
-            states[index] = ZERO
-            invalid += 1
+@inlined
+def moment_at(data: Bytes, start: int, how: int, digits: int) -> Any:
+    """The state of a date or time of any kind; and its days, or its microseconds."""
+    microsecond = np.int64(0)
+    is_negative, is_zero, is_wrong = False, False, False
+    if how in (OLD_TIMESTAMPS, TIMESTAMPS):
+        if how == OLD_TIMESTAMPS:
+            seconds = old_timestamp(data, start)
         else:
-            out[index] = days
-    return invalid
-
-
-@kernel
-def read_datetimes(
-    data: Bytes, starts: Array, size: int, digits: int, is_old: bool, out: Ints, states: Array
-) -> int:
-    """DATETIME, `size` bytes, as microseconds since 1970-01-01 without time zone."""
-    last = data.shape[0] - size
-    invalid = 0
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        out[index] = 0
-        states[index] = FINE
-        if start < 0 or start > last:
-            continue
-        microsecond = np.int64(0)
-        if is_old:
+            seconds, microsecond = timestamp(data, start, digits)
+        is_zero = seconds == 0
+    elif how in (OLD_TIMES, TIMES):
+        if how == OLD_TIMES:
+            is_negative, hour, minute, second = old_time(data, start)
+        else:
+            _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
+        is_wrong = minute > 59 or second > 59
+        seconds = hour * 3600 + minute * 60 + second
+    else:
+        hour, minute, second = np.int64(0), np.int64(0), np.int64(0)
+        if how == DATES:
+            year, month, day = date(data, start)
+        elif how == OLD_DATETIMES:
             year, month, day, hour, minute, second = old_datetime(data, start)
         else:
             _, year, month, day, hour, minute, second, microsecond = datetime(data, start, digits)
         days = days_of(year, month, day)
-        if microsecond >= _SECOND:
-            states[index] = WRONG
-            invalid += 1
-        elif days < -1_000_000 or hour > 23 or minute > 59 or second > 59:
-            states[index] = ZERO
-            invalid += 1
-        else:
-            out[index] = days * _DAY + (hour * 3600 + minute * 60 + second) * _SECOND + microsecond
-    return invalid
+        is_zero = days < -1_000_000 or hour > 23 or minute > 59 or second > 59
+        seconds = days if how == DATES else days * 86_400 + hour * 3600 + minute * 60 + second
+    if is_wrong or microsecond >= _SECOND:
+        return np.int64(WRONG), np.int64(0)
+    if is_zero:
+        return np.int64(ZERO), np.int64(0)
+    length = seconds if how == DATES else seconds * _SECOND + microsecond
+    return np.int64(FINE), -length if is_negative else length
 
 
 @kernel
-def read_timestamps(
-    data: Bytes, starts: Array, size: int, digits: int, is_old: bool, out: Ints, states: Array
+@inlined
+def read_moments(
+    data: Bytes, starts: Array, how: int, size: int, digits: int, out: Array, states: Array
 ) -> int:
-    """TIMESTAMP, `size` bytes, as microseconds since 1970-01-01 UTC."""
+    """Read dates as days since 1970-01-01, DATETIME without time zone and TIMESTAMP in UTC as microseconds
+    since then, and TIME as microseconds.
+    """
     last = data.shape[0] - size
     invalid = 0
     for index in range(starts.shape[0]):
         start = starts[index]
         out[index] = 0
         states[index] = FINE
-        if start < 0 or start > last:
-            continue
-        microsecond = np.int64(0)
-        if is_old:
-            seconds = old_timestamp(data, start)
-        else:
-            seconds, microsecond = timestamp(data, start, digits)
-        if microsecond >= _SECOND:
-            states[index] = WRONG
-            invalid += 1
-        elif seconds == 0:
-            states[index] = ZERO
-            invalid += 1
-        else:
-            out[index] = seconds * _SECOND + microsecond
+        if 0 <= start <= last:
+            state, moment = moment_at(data, start, how, digits)
+            out[index] = moment
+            states[index] = state
+            invalid += state != FINE
     return invalid
 
-
-@kernel
-def read_times(
-    data: Bytes, starts: Array, size: int, digits: int, is_old: bool, out: Ints, states: Array
-) -> int:
-    """TIME, `size` bytes, as microseconds."""
-    last = data.shape[0] - size
-    invalid = 0
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        out[index] = 0
-        states[index] = FINE
-        if start < 0 or start > last:
-            continue
-        microsecond = np.int64(0)
-        if is_old:
-            is_negative, hour, minute, second = old_time(data, start)
-        else:
-            _, is_negative, hour, minute, second, microsecond = time(data, start, digits)
-        if microsecond >= _SECOND or minute > 59 or second > 59:
-            states[index] = WRONG
-            invalid += 1
-        else:
-            length = (hour * 3600 + minute * 60 + second) * _SECOND + microsecond
-            out[index] = -length if is_negative else length
-    return invalid
-
-
-#: How a column is read, which determines the meaning of the numbers in `more`.
-(
-    INTEGERS,  # 1 if they are signed
-    EIGHTS,  # 64-bit numbers per value
-    BIG,
-    YEARS,
-    DATES,
-    OLD_TIMES,
-    OLD_DATETIMES,
-    OLD_TIMESTAMPS,
-    TIMES,  # fractional digits; likewise for the next two
-    DATETIMES,
-    TIMESTAMPS,
-    DECIMALS,
-    LONG_DECIMALS,
-    MEMBERS,
-    STRINGS,  # minimum length
-) = range(15)
 
 #: A row of a plan: read method; size of the values or of their length prefix; additional parameter; range
 #: of the column's numbers in `more`; index of its first value in `starts`; and offsets in `out` of its values
@@ -455,17 +409,17 @@ def read_columns(
                 read_big(data, cells, size, out8[first:last])
             elif how == YEARS:
                 read_years(data, cells, out2[first:last])
+            # With constants, which is faster.
             elif how == DATES:
-                invalid = read_dates(data, cells, signed4[first:last], states)
-            elif how in (DATETIMES, OLD_DATETIMES):
-                times = signed8[first:last]
-                invalid = read_datetimes(data, cells, size, number, how == OLD_DATETIMES, times, states)
-            elif how in (TIMESTAMPS, OLD_TIMESTAMPS):
-                times = signed8[first:last]
-                invalid = read_timestamps(data, cells, size, number, how == OLD_TIMESTAMPS, times, states)
-            elif how in (TIMES, OLD_TIMES):
-                times = signed8[first:last]
-                invalid = read_times(data, cells, size, number, how == OLD_TIMES, times, states)
+                invalid = read_moments(data, cells, DATES, size, number, signed4[first:last], states)
+            elif how == DATETIMES:
+                invalid = read_moments(data, cells, DATETIMES, size, number, signed8[first:last], states)
+            elif how == TIMESTAMPS:
+                invalid = read_moments(data, cells, TIMESTAMPS, size, number, signed8[first:last], states)
+            elif how == TIMES:
+                invalid = read_moments(data, cells, TIMES, size, number, signed8[first:last], states)
+            elif OLD_TIMES <= how <= OLD_TIMESTAMPS:
+                invalid = read_moments(data, cells, how, size, number, signed8[first:last], states)
             elif how == DECIMALS:
                 invalid = read_decimals(data, cells, groups, out8[2 * first : 2 * last])
             elif how == LONG_DECIMALS:

@@ -86,12 +86,10 @@ def put_sequences(
         begin = offset
         of_row = max(eras[row if eras.shape[0] > 1 else 0], 0)
         if of_row == era and positions[row] == position:
-            copy(out, start, length, out, offset)
-            offset += length
+            offset = copy(out, start, length, out, offset)
         else:
             if of_row == era:
-                copy(out, start, common, out, offset)
-                offset += common
+                offset = copy(out, start, common, out, offset)
             else:
                 era = of_row
                 offset = _put_counted(era, out, offset)

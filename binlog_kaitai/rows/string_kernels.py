@@ -7,6 +7,7 @@ import numpy as np
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.decoders import length_prefix
+from binlog_kaitai.log.text_kernels import copy
 
 
 @kernel
@@ -33,35 +34,13 @@ def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends
 
 
 @kernel
-def copy_bytes(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
-    """Copy `data[start : start + length]` to `out` at `offset`; all in bounds, with 16 spare bytes.
-
-    The spare bytes are overwritten.
-    """
-    done = 0
-    while done < length:
-        if start + done + 16 <= data.shape[0]:
-            # Copy sixteen bytes at a time, also past the end; the next value overwrites the excess.
-            a = data[start + done : start + done + 16]
-            b = out[offset + done : offset + done + 16]
-            a0, a1, a2, a3, a4, a5, a6, a7 = a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7]
-            a8, a9, a10, a11, a12, a13, a14, a15 = a[8], a[9], a[10], a[11], a[12], a[13], a[14], a[15]
-            b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7] = a0, a1, a2, a3, a4, a5, a6, a7
-            b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15] = a8, a9, a10, a11, a12, a13, a14, a15
-            done += 16
-        else:
-            out[offset + done] = data[start + done]
-            done += 1
-
-
-@kernel
 def copy_values(data: Bytes, starts: Array, prefix: int, offsets: Array, out: Bytes) -> None:
     """Copy the values to their offsets; `out` needs 16 spare bytes."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
         offset = np.int64(offsets[index])
         if length > 0 and offset >= 0 and offset + length + 16 <= out.shape[0]:
-            copy_bytes(data, starts[index] + prefix, length, out, offset)
+            copy(data, starts[index] + prefix, length, out, offset)
 
 
 @kernel
@@ -78,7 +57,7 @@ def copy_members(texts: Bytes, limits: Ints, numbers: Array, offsets: Array, out
             offset = np.int64(offsets[index])
             is_inside = start >= 0 and start + length <= texts.shape[0]
             if is_inside and offset >= 0 and offset + length + 16 <= out.shape[0]:
-                copy_bytes(texts, start, length, out, offset)
+                copy(texts, start, length, out, offset)
 
 
 @kernel

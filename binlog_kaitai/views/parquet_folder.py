@@ -15,8 +15,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
 from binlog_kaitai.errors import writing_to
-from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.change_batches import table_batches_of
 from binlog_kaitai.views.change_schemas import exported_schema
 
@@ -219,10 +218,18 @@ class OpenFiles(Generic[Name]):
         writer = self._writers.pop(name, None) or self._begin(name)
         self._writers[name] = writer  # the last entry is the most recently used
         writer.write(batch)
-        _bound(self._writers)
+        if sum(writer.waiting for writer in self._writers.values()) > _ALL_BYTES:
+            self._flush()
+        while len(self._writers) > _MAX_OPEN:
+            self._writers.pop(next(iter(self._writers))).close()
+
+    def _flush(self) -> None:
+        for writer in self._writers.values():
+            writer.flush()
 
     def close(self) -> None:
         """Write what is buffered, and close all files."""
+        self._flush()  # of all, so that threads encode them side by side
         for writer in self._writers.values():
             writer.close()
         self._writers.clear()
@@ -267,39 +274,17 @@ def write_changes(
 
     `counts` receives the number of row images by table, also if an error is raised.
     """
-    writers: dict[str, PartWriter] = {}
     counts = {} if counts is None else counts
+    batches_of = partial(table_batches_of, schema_of=exported_schema, zero_dates=zero_dates)
     with _encoders(pages.threads) as encoders:
+        files = OpenFiles[str](lambda name: PartWriter(folder / name, encoders=encoders))
         try:
-            for found in pages.each(partial(_page_batches, zero_dates=zero_dates)):
-                if found is None:
-                    _bound(writers)
-                    continue
-                table, batch = found
+            for table, batch in pages.each(batches_of):
                 name = folder_name(table.key)
-                writer = writers.pop(name, None) or PartWriter(folder / name, encoders=encoders)
-                writers[name] = writer  # the last entry is the most recently used
-                writer.write(batch)
+                files.write(name, batch)
                 counts[name] = counts.get(name, 0) + batch.num_rows
         finally:
-            for writer in writers.values():
-                writer.flush()
-            for writer in writers.values():
-                writer.close()
-
-
-def _page_batches(page: RowsPage, zero_dates: str) -> Iterator[tuple[Table, pa.RecordBatch] | None]:
-    """The batches of a page, table by table, and None at its end."""
-    yield from table_batches_of(page, exported_schema, zero_dates)
-    yield None
-
-
-def _bound(writers: dict[Name, PartWriter]) -> None:
-    if sum(writer.waiting for writer in writers.values()) > _ALL_BYTES:
-        for writer in writers.values():
-            writer.flush()
-    while len(writers) > _MAX_OPEN:
-        writers.pop(next(iter(writers))).close()
+            files.close()
 
 
 def folder_name(key: tuple[str, str]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.kernels import byte_kernels
-from binlog_kaitai.log import block, block_reader, event_gtids, gather, text_kernels
+from binlog_kaitai.log import block, block_reader, event_gtids, gather, groups, text_kernels
 from binlog_kaitai.rows import table_maps
 
 WORDS = block_reader._WORDS, block_reader._LIMITS
@@ -297,8 +297,8 @@ def test_digest_ranges(mode: str) -> None:
     assert len(set(distinct.tolist())) == 12
 
 
-def test_are_same(mode: str) -> None:
-    run = getattr(byte_kernels.are_same, mode)
+def test_are_same() -> None:
+    run = groups.are_same
     bytes_ = np.frombuffer(b"0123456789ab" * 3, dtype=np.uint8)
     assert run(bytes_, np.array([0, 12, 24]), 12)
     assert run(bytes_, np.array([3, 27]), 9)

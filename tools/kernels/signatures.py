@@ -16,7 +16,6 @@ _TABLE = {
         "query_status_vars": "u1[] i8[] i8[] i8[,] b1[]*",
     },
     "binlog_kaitai.kernels.byte_kernels": {
-        "are_same": "u1[] i8[] i8",
         "copy_ranges": "u1[] i8[] i8[] i8[] u1[]*",
         "crc32s_of_runs": "u4[] i8[] i8[] i8[]* u4[]*",
         "hash_ranges": "u1[] i8[] i8[] u8[]*",

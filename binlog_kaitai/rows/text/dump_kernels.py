@@ -41,8 +41,7 @@ def put_jobs(
         if kind == BASE64:
             offset = put_base64(data, start, end, letters, out, offset)
             continue
-        copy(source, start, end - start, out, offset)
-        offset += end - start
+        offset = copy(source, start, end - start, out, offset)
         if kind == ROWS_NUMBER:
             offset = put_number(numbers[job], out, offset)
             out[offset] = 10

@@ -12,28 +12,13 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.text_kernels import put_number
+from binlog_kaitai.log.text_kernels import put_number, put_padded
 
 #: Results instead of an end offset: the output is full; the value is left to other code.
 NO_ROOM, LEFT = -1, -2
 
 #: Maximum length of a number in bytes.
 NUMBER_ROOM = 40
-
-
-@kernel
-def put_digits(value: Any, least: int, out: Bytes, offset: int) -> int:
-    """Write a non-negative number with at least `least` digits; the output must have room."""
-    count = 1
-    rest = value // 10
-    while rest > 0:
-        count += 1
-        rest //= 10
-    count = max(count, least)
-    for step in range(count):
-        out[offset + count - 1 - step] = 48 + value % 10
-        value //= 10
-    return offset + count
 
 
 _LEAST_POWER, _MOST_POWER = -292, 324
@@ -203,7 +188,7 @@ def put_shortest(bits: Any, least: int, most: int, out: Bytes, offset: int) -> A
     point -= 1
     out[offset] = 101
     out[offset + 1] = 45 if point < 0 else 43
-    return put_digits(abs(point), 2, out, offset + 2)
+    return put_padded(abs(point), 2 if abs(point) < 100 else 3, out, offset + 2)
 
 
 @kernel
@@ -227,9 +212,9 @@ def put_single(value: Any, out: Bytes, offset: int) -> Any:
                 out[offset] = 45
                 offset += 1
             whole, power = np.int64(scaled), np.int64(scale)
-            offset = put_digits(whole // power, 1, out, offset)
+            offset = put_number(whole // power, out, offset)
             out[offset] = 46
-            return put_digits(whole % power, max(digits, 1), out, offset + 1)
+            return put_padded(whole % power, max(digits, 1), out, offset + 1)
         scale *= 10.0
     return put_shortest(np.float64(value).view(np.int64), REPR_LEAST, REPR_MOST, out, offset)
 

@@ -36,7 +36,7 @@ from binlog_kaitai.log.line_arrays import ESCAPES, put_escape
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.string_kernels import length_at
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
-from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_digits, put_shortest
+from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_shortest
 from binlog_kaitai.rows.text.moment_texts import put_micros
 from binlog_kaitai.rows.text.printed_values import (
     put_calendar,
@@ -141,8 +141,7 @@ def put_json_time(data: Bytes, start: int, end: int, out: Bytes, offset: int) ->
 @kernel
 def put_json_bytes(data: Bytes, kind: int, start: int, end: int, out: Bytes, offset: int) -> int:
     """Print bytes in base64 after the number of their type, in quotes."""
-    copy(_BASE64, 0, _BASE64.shape[0], out, offset)
-    offset = put_number(kind, out, offset + _BASE64.shape[0])
+    offset = put_number(kind, out, copy(_BASE64, 0, _BASE64.shape[0], out, offset))
     out[offset] = 58
     offset += 1
     while start < end:
@@ -198,35 +197,28 @@ def put_cast(
         has_exponent = False
         for position in range(begin, end):
             has_exponent |= text[position] == _EXPONENT
-        copy(text, begin, end - begin, out, offset)
-        offset += end - begin
+        offset = copy(text, begin, end - begin, out, offset)
         if not has_exponent:
             out[offset], out[offset + 1] = _EXPONENT, _ZERO
             offset += 2
         return offset
-    copy(_CAST, 0, _CAST.shape[0], out, offset)
-    offset += _CAST.shape[0]
+    offset = copy(_CAST, 0, _CAST.shape[0], out, offset)
     if text[begin] == _QUOTE:
         begin += 1
         end -= 1
-    copy(text, begin, end - begin, out, offset)
-    offset += end - begin
-    copy(_AS, 0, _AS.shape[0], out, offset)
-    offset += _AS.shape[0]
+    offset = copy(text, begin, end - begin, out, offset)
+    offset = copy(_AS, 0, _AS.shape[0], out, offset)
     if kind == OPAQUE_DECIMAL:
         precision, scale, _ = json_decimal(data, start)
-        copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, offset)
-        offset = put_number(min(precision, MOST_DIGITS), out, offset + _TO_DECIMAL.shape[0])
+        offset = copy(_TO_DECIMAL, 0, _TO_DECIMAL.shape[0], out, offset)
+        offset = put_number(min(precision, MOST_DIGITS), out, offset)
         out[offset] = _COMMA
         offset = put_number(scale, out, offset + 1)
-        copy(_END, 0, _END.shape[0], out, offset)
-        offset += _END.shape[0]
+        offset = copy(_END, 0, _END.shape[0], out, offset)
     else:
         name = _TO_DATE if kind == OPAQUE_DATE else _TO_TIME if kind == OPAQUE_TIME else _TO_DATETIME
-        copy(name, 0, name.shape[0], out, offset)
-        offset += name.shape[0]
-    copy(_END, 0, _END.shape[0], out, offset)
-    return offset + _END.shape[0]
+        offset = copy(name, 0, name.shape[0], out, offset)
+    return copy(_END, 0, _END.shape[0], out, offset)
 
 
 #: Whole numbers of this magnitude are printed with an exponent.
@@ -254,7 +246,7 @@ def integer_at(data: Bytes, kind: Any, position: int) -> Any:
 
 
 @kernel
-def put_short(data: Bytes, kind: Any, start: int, out: Bytes, offset: int) -> int:
+def put_short(data: Bytes, kind: Any, start: int, out: Bytes, offset: int) -> Any:
     """Print an INT16 (5) or UINT16 at `start`, which must be within the data; the output must have room."""
     number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
     if number < 0:
@@ -269,7 +261,7 @@ def put_short(data: Bytes, kind: Any, start: int, out: Bytes, offset: int) -> in
         out[position] = 48 + number // 10
         out[position + _ONE] = 48 + number % 10
         return offset + 2
-    return put_digits(number, 1, out, offset)
+    return put_number(number, out, offset)
 
 
 @kernel

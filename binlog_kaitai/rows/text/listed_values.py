@@ -27,8 +27,8 @@ from binlog_kaitai.log.decoders import (
     timestamp,
     year,
 )
-from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, put_hex, unquote, width_at
-from binlog_kaitai.log.text_kernels import copy, put_number
+from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, unquote, width_at
+from binlog_kaitai.log.text_kernels import copy, put_hex, put_number
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.rows.text.json_kernels import put_document
 from binlog_kaitai.rows.text.moment_texts import put_date, put_hours, put_micros
@@ -420,20 +420,17 @@ def put_sql_document(
     # The cast of a document that is a single value has no path.
     is_single = casts[0] != _COMMA
     before = _CAST if is_single else _SET_CAST
-    copy(before, 0, before.shape[0], out, position)
-    position += before.shape[0]
+    position = copy(before, 0, before.shape[0], out, position)
     if not is_single:
         position = put_literal(text, 0, end, introducer, quotes, out, position)
-        copy(_AS_JSON, 0, _AS_JSON.shape[0], out, position)
-        position += _AS_JSON.shape[0]
+        position = copy(_AS_JSON, 0, _AS_JSON.shape[0], out, position)
     for step in range(end_of_casts):
         byte = casts[step]
         for _ in range(quotes if byte == 39 else 1):
             out[position] = byte
             position += 1
     if is_single:
-        copy(_AS_JSON, 0, _AS_JSON.shape[0], out, position)
-        return position + _AS_JSON.shape[0]
+        return copy(_AS_JSON, 0, _AS_JSON.shape[0], out, position)
     out[position] = 41
     return position + 1
 
@@ -481,9 +478,7 @@ def put_rare(data: Bytes, offset: int, length: int, kind: int, out: Bytes, end: 
 @kernel
 def put_word(words: Bytes, limits: Ints, word: int, out: Bytes, end: int) -> Any:
     """Write a word."""
-    size = limits[word + 1] - limits[word]
-    copy(words, limits[word], size, out, end)
-    return end + size
+    return copy(words, limits[word], limits[word + 1] - limits[word], out, end)
 
 
 @kernel

@@ -22,7 +22,7 @@ from binlog_kaitai.log.decoders import (
     int_4,
     int_8,
 )
-from binlog_kaitai.log.text_kernels import copy, put_number, put_padded
+from binlog_kaitai.log.text_kernels import copy, put_hex, put_number, put_padded
 from binlog_kaitai.rows.text.float_texts import LEFT, put_general
 from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_two
 
@@ -111,13 +111,8 @@ def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes
                 out[offset] = byte
                 offset += 1
             elif escape == AS_NUMBER:
-                out[offset] = 92
-                out[offset + 1] = 120
-                high = byte >> 4
-                low = byte & 15
-                out[offset + 2] = high + (48 if high < 10 else 87)
-                out[offset + 3] = low + (48 if low < 10 else 87)
-                offset += 4
+                out[offset], out[offset + 1] = 92, 120
+                offset = put_hex(byte, out, offset + 2)
             else:
                 out[offset] = 92
                 out[offset + 1] = escape
@@ -147,12 +142,8 @@ def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) 
             out[offset] = byte
         elif escape == AS_NUMBER:
             offset -= 4
-            high = byte >> 4
-            low = byte & 15
-            out[offset] = 92
-            out[offset + 1] = 120
-            out[offset + 2] = high + (48 if high < 10 else 87)
-            out[offset + 3] = low + (48 if low < 10 else 87)
+            out[offset], out[offset + 1] = 92, 120
+            put_hex(byte, out, offset + 2)
         else:
             offset -= 2
             out[offset] = 92

@@ -12,8 +12,7 @@ import numpy as np
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import length_prefix
-from binlog_kaitai.log.line_arrays import put_hex
-from binlog_kaitai.log.text_kernels import copy, put_number
+from binlog_kaitai.log.text_kernels import copy, put_hex, put_number
 from binlog_kaitai.rows.image_walk import NULL
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.rows.text.listed_values import (
@@ -344,8 +343,7 @@ def put_lines(
             if is_client and offset < 0:
                 end = put_word(words, word_limits, piece[WORD] + CLIENT_NULL, out, position)
             elif offset < 0:
-                copy(null, 0, null.shape[0], out, position)
-                end = position + null.shape[0]
+                end = copy(null, 0, null.shape[0], out, position)
             else:
                 length = piece[SIZE]
                 if prefix and offset + prefix <= data.shape[0]:
@@ -451,15 +449,12 @@ def put_lines(
                 aside = position + _SHOWN_ROOM
                 copy(out, position, length, out, aside)
                 position = put_printable(out, old, position, False)
-                copy(_ARROW, 0, _ARROW.shape[0], out, position)
-                position += _ARROW.shape[0]
-                copy(out, aside, length, out, position)
-                position += length
+                position = copy(_ARROW, 0, _ARROW.shape[0], out, position)
+                position = copy(out, aside, length, out, position)
             elif kind == ADDED and offset != NULL:
                 for step in range(end - position):
                     out[end + _ARROW.shape[0] - 1 - step] = out[end - 1 - step]
-                copy(_ARROW, 0, _ARROW.shape[0], out, position)
-                position += _ARROW.shape[0]
+                position = copy(_ARROW, 0, _ARROW.shape[0], out, position)
                 position = put_printable(out, position, end + _ARROW.shape[0], piece[FLAG] == 1)
             elif kind == CHANGED:
                 position = put_printable(out, old, position, piece[FLAG] == 1)

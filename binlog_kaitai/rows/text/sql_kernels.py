@@ -83,8 +83,8 @@ def put_literal(
         marks = np.uint8(marks | np.uint8(byte == _QUOTE))
         target[index] = byte
     if other:
-        copy(introducer, 0, introducer.shape[0], out, end)
-        return put_digits(data, start, stop, 0, quotes, out, end + introducer.shape[0])
+        end = copy(introducer, 0, introducer.shape[0], out, end)
+        return put_digits(data, start, stop, 0, quotes, out, end)
     if marks:
         return put_marks(quotes, out, put_doubled(data, start, stop, 2 * quotes, out, begin))
     return put_marks(quotes, out, begin + source.shape[0])
