@@ -1,9 +1,26 @@
-"""Columns whose values an ALTER TABLE converts or fills in without logging rows."""
+"""Columns whose values an ALTER TABLE converts or fills in without logging rows.
+
+The values that rows have after it are known in these cases (MySQL 9.7, MariaDB 11.8, also with INSTANT):
+
+=============================================  =====================================================
+ADD COLUMN with DEFAULT and a literal          the literal, whatever the default is later
+ADD COLUMN ... NOT NULL without DEFAULT        0, an empty string, or the first member of an ENUM
+a type that has all values of the one before   the same value; DECIMAL and DATE get more digits, FLOAT
+                                               becomes the DOUBLE that is equal
+NOT NULL instead of NULL                       the same value; NULL becomes 0 or an empty string (in a
+                                               strict `sql_mode`, it ends the statement instead)
+NULL, DEFAULT, COMMENT, keys, places, names    the same value
+=============================================  =====================================================
+
+All others count as converted. So do times whose default depends on the session, the time zero that NULL
+becomes, and the member 0 of an ENUM.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.ddl.alter import Alteration
@@ -11,8 +28,12 @@ from binlog_kaitai.ddl.column_charsets import CharsetChange
 from binlog_kaitai.ddl.column_grammar import read_column
 from binlog_kaitai.ddl.definition_changes import column_clauses
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError
+from binlog_kaitai.ddl.logged_columns import logged_column
 from binlog_kaitai.ddl.statements import AlterTable
-from binlog_kaitai.values.column_kinds import of_type, sql_type
+from binlog_kaitai.values.column_kinds import STRINGS, of_type, sql_type
+from binlog_kaitai.values.defaults import UnknownDefaultError, default_of
+from binlog_kaitai.values.representations import Value
+from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.table_definition import UNKNOWN_CHARSET, ColumnDefinition, Columns, TableDefinition
 
 #: In one of these modes a value that the new type cannot have ends the statement. In every mode, numbers and
@@ -26,8 +47,25 @@ _BLOBS = ("tinyblob", "blob", "mediumblob", "longblob")
 _UNICODE = ("utf8mb4", "utf16", "utf16le", "utf32")
 _TIMES = ("time", "datetime", "timestamp")
 
+#: Words that make the server number the rows.
+_NUMBERED = ("AUTO_INCREMENT", "SERIAL")
+
 #: Takes any clause that can be parsed: it has no columns that a clause could contradict.
 _NO_TABLE = TableDefinition("", "", Columns())
+
+
+class KnownColumn(NamedTuple):
+    """A column that is new or has another type, and whose values in the rows that there are are known.
+
+    `old`: None for a new column.
+    `value`: the one of a new column, or that NULL becomes; None if it stays NULL.
+    `has_same_text`: all values have the same text in both types.
+    """
+
+    old: Column | None
+    new: Column
+    value: Value = None
+    has_same_text: bool = False
 
 
 @dataclass(frozen=True)
@@ -37,11 +75,13 @@ class Conversions:
     `values`: those whose values it may convert.
     `fractions`: times that only get more fractional digits, as their text shows.
     `filled`: new columns that are not NULL in the rows that there are, or may not be.
+    `known`: columns whose values are known, but for new ones that are NULL and columns of the same type.
     """
 
     values: tuple[str, ...] = ()
     fractions: tuple[str, ...] = ()
     filled: tuple[str, ...] = ()
+    known: tuple[KnownColumn, ...] = ()
 
 
 def conversions_by(
@@ -61,28 +101,95 @@ def conversions_by(
     redefined = {one.new.casefold() for one in columns if one.verb in ("CHANGE", "MODIFY")}
     is_every = statement.removes_rows or bool(redefined)
     is_every |= any(TokenCursor(clause).skip("CONVERT", "TO") for clause in statement.clauses)
-    filled = tuple(
-        one.new for one in columns if one.verb == "ADD" and _is_filled(one.new, one.rest.rest(), sql_mode)
-    )
+    words = {one.new: one.rest.rest() for one in columns if one.verb == "ADD"}
+    added = [name for name, tokens in words.items() if _is_filled(name, tokens, sql_mode)]
     if statement.removes_rows or before is None or after is None:
-        return Conversions(("*",) if is_every else (), filled=filled)
+        return Conversions(("*",) if is_every else (), filled=tuple(added))
     is_strict = bool(sql_mode & _STRICT)
     new_names = {one.old.casefold(): one.new for one in columns if one.old != one.new and one.old}
-    values: list[str] = []
-    fractions: list[str] = []
+    names = dict(zip(after.columns.keys, after.columns, strict=True))
+    found: dict[str, list[Any]] = {"values": [], "fractions": [], "filled": [], "known": []}
+    for name in added:
+        if before.find(name) is None or new_names.get(name.casefold()) == "":  # not IF NOT EXISTS
+            is_numbered = any(token.keyword in _NUMBERED for token in words[name])
+            effect = "filled" if is_numbered else _added(names[name.casefold()])
+            _take(found, name, effect, names, "filled")
     for old in before.columns:
-        number = after.find(new_names.get(old.key, old.name))
-        if number is None:
-            continue
-        new = after.columns[number]
-        if new.is_generated and new.key in redefined:  # its expression may be another one
-            values.append(new.name)
-        elif new is not old and not _keeps_values(old, new, is_strict=is_strict):
-            is_longer = old.base_type in _TIMES and _number(old) < _number(new)
-            as_long = replace(new, type_name=old.type_name)  # the same but for its digits
-            is_kept = old.base_type == new.base_type and _keeps_values(old, as_long, is_strict=is_strict)
-            (fractions if is_longer and is_kept else values).append(new.name)
-    return Conversions(tuple(values), tuple(fractions), filled)
+        new = names.get(new_names.get(old.key, old.name).casefold())
+        if new is not None and new.is_generated and new.key in redefined:
+            found["values"].append(new.name)  # its expression may be another one
+        elif new is not None and new is not old:
+            _take(found, new.name, _changed(old, new, is_strict=is_strict), names, "values")
+    return Conversions(**{kind: tuple(columns) for kind, columns in found.items()})
+
+
+def _take(
+    found: dict[str, list[Any]], name: str, effect: KnownColumn | str, names: Iterable[str], unknown: str
+) -> None:
+    """Note down what happens to a column, by the name of a field of `Conversions`; "" for nothing.
+
+    `names`: of all columns, by their keys: in a lake, a column may go on under its name with `_` appended.
+    `unknown`: the field if the values are not known there.
+    """
+    if isinstance(effect, str):
+        if effect:
+            found[effect].append(name)
+    elif not any(key != name.casefold() == key.rstrip("_") for key in names):
+        found["known"].append(effect)
+    elif effect.value is not None or not effect.has_same_text:
+        found[unknown].append(name)
+
+
+def _changed(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> KnownColumn | str:
+    has_no_null = old.is_nullable and not new.is_nullable and not is_strict
+    if _keeps_values(old, new, is_strict=is_strict):
+        if not has_no_null and _of_type(old) == _of_type(new):
+            return ""
+        return _known(old, new, has_no_null=has_no_null, has_same_text=True) or "values" * has_no_null
+    if _has_more_digits(old, new, is_strict=is_strict):
+        return _known(old, new, has_no_null=has_no_null) or "values"
+    is_longer = old.base_type in _TIMES and _number(old) < _number(new)
+    as_long = replace(new, type_name=old.type_name)  # the same but for its digits
+    is_kept = old.base_type == new.base_type and _keeps_values(old, as_long, is_strict=is_strict)
+    return "fractions" if is_longer and is_kept and not has_no_null else "values"
+
+
+def _added(new: ColumnDefinition) -> KnownColumn | str:
+    if new.default == "" and not new.is_nullable:
+        members = new.members if new.base_type == "enum" else None
+        new = replace(new, default=_quoted(members[0]) if members else _empty(new))
+    return (not new.is_row_period and _known(None, new, has_no_null=True)) or "filled"
+
+
+def _known(
+    old: ColumnDefinition | None, new: ColumnDefinition, *, has_no_null: bool, has_same_text: bool = False
+) -> KnownColumn | None:
+    """A column that is new or has another type; None if its values are not known.
+
+    `has_no_null`: there is a value that it has instead of NULL.
+    """
+    try:
+        columns = [logged_column(one) for one in (old, new) if one is not None]
+        last, value = columns[-1], None
+        if last is None or any(one is None or (one.kind in STRINGS and not one.charset) for one in columns):
+            return None
+        if has_no_null:
+            value = default_of(last if old is None else replace(last, default=_empty(new)))
+    except (ValueError, UnknownDefaultError):
+        return None
+    if has_no_null and value is None:
+        return None
+    return KnownColumn(columns[0] if len(columns) > 1 else None, last, value, has_same_text)
+
+
+def _empty(column: ColumnDefinition) -> str:
+    """The literal of the value that a type has instead of NULL; "" if it is not known."""
+    is_string = column.base_type in (*_CHARS, *_BYTES, *_TEXTS, *_BLOBS, "set")
+    return "0" if sql_type(column.base_type).is_number else "''" if is_string else ""
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _is_filled(name: str, words: Sequence[Token], sql_mode: int) -> bool:
@@ -90,7 +197,7 @@ def _is_filled(name: str, words: Sequence[Token], sql_mode: int) -> bool:
     column, _ = read_column(TokenCursor([Token(TokenKind.NAME, name), *words]), sql_mode)
     # Whether a TIMESTAMP may be NULL without that word depends on a setting of the server.
     may_have_own = column.base_type == "timestamp" and column.has_on_update is not False
-    is_numbered = any(token.keyword == "AUTO_INCREMENT" for token in words)
+    is_numbered = any(token.keyword in _NUMBERED for token in words)
     is_null = (
         column.is_nullable and (column.default or "NULL").upper() == "NULL" and column.default is not None
     )
@@ -99,8 +206,6 @@ def _is_filled(name: str, words: Sequence[Token], sql_mode: int) -> bool:
 
 def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:
     """Whether each value of a column is the same one, with the same text, in the new type."""
-    if old.is_nullable and not new.is_nullable and not is_strict:
-        return False
     if _of_type(old) == _of_type(new):
         return True
     if not all(one.isdecimal() for column in (old, new) if not column.members for one in column.arguments):
@@ -115,6 +220,19 @@ def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bo
             return old.members == (new.members or ())[: len(old.members)]
         return {*old.members} <= {*(new.members or ())}
     return _keeps_strings(old, new, is_strict=is_strict)
+
+
+def _has_more_digits(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:
+    """Whether each value of a column is an equal one in the new type, which has more digits."""
+    types = old.base_type, new.base_type
+    if not all(map(str.isdecimal, (*old.arguments, *new.arguments))):
+        return False
+    if types == ("decimal", "decimal"):
+        digits = _number(new, 0, 10) - _number(new, 1) - _number(old, 0, 10) + _number(old, 1)
+        has_room = digits >= 0 and (old.is_unsigned or not new.is_unsigned)
+        return _number(old, 1) <= _number(new, 1) and bool(is_strict or has_room)
+    is_float = types == ("float", "double") and not old.arguments and not new.arguments
+    return types == ("date", "datetime") or (is_float and old.is_unsigned == new.is_unsigned)
 
 
 def _of_type(column: ColumnDefinition) -> tuple[object, ...]:

@@ -10,7 +10,7 @@ import zlib
 from bisect import bisect
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 from heapq import merge
@@ -38,6 +38,7 @@ from binlog_kaitai.ddl.statements import (
 )
 from binlog_kaitai.ddl.store import Session, TableKey
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.following.known_values import of_column, packed
 from binlog_kaitai.log import statements as log_statements
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.rows import rolled_back_rows
@@ -74,7 +75,7 @@ class EffectKind(StrEnum):
 
     `CREATED`: a new table has no rows.
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
-    another.
+    another; `REDEFINED`: columns are new or have another type, and their values are known.
     `KEYED`, `UNNAMED` and `COMPUTED` are not effects, but facts that a lake records among them, in log order:
     the primary key of a table, why its columns have no names, and which ones the server computes, but leaves
     out of images although their values change.
@@ -86,6 +87,7 @@ class EffectKind(StrEnum):
     COLUMNS_MOVED = "columns_moved"
     CONVERTED = "converted"
     MORE_DIGITS = "more_digits"
+    REDEFINED = "redefined"
     UNCLEAR = "unclear"
     PREPARED = "prepared"
     COMMITTED = "committed"
@@ -106,7 +108,8 @@ class Effect:
     names mean all tables.
     `new_schema_name`, `new_table_name`: new name of a renamed table.
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
-    Those of kind `COMPUTED` have the same one twice.
+    Those of kind `COMPUTED` have the same one twice, as do those of `REDEFINED` whose text is another one.
+    `values`: of kind `REDEFINED`: see `known_values`.
     """
 
     position: int
@@ -118,6 +121,7 @@ class Effect:
     start: int = 0
     reason: str = ""
     columns: tuple[tuple[str, str], ...] = ()
+    values: str = ""
 
 
 #: A statement, or the effect of what has no statement or one that is only known as text.
@@ -308,15 +312,20 @@ class _Effects:
                     tables.append(qualified(name, self._body.schema_name))
                 reason = "a statement moved rows of whole partitions"
                 effects += [self._unclear(*one, reason=reason) for one in tables]
+        adds, converts = "adds a value other than NULL as", "converts values of"
         for kind, names, what in (
-            (EffectKind.MORE_DIGITS, conversions.fractions, "converts values of"),
-            (EffectKind.CONVERTED, conversions.filled, "adds a value other than NULL as"),
-            (EffectKind.CONVERTED, conversions.values, "converts values of"),
+            (EffectKind.MORE_DIGITS, conversions.fractions, converts),
+            (EffectKind.CONVERTED, conversions.filled, adds),
+            (EffectKind.CONVERTED, conversions.values, converts),
         ):
             if names:
-                listed = "all columns" if names == ("*",) else ", ".join(names)
-                reason = f"an ALTER TABLE {what} {listed}, or may do so, in rows that have not changed since"
-                effects.append(self._effect(kind, *key, reason=reason))
+                effects.append(self._effect(kind, *key, reason=_of_rows(what, names)))
+        for is_new, what in ((True, adds), (False, converts)):
+            if known := [one for one in conversions.known if (one.old is None) is is_new]:
+                names = tuple(one.new.name for one in known if not one.has_same_text or one.value is not None)
+                values = packed([*map(of_column, known)])
+                effect = self._effect(EffectKind.REDEFINED, *key, reason=_of_rows(what, names), values=values)
+                effects.append(replace(effect, columns=tuple(zip(names, names, strict=True))))
         return effects
 
     def _of_unreadable(self) -> list[Effect]:
@@ -357,6 +366,12 @@ def _beginning(query: bytes, session: Session) -> Iterator[Token]:
     tokens = tokens_of(query.decode("latin-1"), session.sql_mode, is_mysql=session.is_mysql)
     with suppress(UnreadableError):
         yield from takewhile(lambda token: token.text.isascii(), tokens)
+
+
+def _of_rows(what: str, names: Sequence[str]) -> str:
+    """The reason why rows have other values, or may have."""
+    listed = "all columns" if names == ("*",) else ", ".join(names)
+    return f"an ALTER TABLE {what} {listed}, or may do so, in rows that have not changed since"
 
 
 def _names_table(clause: Sequence[Token]) -> bool:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.batches import Format, Lake
-from binlog_kaitai.lake.lineage import Naming, Place, Segment, naming
+from binlog_kaitai.lake.lineage import Keyed, Moves, Naming, Place, Redefined, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.lake.types import conform, merge_columns, with_names
+from binlog_kaitai.lake.types import conform, joint_type, merge_columns, with_names
+from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 
 #: The columns before those of the table, and after them.
@@ -38,8 +40,8 @@ class TableChanges:
     def changes(self, table: tuple[str, str]) -> pa.RecordBatchReader:
         """The changes that make up a table, in no particular order; sort by ``_sequence``.
 
-        Columns have their current names, also in changes from before they were renamed; those that a change
-        lacks are null.
+        Columns have their current names and types, also in changes from before an ALTER, if its effect on
+        older rows is known: a new column then has the value that it got in them. What a change lacks is null.
 
         `table`: its schema and name on the server.
         Raises `UsageError`: it has no changes.
@@ -63,7 +65,9 @@ class TableChanges:
         columns = opened.columns
         own = [one for one in columns if one not in META]
         moves, keys = self.lineage.moves(table), self.lineage.keyed(table)
-        changed = sorted({*(one.place for one in moves), *(one.place for one in keys[1:])})
+        redefined = self.lineage.redefined(table)
+        statements: list[Moves | Keyed | Redefined] = [*moves, *keys[1:], *redefined]
+        changed = sorted({one.place for one in statements})
         for begin, end in pairwise([None, *changed, None]):
             after, before = _last(begin, segment.after), _first(end, segment.before)
             if after is not None and before is not None and after >= before:
@@ -73,7 +77,8 @@ class TableChanges:
             names = {one: one for one in columns} | named.names
             current = [one for one in keys[1:] if begin is not None and one.place <= begin]
             key = (*keys[:1], *current)[-1].columns if keys else ()
-            yield Part(name, self._where(after, before), names, there, key), named
+            values = _redefine(redefined, begin, names, there, named.gone)
+            yield Part(name, self._where(after, before), names, there, key, values=values), named
 
     def _where(self, after: Place | None, before: Place | None) -> pc.Expression:
         place = pc.field(SEQUENCE)
@@ -97,6 +102,7 @@ class Part:
     `columns`: its columns.
     `key`: those of the primary key, by the names that they had then on the server.
     `gone`: current names of those that were dropped since.
+    `values`: values that columns have instead of NULL, by current names.
     """
 
     folder: str
@@ -105,6 +111,7 @@ class Part:
     columns: Mapping[str, pa.DataType]
     key: tuple[str, ...] = ()
     gone: frozenset[str] = frozenset()
+    values: Mapping[str, pa.Scalar] = field(default_factory=dict)
 
     @property
     def current_key(self) -> tuple[str, ...]:
@@ -114,13 +121,52 @@ class Part:
         return tuple(sorted(self.names.get(name, name) for name in names))
 
 
+def _redefine(
+    redefined: Sequence[Redefined],
+    begin: Place | None,
+    names: dict[str, str],
+    columns: dict[str, pa.DataType],
+    gone: set[str],
+) -> dict[str, pa.Scalar]:
+    """Give columns one name and type that continue each other because an ALTER changed a type.
+
+    `begin`: the changes are those from there on.
+    `names`, `columns`: current names and types of a table's columns; changed.
+    `gone`: columns that were dropped since; those of other types are added, as after a conversion.
+    Returns the values that columns have there instead of NULL, by current names.
+    """
+    values: dict[str, pa.Scalar] = {}
+    by_name: defaultdict[str, list[Redefined]] = defaultdict(list)
+    for one in redefined:
+        by_name[one.column.name.lower()].append(one)
+    for key, statements in by_name.items():
+        types = {kind for one in statements for kind in one.types}
+        kind, name = joint_type(types), statements[-1].column.name
+        own = [one for one in columns if one not in gone and _continues(names[one].lower(), key)]
+        for column in sorted(own, key=lambda own_name: len(names[own_name])):
+            if columns[column] in types:
+                types.remove(columns[column])
+                names[column], columns[column] = name, kind
+            else:
+                gone.add(column)
+        later = (one.column.value for one in statements if begin is None or one.place > begin)
+        if (value := next((one for one in later if one.is_valid), None)) is not None:
+            values[name] = cast(pa.array([value.as_py()], value.type), kind)[0]
+    return values
+
+
+def _continues(name: str, key: str) -> bool:
+    """Whether a column continues another one under its name with `_` appended, or is the same."""
+    return name.startswith(key) and not name[len(key) :].strip("_")
+
+
 def _joined(parts: Sequence[tuple[Part, Naming]], kind: str) -> list[Part]:
     """Parts with one name per column; another type, or a dropped column, has a name of its own."""
     columns: dict[str, pa.DataType] = {}
     joined = []
     for part, named in reversed(parts):  # the newest names stay, whatever is added to older tables
-        own = [(part.names[name], one) for name, one in part.columns.items() if name not in named.gone]
-        merged = merge_columns(columns, pa.schema(own), kind)
+        own = {part.names[name]: one for name, one in part.columns.items() if name not in named.gone}
+        merged = merge_columns(columns, pa.schema(list(own.items())), kind)
         there = part.columns.keys() - named.gone
         joined.append({name: merged[part.names[name]] for name in there})
     dropped: dict[str, pa.DataType] = {}
@@ -145,6 +191,8 @@ def columns_of(parts: Iterable[Part]) -> pa.Schema:
     for part in parts:
         for name, kind in part.columns.items():
             columns.setdefault(part.names[name], kind)
+        for name, value in part.values.items():
+            columns.setdefault(name, value.type)
     return pa.schema(list(columns.items()))
 
 
@@ -163,7 +211,7 @@ def read_parts(
             for batch in batches:
                 if batch.num_rows:
                     names = {name: part.names[name] for name in batch.schema.names}
-                    yield conform(with_names(batch, names), schema)
+                    yield conform(with_names(batch, names), schema, part.values)
 
     return read()
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.following.effects import Effect, EffectKind
-from binlog_kaitai.lake.types import name_in_lake
+from binlog_kaitai.following.known_values import KnownValues, unpacked
+from binlog_kaitai.lake.types import joint_type, name_in_lake
 from binlog_kaitai.rows.sequences import beginning
 
 _PAIRS_TYPE = "tuple[tuple[str, str], ...]"
@@ -105,7 +106,8 @@ def in_order(entries: Iterable[Entry]) -> list[Entry]:
 def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
     for row in batch.to_pylist():
         pairs = tuple((pair["old"], pair["new"]) for pair in row["columns"])
-        yield Entry(**row | {"columns": pairs, "key": tuple(row["key"])})
+        values = row.get("values") or ""  # which earlier lakes do not have
+        yield Entry(**row | {"columns": pairs, "key": tuple(row["key"]), "values": values})
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,18 @@ class Moves(NamedTuple):
     def given(self) -> set[str]:
         """The names that columns get, in lower case."""
         return {new.lower() for new in self.names.values() if new} | self.added
+
+
+class Redefined(NamedTuple):
+    """A statement that gives a column, by its current name, other values or another type in older rows."""
+
+    place: Place
+    column: KnownValues
+
+    @property
+    def types(self) -> list[pa.DataType]:
+        """Before the statement, unless the column is new, and after it."""
+        return [kind for kind in (self.column.former, self.column.value.type) if kind is not None]
 
 
 class Keyed(NamedTuple):
@@ -172,7 +186,13 @@ class Lineage:
         self._segments: dict[Key, list[Segment]] = {}
         self._moves: dict[Key, list[Moves]] = {}
         self._former: dict[Key, set[str]] = {}
+        self._redefined: dict[Key, list[Redefined]] = {}
         self._keys: dict[Key, list[Keyed]] = {}
+        #: What is known of the rows that a table has, under whichever name.
+        self._of_rows: tuple[dict[Key, Any], ...] = (
+            *(self.unclear, self.converted, self.computed),
+            *(self._moves, self._former, self._redefined),
+        )
         for entry in entries:
             self.take(entry)
 
@@ -197,6 +217,10 @@ class Lineage:
     def moves(self, table: Key) -> list[Moves]:
         """What statements did to the columns of a table, oldest first, under whichever name it had."""
         return self._moves.get(table, [])
+
+    def redefined(self, table: Key) -> list[Redefined]:
+        """Columns whose values in older rows are known, oldest first."""
+        return self._redefined.get(table, [])
 
     @property
     def keys(self) -> dict[Key, list[str]]:
@@ -263,26 +287,29 @@ class Lineage:
                 self.computed[table] = place, known | self._names(one)
             case EffectKind.PREPARED:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
-            case EffectKind.COMMITTED | EffectKind.ROLLED_BACK if one.table_name in self._prepared:
-                prepared = self._prepared.pop(one.table_name)
-                if one.kind == EffectKind.COMMITTED:
-                    self.committed.append((*prepared, place))
-                else:
-                    self._rolled_back.append(prepared)
             case EffectKind.COMMITTED | EffectKind.ROLLED_BACK:
-                pass
+                self._end(one)
             case EffectKind.CREATED | EffectKind.EMPTIED:
                 self._empty(one)
             case EffectKind.COLUMNS_MOVED:
                 self._move_columns(place, table, one.columns)
             case EffectKind.CONVERTED | EffectKind.MORE_DIGITS:
                 self.converted[table] = place, one.reason
+            case EffectKind.REDEFINED:
+                self._redefine(one)
             case EffectKind.RENAMED:
                 self._rename(place, table, (one.new_schema_name, one.new_table_name))
             case _ if one.table_name:
                 self.unclear[table] = one.reason
             case _:
                 self._all_unclear.append((one.schema_name, place, one.reason))
+
+    def _end(self, one: Entry) -> None:
+        prepared = self._prepared.pop(one.table_name, None)
+        if prepared and one.kind == EffectKind.COMMITTED:
+            self.committed.append((*prepared, one.place))
+        elif prepared:
+            self._rolled_back.append(prepared)
 
     def _empty(self, one: Entry) -> None:
         place, table = one.place, one.table
@@ -300,27 +327,29 @@ class Lineage:
                 if (key := (schema.lower(), name.lower())) != (schema, name):
                     self._spellings[key] = f"{schema}.{name}" if name else schema, one.place
 
+    def _redefine(self, one: Entry) -> None:
+        known = self._redefined.setdefault(one.table, [])
+        for column in unpacked(one.values):
+            new = Redefined(one.place, column._replace(name=name_in_lake(column.name, self._kind)))
+            same = [other for other in known if other.column.name.lower() == new.column.name.lower()]
+            if joint_type(kind for other in (*same, new) for kind in other.types) is None:
+                self.converted[one.table] = one.place, one.reason
+            else:
+                known.append(new)
+
     def _rename(self, place: Place, table: Key, new: Key) -> None:
-        moved, moves = self.segments(table), self.moves(table)
-        former = self._former.pop(table, set())
+        moved, keys = self.segments(table), self.keyed(table)
         self._segments[new] = [*moved[:-1], replace(moved[-1], before=place), Segment(new, after=place)]
-        reason, keys = self.unclear.get(table), self._keys.get(table, [])
-        converted, computed = self.converted.get(table), self.computed.get(table)
-        unnamed = self._unnamed.get(table, "" if table in self.recorded else None)
-        self._begin(table, place)
-        self.converted.pop(new, None)
-        self._unnamed[new] = unnamed
-        self.computed.pop(new, None)
-        if converted is not None:
-            self.converted[new] = converted
-        if computed is not None:
-            self.computed[new] = computed
-        self._moves[new], self._former[new] = moves, former
-        if reason is not None:
-            self.unclear[new] = reason
+        self._unnamed[new] = self._unnamed.get(table, "" if table in self.recorded else None)
+        for facts in self._of_rows:
+            if table in facts:
+                facts[new] = facts.pop(table)
+            elif facts is not self.unclear:
+                facts.pop(new, None)
         self._keys.pop(new, None)
         if keys:
             self._keys[new] = [*keys]
+        self._begin(table, place)
 
     def _move_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
         pairs = [tuple(name and name_in_lake(name, self._kind) for name in pair) for pair in columns]
@@ -334,20 +363,31 @@ class Lineage:
         if table in self.computed:
             known = (names.get(name, name).lower() for name in self.computed[table][1])
             self.computed[table] = place, frozenset(filter(None, known))
+        self._redefined[table] = [*self._moved(place, table, names, [new.lower() for _, new in pairs if new])]
         if keys := self.keyed(table):
             key = tuple(names.get(column.lower()) or column for column in keys[-1].columns)
             if key != keys[-1].columns:
                 keys.append(Keyed(place, key))
 
+    def _moved(
+        self, place: Place, table: Key, names: dict[str, str], given: Sequence[str]
+    ) -> Iterator[Redefined]:
+        for one in self.redefined(table):
+            column = one.column
+            key, new = column.name.lower(), names.get(column.name.lower(), column.name)
+            is_another = any(name != key == name.rstrip("_") for name in given)  # what `key` may go on as
+            if column.former is not None and new and (new.lower() != key or is_another):
+                reason = f"{column.name} had another type, and columns got other names since"
+                self.converted[table] = place, reason
+            elif new:
+                yield one._replace(column=column._replace(name=new))
+
     def _begin(self, table: Key, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]
-        self._moves.pop(table, None)
-        self._former.pop(table, None)
-        self.unclear.pop(table, None)
+        for facts in self._of_rows:
+            facts.pop(table, None)
         if self._unnamed.get(table):
             self._unnamed[table] = None
-        self.converted.pop(table, None)
-        self.computed.pop(table, None)
         if table in self._keys:
             del self._keys[table][:-1]
 

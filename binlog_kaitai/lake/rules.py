@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pc
@@ -11,7 +11,10 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
-from binlog_kaitai.views.row_masks import NO_MASKS, Masks
+from binlog_kaitai.following.known_values import KnownValues, packed, unpacked
+from binlog_kaitai.lake.types import joint_type, type_in_lake
+from binlog_kaitai.rows.arrow_types import cast
+from binlog_kaitai.views.row_masks import NO_MASKS, Masks, Method
 
 #: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
 #: listed here, such as one of a future server, counts as one that has.
@@ -125,6 +128,45 @@ class Rules:
                 for old, new in effect.columns:
                     if old and new:
                         self.masks.check_rename((table, old), (table, new))
+
+    def effects_in_lake(
+        self, effects: Iterable[Effect], zero_dates: str, *, is_shared: bool = False
+    ) -> Iterator[Effect]:
+        """Effects with known values as the lake has them; without those that change nothing there.
+
+        `is_shared`: other sources have other types of columns.
+        """
+        is_text = zero_dates == "text"
+        for effect in effects:
+            if effect.kind == EffectKind.REDEFINED:
+                others = {name for name, _ in effect.columns}
+                found = dict(self._known_values(effect, is_text=is_text, is_shared=is_shared))
+                if any(one is None and name in others for name, one in found.items()):
+                    yield replace(effect, kind=EffectKind.CONVERTED, columns=(), values="")
+                elif kept := [one for one in found.values() if one is not None]:
+                    yield replace(effect, columns=(), values=packed(kept))
+            elif is_text or effect.kind != EffectKind.MORE_DIGITS:
+                yield effect  # times have the same value with more digits, unless they are stored as text
+
+    def _known_values(
+        self, effect: Effect, *, is_text: bool, is_shared: bool
+    ) -> Iterator[tuple[str, KnownValues | None]]:
+        """Those of the columns that the lake has, by their names; None if they are not known there."""
+        for one in unpacked(effect.values):
+            table = f"{effect.schema_name}.{effect.table_name}"
+            method = self.masks.treatment(table, one.name).method
+            former, kind = (
+                None if kind is None else type_in_lake(kind) for kind in (one.former, one.value.type)
+            )
+            is_other = kind != former or one.value.is_valid
+            is_date = any(map(pa.types.is_temporal, (kind, former or kind)))
+            has_type = former is None or joint_type((former, kind)) is not None
+            if method is not Method.KEPT or is_shared or (is_text and is_date) or not has_type:
+                if method < Method.NULL:
+                    yield one.name, None
+            elif is_other:
+                value = cast(pa.array([one.value.as_py()], one.value.type), kind)[0]
+                yield one.name, KnownValues(one.name, former, value)
 
     def as_dict(self) -> dict[str, Any]:
         """In a form that JSON can represent."""

@@ -317,6 +317,7 @@ class State:
         bounds = [place for one in lineage.segments(table) for place in (one.after, one.before)]
         bounds += [one.place for one in lineage.moves(table)]
         bounds += [one.place for one in lineage.keyed(table)[1:]]
+        bounds += [one.place for one in lineage.redefined(table)]
         since = converted = None
         computed: frozenset[str] = frozenset()
         if table in lineage.computed:

@@ -7,10 +7,10 @@ with ``_`` appended, unless Iceberg can widen it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from binlog_kaitai.arrow import pa
+from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
@@ -116,6 +116,27 @@ def wider(first: pa.DataType, second: pa.DataType, kind: str) -> pa.DataType | N
     return first if first == second else None
 
 
+def joint_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
+    """The type that has all values of columns of some types, which a lake has; None if there is none."""
+    kinds = {*types}
+    if len(kinds) == 1:
+        return kinds.pop()
+    if kinds == {pa.date32(), pa.timestamp("us")}:
+        return pa.timestamp("us")
+    if kinds == {pa.float32(), pa.float64()}:
+        return pa.float64()
+    numbers = [one for one in kinds if pa.types.is_int64(one) or pa.types.is_decimal(one)]
+    if kinds - {*numbers}:
+        return pa.string() if kinds - {*numbers} == {pa.string()} else None
+    decimals = [one for one in numbers if pa.types.is_decimal(one)]
+    scale = max(one.scale for one in decimals)
+    digits = scale + max(19 if one not in decimals else one.precision - one.scale for one in numbers)
+    if digits > _MAX_DIGITS:
+        return None
+    exact = pa.decimal128(digits, scale)
+    return exact if exact in kinds else type_in_lake(exact)
+
+
 def merge_columns(columns: dict[str, pa.DataType], schema: pa.Schema, kind: str = "delta") -> dict[str, str]:
     """Merge the columns of a file into those of its table.
 
@@ -157,11 +178,21 @@ def with_names(batch: pa.RecordBatch, names: Mapping[str, str]) -> pa.RecordBatc
     return batch.rename_columns([names[name] for name in batch.schema.names])
 
 
-def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
-    """The batch with the target's columns in the target's order and types; missing columns are null."""
-    if batch.schema.equals(target):
+def conform(
+    batch: pa.RecordBatch, target: pa.Schema, values: Mapping[str, pa.Scalar] | None = None
+) -> pa.RecordBatch:
+    """The batch with the target's columns in the target's order and types; missing columns are null.
+
+    Of columns with one name, the value that is not null is taken.
+
+    `values`: those that take the place of null, by names of columns.
+    """
+    if batch.schema.equals(target) and not values:
         return batch
     columns = [_column(batch, field) for field in target]
+    for at, name in enumerate(target.names):
+        if values and name in values:
+            columns[at] = pc.fill_null(columns[at], values[name])
     if not columns:
         return pa.RecordBatch.from_struct_array(
             pa.StructArray.from_buffers(pa.struct([]), len(batch), [None])
@@ -170,10 +201,12 @@ def conform(batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
-    index = batch.schema.get_field_index(field.name)
-    if index < 0:
+    found = [batch.column(at) for at in batch.schema.get_all_field_indices(field.name)]
+    for at, one in enumerate(found):
+        if pa.types.is_dictionary(one.type) and one.type.value_type == field.type:
+            found[at] = one.dictionary_decode()
+        elif one.type != field.type:
+            found[at] = cast(one, field.type)
+    if not found:
         return pa.nulls(len(batch), field.type)
-    found = batch.column(index)
-    if pa.types.is_dictionary(found.type) and found.type.value_type == field.type:
-        return found.dictionary_decode()
-    return found if found.type == field.type else cast(found, field.type)
+    return found[0] if len(found) == 1 else pc.coalesce(*found)

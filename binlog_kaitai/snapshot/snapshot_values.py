@@ -13,14 +13,14 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from typing import Any, TypeVar
 
-from binlog_kaitai.ddl.definition_match import decimal_digits
+from binlog_kaitai.ddl.logged_columns import logged_column
 from binlog_kaitai.errors import ServerError
-from binlog_kaitai.values.charsets import BINARY, decode
-from binlog_kaitai.values.column_kinds import STRINGS, TIMES, Kind, of_type, sql_type
+from binlog_kaitai.values.charsets import decode
+from binlog_kaitai.values.column_kinds import STRINGS, Kind
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
-from binlog_kaitai.values.strings import TEXTUAL, enum_of, has_own_text, set_of
-from binlog_kaitai.values.table_definition import ColumnDefinition, TableDefinition
+from binlog_kaitai.values.strings import enum_of, has_own_text, set_of
+from binlog_kaitai.values.table_definition import TableDefinition
 from binlog_kaitai.values.temporal import ZeroDate
 
 #: Types that a snapshot cannot read.
@@ -52,53 +52,15 @@ def schema_of(table: TableDefinition, *, is_mariadb: bool) -> Schema:
 
     Raises `ServerError`: the type of a column is unknown.
     """
-    columns = tuple(_column(table, index, is_mariadb=is_mariadb) for index in range(len(table.columns)))
+    columns = []
+    for index, known in enumerate(table.columns):
+        column = logged_column(known, index, is_mariadb=is_mariadb)
+        if column is None or known.base_type in _UNREADABLE:
+            name = f"{table.schema_name}.{table.table_name}.{known.name}"
+            raise ServerError(f"{name} has the type {known.type_name}, which a snapshot cannot read")
+        columns.append(column)
     key = table.primary_key
-    return Schema(table.schema_name, table.table_name, columns, key, NameSource.DEFINITION, True)
-
-
-def _column(table: TableDefinition, index: int, *, is_mariadb: bool) -> Column:
-    known = table.columns[index]
-    base = known.base_type
-    # MariaDB logs a VECTOR as a VARBINARY.
-    logged = sql_type("varbinary" if is_mariadb and base == "vector" else base).logged
-    if not logged or base in _UNREADABLE:
-        name = f"{table.schema_name}.{table.table_name}.{known.name}"
-        raise ServerError(f"{name} has the type {known.type_name}, which a snapshot cannot read")
-    kind = of_type(logged[0]).kind
-    precision, scale = decimal_digits(known.arguments) if kind == Kind.DECIMAL else (None, None)
-    has_fraction = kind in TIMES and known.arguments
-    has_bytes = base.endswith(("blob", "binary")) or base in (*TEXTUAL, "vector")
-    is_bytes = kind in STRINGS and known.charset is None and has_bytes
-    return Column(
-        index=index,
-        name=known.name,
-        is_named=True,
-        type=logged[0],
-        length=_length(known, kind),
-        precision=precision,
-        scale=scale,
-        fractional_digits=int(known.arguments[0]) if has_fraction else 0,
-        is_unsigned=known.is_unsigned,
-        is_nullable=known.is_nullable,
-        charset=BINARY if is_bytes else known.charset,
-        members=known.members,
-        is_primary_key=known.is_primary_key,
-        is_visible=known.is_visible,
-        type_name=known.type_name,
-        is_generated=known.is_generated,
-        is_row_period=known.is_row_period,
-    )
-
-
-def _length(known: ColumnDefinition, kind: Kind) -> int:
-    """The length of a column in a table map; see `Column`."""
-    members = len(known.members or ())
-    if kind is Kind.ENUM:
-        return 1 if members < 256 else 2
-    if kind is Kind.SET:
-        return 8 if members > 32 else (members + 7) // 8 or 1
-    return int(known.arguments[0]) if kind in (Kind.CHAR, Kind.BIT) and known.arguments else 0
+    return Schema(table.schema_name, table.table_name, tuple(columns), key, NameSource.DEFINITION, True)
 
 
 def check_readable(schema: Schema, withheld: frozenset[str], *, shows_all_doubles: bool) -> None:

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.definitions import DatedText
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake import STATE, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
@@ -275,10 +274,10 @@ class Pipeline:
         packed = [zlib.compress(pickle.dumps(step), 1) for step in steps]
         pieces = tasks.run(write, packed)
         for piece, step in zip(pieces, steps, strict=True):
-            # Times have the same value with more digits, unless they are stored as text.
-            is_text = self.job.zero_dates == "text"
-            effects = [one for one in step.effects if is_text or one.kind != EffectKind.MORE_DIGITS]
-            piece.effects = [*piece.effects, *effects]
+            known = self.job.rules.effects_in_lake(
+                step.effects, self.job.zero_dates, is_shared=bool(self.job.source_in_lake)
+            )
+            piece.effects = [*piece.effects, *known]
         return pieces
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import reduce
 from itertools import pairwise
@@ -22,8 +23,10 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
+from binlog_kaitai.following.known_values import unpacked
 from binlog_kaitai.lake.cascades import cascades
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
+from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
 from binlog_kaitai.lake.write import (
     effects_of,
@@ -318,10 +321,12 @@ def lineage_of(options: ReadOptions) -> Lineage:
             if file not in by_log:
                 watch = _Watch(definitions)
                 by_log[file], effects[file] = {}, []
-            for effect in watch.effects(page):
-                # Times have the same value with more digits, unless they are read as text.
-                if options.zero_dates == "text" or effect.kind != EffectKind.MORE_DIGITS:
-                    effects[file].append(Entry.of(effect, 0, log))
+            for effect in NO_RULES.effects_in_lake(watch.effects(page), options.zero_dates):
+                if effect.kind == EffectKind.REDEFINED:
+                    if all(not one.value.is_valid for one in unpacked(effect.values)):
+                        continue  # Spark converts columns of other types
+                    effect = replace(effect, kind=EffectKind.CONVERTED)
+                effects[file].append(Entry.of(effect, 0, log))
             earlier, references = references, definitions.foreign_keys()
             changed = (*statements_in_payloads(page), *cascades(page, earlier, references))
             effects[file] += (Entry.of(one, 0, log) for one in changed)

@@ -74,6 +74,8 @@ def _string(text: str, column: Column) -> Value:
 
 def _members(text: str, column: Column) -> Value:
     members, chosen = column.members or (), text.split(",") if column.kind is Kind.SET else [text]
+    if column.kind is Kind.SET and not text:
+        return ""
     return _exactly(",".join(one for one in members if one in chosen), {*chosen} <= {*members})
 
 
