@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, view_of
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.groups import are_same
 from binlog_kaitai.log.text_kernels import (
     BYTES,
@@ -65,6 +65,21 @@ def put_escape(byte: int, out: Bytes, offset: int) -> Number:
         return offset + 2
     out[offset + 1], out[offset + 2], out[offset + 3] = 117, 48, 48
     return put_hex(byte, out, offset + 4)
+
+
+@kernel
+@inlined
+def copy_marked(data: Bytes, start: int, length: int, out: Bytes, offset: int) -> Any:
+    """Copy bytes; whether one of them has an entry in `ESCAPES`, and whether one is above 127."""
+    # Numba compiles slices, whose indexes cannot be negative, to vector instructions.
+    source, target = data[start : start + length], out[offset : offset + length]
+    special, high = np.uint8(0), np.uint8(0)
+    for index in range(source.shape[0]):
+        byte = source[index]
+        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
+        high = np.uint8(high | byte)
+        target[index] = byte
+    return special != 0, high > 127
 
 
 @kernel

@@ -350,13 +350,11 @@ def assemble(
                 if kind >= HEXADECIMAL:
                     if target + 20 > room:
                         return -1
-                    digits = 8 if kind == HEXADECIMAL else 6
-                    base = 16 if kind == HEXADECIMAL else 10
-                    for step in range(digits):
-                        digit = start % base
-                        start //= base
-                        out[target + digits - 1 - step] = digit + (48 if digit < 10 else 87)
-                    target += digits
+                    if kind == FRACTION:
+                        target = put_padded(start, 6, out, target)
+                    else:
+                        for shift in range(24, -8, -8):
+                            target = put_hex((start >> shift) & 255, out, target)
                     continue
                 if kind in (TEXT, BYTES):
                     from_pool = start < 0

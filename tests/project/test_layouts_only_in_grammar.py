@@ -44,7 +44,6 @@ REASONS = {
     "rows/text/listed_values.py: put_client": "packed numbers",
     "rows/text/row_line_kernel.py: code_at": "UTF-8",
     "rows/text/row_line_kernel.py: put_printable": "UTF-8 and hexadecimal digits",
-    "rows/text/printed_values.py: put_floating": "the parts of an IEEE 754 number",
     "rows/text/sql_kernels.py: put_digits": "hexadecimal digits",
     "log/event_gtids.py: _of_mysql": "the halves of a UUID",
     "views/debezium_rows.py: base64_texts": "base64",

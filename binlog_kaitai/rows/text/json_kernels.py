@@ -32,7 +32,7 @@ from binlog_kaitai.log.decoders import (
     json_value,
     len_json_entries,
 )
-from binlog_kaitai.log.line_arrays import ESCAPES, put_escape
+from binlog_kaitai.log.line_arrays import ESCAPES, copy_marked, put_escape
 from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.rows.string_kernels import length_at
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
@@ -224,9 +224,6 @@ def put_cast(
 #: Whole numbers of this magnitude are printed with an exponent.
 _MOST = 1e15
 
-# With a signed index, Numba would generate code for negative indexes.
-_ONE = np.uint64(1)
-
 
 @kernel
 def integer_at(data: Bytes, kind: Any, position: int) -> Any:
@@ -243,25 +240,6 @@ def integer_at(data: Bytes, kind: Any, position: int) -> Any:
     if kind == 8:
         return json_uint32(data, position)
     return json_int64(data, position) if kind == 9 else json_uint64(data, position)
-
-
-@kernel
-def put_short(data: Bytes, kind: Any, start: int, out: Bytes, offset: int) -> Any:
-    """Print an INT16 (5) or UINT16 at `start`, which must be within the data; the output must have room."""
-    number = json_int16(data, start) if kind == 5 else json_uint16(data, start)
-    if number < 0:
-        out[offset] = 45
-        offset += 1
-        number = -number
-    position = np.uint64(offset)
-    if number < 10:
-        out[position] = 48 + number
-        return offset + 1
-    if number < 100:
-        out[position] = 48 + number // 10
-        out[position + _ONE] = 48 + number % 10
-        return offset + 2
-    return put_number(number, out, offset)
 
 
 @kernel
@@ -323,16 +301,8 @@ def put_quoted(data: Bytes, start: int, length: int, out: Bytes, offset: int) ->
             return NO_ROOM
     out[offset] = 34
     offset += 1
-    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
-    # instructions.
-    source = data[start : start + length]
-    target = out[offset : offset + length]
-    special = np.uint8(0)
-    for index in range(source.shape[0]):
-        byte = source[index]
-        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
-        target[index] = byte
-    if special == 0:
+    is_special, _ = copy_marked(data, start, length, out, offset)
+    if not is_special:  # as usual
         out[offset + length] = 34
         return offset + length + 1
     for step in range(length):
@@ -548,7 +518,7 @@ def put_document(
                 return LEFT, cast_at
             kind, is_inlined, offset, inlined = json_value(data, entry, is_large)
             if 5 <= kind <= 6 and place + NUMBER_ROOM <= out.shape[0]:
-                place = put_short(data, kind, inlined, out, place)
+                place = put_number(integer_at(data, kind, inlined), out, place)
                 # A common case in arrays.
                 index += 1
                 while outer >= 2 and index < count and left > 0 and place + NUMBER_ROOM <= out.shape[0]:
@@ -558,7 +528,7 @@ def put_document(
                         break
                     out[place] = 44
                     out[place + 1] = 32
-                    place = put_short(data, kind, inlined, out, place + 2)
+                    place = put_number(integer_at(data, kind, inlined), out, place + 2)
                     index += 1
                     left -= 1
                 stack[level + 2] = index

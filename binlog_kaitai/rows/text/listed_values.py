@@ -27,7 +27,7 @@ from binlog_kaitai.log.decoders import (
     timestamp,
     year,
 )
-from binlog_kaitai.log.line_arrays import ESCAPES, put_escape, unquote, width_at
+from binlog_kaitai.log.line_arrays import ESCAPES, copy_marked, put_escape, unquote, width_at
 from binlog_kaitai.log.text_kernels import copy, put_hex, put_number
 from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.rows.text.json_kernels import put_document
@@ -230,17 +230,8 @@ def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, posi
     """Write a string; invalid UTF-8 as an object."""
     begin = position
     position = put_quote(quotes, out, position)
-    # Usually nothing is escaped. Numba compiles slices, whose indexes cannot be negative, to vector
-    # instructions.
-    source = data[start : start + length]
-    target = out[position : position + length]
-    special, high = np.uint8(0), np.uint8(0)
-    for index in range(source.shape[0]):
-        byte = source[index]
-        special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
-        high = np.uint8(high | byte)
-        target[index] = byte
-    if high < 128 and (special == 0 or quotes == 0):
+    is_special, is_high = copy_marked(data, start, length, out, position)
+    if not is_high and (not is_special or quotes == 0):  # as usual
         return put_quote(quotes, out, position + length)
     offset = start
     end = start + length
@@ -283,15 +274,8 @@ def put_coded(
     """Write a string byte by byte, translated by words; LEFT if a byte has none."""
     offset = put_quote(quotes, out, offset)
     if is_ascii:
-        source = data[start : start + length]
-        target = out[offset : offset + length]
-        special = np.uint8(0)
-        for index in range(source.shape[0]):
-            byte = source[index]
-            special = np.uint8(special | np.uint8(byte < 32) | np.uint8(byte == 34) | np.uint8(byte == 92))
-            special = np.uint8(special | np.uint8(byte > 127))
-            target[index] = byte
-        if special == 0:
+        is_special, is_high = copy_marked(data, start, length, out, offset)
+        if not (is_special or is_high):
             return put_quote(quotes, out, offset + length)
     for step in range(length):
         word = first + np.int64(data[start + step])

@@ -154,30 +154,17 @@ def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) 
 @kernel
 def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: Bytes, offset: int) -> int:
     """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces."""
-    size = 8 if is_double else 4
-    bits: Any = np.int64(0)
-    for step in range(size):
-        bits |= np.int64(data[start + step]) << (8 * step)
-    if is_double:
-        exponent = (bits >> 52) & 0x7FF
-        mantissa = bits & 0xFFFFFFFFFFFFF
-        is_negative = bits < 0
-        is_finite = exponent != 0x7FF
-        if exponent:
-            mantissa |= np.int64(1) << 52
-        else:
-            exponent = 1
-        exponent -= 1075
+    bits: Any = int_8(data, start) if is_double else int_4(data, start, False)
+    digits, limit, bias = (52, 0x7FF, 1075) if is_double else (23, 0xFF, 150)
+    exponent = (bits >> digits) & limit
+    mantissa = bits & ((np.int64(1) << digits) - 1)
+    is_negative = bits < 0
+    is_finite = exponent != limit
+    if exponent:
+        mantissa |= np.int64(1) << digits
     else:
-        exponent = (bits >> 23) & 0xFF
-        mantissa = bits & 0x7FFFFF
-        is_negative = (bits >> 31) & 1 == 1
-        is_finite = exponent != 0xFF
-        if exponent:
-            mantissa |= np.int64(1) << 23
-        else:
-            exponent = 1
-        exponent -= 150
+        exponent = 1
+    exponent -= bias
     begin = offset
     is_number = is_finite or mantissa & (mantissa - 1) == 0  # only the bit that numbers do not store
     if is_negative and is_number:
