@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 
 import click
@@ -86,3 +87,40 @@ def vacuum(lake: str, storage_options: dict[str, str], retention: int, dry_run: 
         say(f"{one.table}: {one.files:,} files {verb}")
         files += one.files
     say(f"{files:,} files {verb}" if files else "nothing to remove")
+
+
+@lake.command()
+@_LAKE
+@options.storage_options
+@options.option("--table", "The table, as its folder in changes is called.", "SCHEMA.TABLE", required=True)
+@options.option("--where", "Erase rows that match this condition, as in rows.", "CONDITION", required=True)
+@options.flag("--dry-run", "Count the rows without erasing them.")
+def erase(lake: str, storage_options: dict[str, str], table: str, where: str, dry_run: bool) -> None:
+    """Erase rows from a lake's changes and state, with all files that have them.
+
+    Earlier versions of these tables can no longer be read. Later changes of the rows are loaded as usual, so
+    erase them on the server first, and run this again once that is in the lake. Exit code 3: there may be
+    further values of such rows, which are named. Needs no Spark.
+
+    \b
+    Examples:
+      binlog-kaitai lake erase /mnt/lake --table shop.customers --where "id = 42" --dry-run
+      binlog-kaitai lake erase s3://bucket/lake --table shop.customers --where "email = BINARY 'a@b.example'"
+    """
+    from binlog_kaitai.lake.erasing import erase as erase_rows
+    from binlog_kaitai.values.conditions import parse_where
+
+    verb, is_complete = "would be erased" if dry_run else "erased", True
+    for one in erase_rows(lake, table, parse_where(where), dry_run=dry_run, storage_options=storage_options):
+        removed = "" if dry_run else f", {one.files:,} files removed"
+        say(f"{one.table}: {one.rows:,} rows {verb}{removed}")
+        if one.lacking:
+            say(f"{one.table}: {one.lacking:,} rows may be of them: images lack columns of the condition")
+        if one.others:
+            say(f"{one.table}: older values are in {', '.join(one.others)}; erase them by these columns")
+        is_complete &= not (one.lacking or one.others)
+    say(
+        "not looked at: statements in events, transactions and statements; the spool; files of failed batches"
+    )
+    if not is_complete:
+        sys.exit(3)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
@@ -253,6 +253,21 @@ class DeltaTable:
             values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
             merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
             merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
+
+    def delete(self, condition: str) -> None:
+        """Delete rows; raises `ConflictError`."""
+        columns = pa.schema(list(self.columns.items()))
+        with _committing(self._storage, self._name, self.handle):
+            self.handle.delete(condition, writer_properties=_without_limits(columns))
+
+    def rewrite(self, rows: Iterable[pa.RecordBatch]) -> None:
+        """Replace the rows by some of them; raises `ConflictError`: the table was changed meanwhile."""
+        from deltalake import CommitProperties, write_deltalake
+
+        reader = pa.RecordBatchReader.from_batches(pa.schema(list(self.columns.items())), rows)
+        with _committing(self._storage, self._name, self.handle):
+            properties = CommitProperties(max_commit_retries=0)
+            write_deltalake(self.handle, reader, mode="overwrite", commit_properties=properties)
 
     def settle(self, limited: Mapping[str, str] | None = None) -> None:
         """Have readers ignore limits in the metadata: those of an earlier version, and of other columns.

@@ -54,7 +54,7 @@ def compact(
     `before`: only partitions of earlier dates; tables without partitions stay.
     `dry_run`: change nothing; each partition would then have one new file for every `target_size` bytes.
     """
-    for name, storage, table in _tables(url, storage_options):
+    for name, storage, table in tables_of(url, storage_options):
         if before is not None and DATE not in table.handle.metadata().partition_columns:
             continue
         found = (
@@ -93,14 +93,16 @@ def vacuum(
     Raises `SourceError`: fewer hours than Delta's default of a week: a reader, or the batch of a pipeline,
     may need the files.
     """
-    for name, storage, table in _tables(url, storage_options):
+    for name, storage, table in tables_of(url, storage_options):
         with delta_errors(storage, name):
             removed = table.handle.vacuum(hours, dry_run, full=True)
         if removed:
             yield Upkeep(name, len(removed))
 
 
-def _tables(url: str, storage_options: Mapping[str, str] | None) -> Iterator[tuple[str, Storage, DeltaTable]]:
+def tables_of(
+    url: str, storage_options: Mapping[str, str] | None
+) -> Iterator[tuple[str, Storage, DeltaTable]]:
     """The Delta tables of a lake, or of each lake in a folder, by their folders below the URL."""
     whole = Storage(url, storage_options)
     has_lakes = not {PLACE, SOURCES} & set(whole.names())

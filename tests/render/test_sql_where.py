@@ -13,8 +13,8 @@ import pytest
 
 from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.sql.where import parse_where
 from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
+from binlog_kaitai.values.conditions import parse_where
 from binlog_kaitai.values.schema import Column
 
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.arrow import pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.event_rows import Change
 from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, Side, walked_groups
-from binlog_kaitai.render.sql.where import WhereCondition, parse_where
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
+from binlog_kaitai.values.conditions import WhereCondition, parse_where
 from binlog_kaitai.values.schema import Column, NameSource
 
 #: Maximum number of tables with unknown columns that are named in an error.
@@ -133,24 +133,7 @@ class CriteriaChoice:
         """Which of some images match; a comparison with a column that they lack is neither true nor false."""
         present = {name: columns[name] for name in where.columns if side.has(columns[name])}
         values = {name: side.values(one) for name, one in present.items() if not side.is_unknown(one)}
-        doubts = list[tuple[Comparison, pa.BooleanArray]]()
-
-        def evaluate(comparison: Comparison) -> pa.BooleanArray:
-            name = comparison.name
-            if name not in values:
-                return pa.nulls(count, pa.bool_())
-            holds, unknown = self._prepared(table, columns[name], comparison).outcome(values[name])
-            if unknown is not None:
-                doubts.append((comparison, unknown))
-            return holds
-
-        holds = where.holds(evaluate)
-        for comparison, unknown in doubts:
-            rows = pc.indices_nonzero(pc.and_(unknown, pc.is_null(holds)))
-            if len(rows):
-                name = comparison.name
-                value = values[name][rows[0].as_py()].as_py()
-                raise self._prepared(table, columns[name], comparison).unknown_error(value)
+        holds = where.matches(values, count, lambda one: self._prepared(table, columns[one.name], one))
         return np.asarray(pc.fill_null(holds, False))
 
     def _prepared(self, table: str, column: Column, comparison: Comparison) -> ColumnComparison:

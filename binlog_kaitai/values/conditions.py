@@ -1,4 +1,4 @@
-"""The syntax of conditions on values, as in `sql --where`: ``id = 42 AND (status = 'new' OR note IS NULL)``.
+"""Conditions on values, as in `sql --where`: ``id = 42 AND (status = 'new' OR note IS NULL)``.
 
 It is that of SQL: ``= <=> != <> < <= > >=``, ``[NOT] IN (…)``, ``[NOT] BETWEEN … AND …``, ``[NOT] LIKE``,
 ``IS [NOT] NULL``, ``NOT``, ``AND``, ``OR``, parentheses; names plain or in backquotes; numbers, strings,
@@ -9,14 +9,14 @@ means is the matter of `values.comparisons`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 from typing import NamedTuple
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import shortened
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.values.comparisons import Comparison, Constant
+from binlog_kaitai.values.comparisons import ColumnComparison, Comparison, Constant
 
 #: Evaluates a comparison for each row: an Arrow array, null for neither true nor false.
 Evaluate = Callable[[Comparison], "pa.BooleanArray"]
@@ -51,6 +51,31 @@ class WhereCondition(NamedTuple):
 
     holds: Condition
     columns: frozenset[str]
+
+    def matches(
+        self, values: Mapping[str, pa.Array], count: int, compare: Callable[[Comparison], ColumnComparison]
+    ) -> pa.BooleanArray:
+        """Which of some rows match; null for neither true nor false.
+
+        `values`: of the columns, with dates and times as text; a comparison with a missing one is neither.
+        Raises `UsageError`: whether a value matches is not known.
+        """
+        doubts = list[tuple[Comparison, pa.BooleanArray]]()
+
+        def evaluate(comparison: Comparison) -> pa.BooleanArray:
+            if comparison.name not in values:
+                return pa.nulls(count, pa.bool_())
+            holds, unknown = compare(comparison).outcome(values[comparison.name])
+            if unknown is not None:
+                doubts.append((comparison, unknown))
+            return holds
+
+        holds = self.holds(evaluate)
+        for comparison, unknown in doubts:
+            rows = pc.indices_nonzero(pc.and_(unknown, pc.is_null(holds)))
+            if len(rows):
+                raise compare(comparison).unknown_error(values[comparison.name][rows[0].as_py()].as_py())
+        return holds
 
 
 def parse_where(text: str) -> WhereCondition:

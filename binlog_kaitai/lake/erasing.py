@@ -1,0 +1,181 @@
+"""Erases rows of a table from a lake, with the files of all versions that have them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.ddl.logged_columns import logged_column
+from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.lake import SOURCE, STATE
+from binlog_kaitai.lake.delta import ConflictError, DeltaTable, delta_errors
+from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.upkeep import tables_of
+from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
+from binlog_kaitai.values.conditions import WhereCondition
+from binlog_kaitai.values.table_definition import ColumnDefinition
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, SEQUENCE
+
+#: How often rows are erased anew because a pipeline changed the table meanwhile.
+_ATTEMPTS = 10
+
+#: Rows that are erased at a time, by their places.
+_ROWS_AT_ONCE = 5_000
+
+#: Hours after which no batch needs a file that is in no version.
+_WEEK = 168
+
+#: Types of SQL by those of a lake: the type, and its argument. Columns of others compare with NULL only.
+_TYPES = {
+    "int64": ("bigint",),
+    "float": ("float",),
+    "double": ("double",),
+    "string": ("varchar",),
+    "binary": ("varbinary",),
+    "date32[day]": ("date",),
+    "timestamp[us]": ("datetime", "6"),
+    "timestamp[us, tz=UTC]": ("datetime", "6"),
+}
+
+
+@dataclass(frozen=True)
+class Erased:
+    """What was erased from one table, or would be.
+
+    `table`: its folder in the lake.
+    `rows`: number of rows.
+    `files`: files that were removed, since no version has them any more.
+    `lacking`: rows that stay because their images lack columns of the condition.
+    `others`: columns that have further values of those of the condition, from before their type changed.
+    """
+
+    table: str
+    rows: int
+    files: int
+    lacking: int
+    others: tuple[str, ...]
+
+
+def erase(
+    url: str,
+    table: str,
+    where: WhereCondition,
+    *,
+    dry_run: bool = False,
+    storage_options: Mapping[str, str] | None = None,
+) -> Iterator[Erased]:
+    """Erase the changes of a table that match a condition, and the rows of its state; a pipeline may go on.
+
+    `url`: of a lake, or of a folder of lakes.
+    `table`: ``schema.table``, as its folder is called in the lake.
+    `dry_run`: only count the rows.
+    Raises `UsageError`: there is no such table, none has a column of the condition, or whether a value
+    matches is not known; nothing is erased then. `SourceError`: pipelines change the table all the time.
+    """
+    found = [
+        _Erasing(name, storage, opened, where)
+        for name, storage, opened in tables_of(url, storage_options)
+        if name.split("/")[-2:] in (["changes", table], [STATE, table])
+    ]
+    if not found:
+        raise UsageError(f"{url} has no table {table}")
+    known = {name.lower(): name for one in found for name in one.table.columns}
+    if missing := sorted(name for name in where.columns if name.lower() not in known):
+        raise UsageError(f"{table} has no column {', '.join(missing)}; it has {', '.join(known.values())}")
+    planned = [one.planned() for one in found]  # which may refuse the condition
+    yield from planned if dry_run else (one.erase(plan) for one, plan in zip(found, planned, strict=True))
+
+
+class _Erasing:
+    """Erases rows of one table."""
+
+    def __init__(self, name: str, storage: Storage, table: DeltaTable, where: WhereCondition) -> None:
+        self.table, self._name, self._storage, self._where = table, name, storage, where
+        spelled = {name.lower(): name for name in table.columns}
+        self._own = {one: spelled[one.lower()] for one in where.columns if one.lower() in spelled}
+        self._place = [one for one in (SOURCE, SEQUENCE, ABSENT_FIELD.name) if one in table.columns]
+        self._compare = cache(self._comparison)
+
+    def planned(self) -> Erased:
+        """What there is to erase."""
+        rows = lacking = 0
+        own = {*self._own.values()}
+        for batch, holds in self._marked([*own, *self._place]):
+            rows += pc.sum(holds).as_py() or 0
+            if ABSENT_FIELD.name in batch.schema.names:
+                left = batch.filter(pc.is_null(holds)).column(ABSENT_FIELD.name).to_pylist()
+                lacking += sum(not own.isdisjoint(names or ()) for names in left)
+        others = (name for name in self.table.columns if name not in own and name.rstrip("_") in own)
+        return Erased(self._name, rows, 0, lacking, tuple(others))
+
+    def erase(self, plan: Erased) -> Erased:
+        """Erase the rows, then the files of earlier versions."""
+        rows, handle = self._erase_rows(), self.table.handle
+        with delta_errors(self._storage, self._name):
+            there = {*handle.vacuum(0, True, False, full=True)}
+            # Not those that are in no version, since a batch may be about to add them.
+            removed = {*handle.vacuum(0, False, False), *handle.vacuum(_WEEK, False, full=True)}
+        return Erased(self._name, rows, len(removed & there), plan.lacking, plan.others)
+
+    def _erase_rows(self) -> int:
+        """Erase rows until none is left; returns their number."""
+        rows = 0
+        for _ in range(_ATTEMPTS):
+            if not (count := self.planned().rows):
+                return rows
+            with suppress(ConflictError):
+                if SEQUENCE in self.table.columns:
+                    for condition, number in self._conditions():
+                        self.table.delete(condition)
+                        rows += number
+                else:
+                    marked = self._marked(list(self.table.columns))
+                    self.table.rewrite(
+                        batch.filter(pc.invert(pc.fill_null(holds, False))) for batch, holds in marked
+                    )
+                    rows += count
+            self.table.handle.update_incremental()
+        raise SourceError("a pipeline changes it all the time; run again", file=self._name)
+
+    def _conditions(self) -> Iterator[tuple[str, int]]:
+        """Conditions on the places of the rows that match, each with their number."""
+        by_source: defaultdict[str, list[str]] = defaultdict(list)
+        for batch, holds in self._marked([*self._own.values(), *self._place]):
+            for row in batch.filter(holds).to_pylist():
+                by_source[row.get(SOURCE, "")].append(row[SEQUENCE])
+        for source, places in by_source.items():
+            places.sort()  # so that few files have some of them
+            for first in range(0, len(places), _ROWS_AT_ONCE):
+                part = places[first : first + _ROWS_AT_ONCE]
+                listed = ", ".join(f"'{one}'" for one in part)
+                bounds = f"{SEQUENCE} BETWEEN '{part[0]}' AND '{part[-1]}' AND {SEQUENCE} IN ({listed})"
+                yield (f"{SOURCE} = '{source}' AND {bounds}" if source else bounds), len(part)
+
+    def _marked(self, columns: Sequence[str]) -> Iterator[tuple[pa.RecordBatch, pa.BooleanArray]]:
+        """The rows with some columns, and which of them match."""
+        for batch in self.table.batches(columns=list(dict.fromkeys(columns))):
+            values = {name: _as_text(batch.column(own)) for name, own in self._own.items()}
+            yield batch, self._where.matches(values, len(batch), self._compare)
+
+    def _comparison(self, comparison: Comparison) -> ColumnComparison:
+        name = self._own[comparison.name]
+        kind = self.table.columns[name]
+        base, *arguments = _TYPES.get(str(kind), ("geometry",))
+        if pa.types.is_decimal(kind):
+            base, arguments = "decimal", [str(kind.precision), str(kind.scale)]
+        charset = "utf8mb4" if base == "varchar" else None
+        known = ColumnDefinition(name, base, base, tuple(arguments), is_unsigned=False, charset=charset)
+        column = logged_column(known)
+        assert column is not None
+        return ColumnComparison(column, comparison, f"{self._name}.{name}")
+
+
+def _as_text(array: pa.Array) -> pa.Array:
+    """Times as text, in UTC; other values as they are."""
+    if pa.types.is_timestamp(array.type):
+        return array.cast(pa.timestamp("us")).cast(pa.string())
+    return array.cast(pa.string()) if pa.types.is_date(array.type) else array
