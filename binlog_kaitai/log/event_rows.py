@@ -209,6 +209,8 @@ def _why_unreadable(event: ParsedEvent, schema: Schema) -> str:
         return "rows from servers before 5.1.16 are in an internal format that the log does not describe"
     if not schema.is_readable:
         return "the table map has a column type of unknown length"
+    if not event.body.columns.num_present and not len(event.body.images):
+        return "the images have no columns, so the number of rows is unknown"
     return "the row images do not match their columns"
 
 

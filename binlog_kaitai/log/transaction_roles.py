@@ -144,8 +144,8 @@ def follow_known(
             is_open = has_gtid
             is_begun = is_alone = has_unknown_statement = False
             has_unknown_flags = kind == _MARIADB_GTID
-        elif has_gtid and not is_open:
-            return start
+        elif has_gtid and (not is_open or (has_unknown_statement and role == PART)):
+            return start  # what follows a commit has no GTID
         elif has_gtid and role != PART:
             if role == STATEMENT and closes[event]:
                 end = starts[event] + sizes[event] - (CHECKSUM_SIZE if checksums[event] != NONE else 0)

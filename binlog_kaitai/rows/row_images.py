@@ -153,6 +153,8 @@ class Images:
         which, is_partial = int(part.which[index]), bool(part.is_partial[index])
         first = self._bitmap(part.before[index], part.before_size[index])
         second = self._bitmap(part.after[index], part.after_size[index]) if which == 3 else first
+        if which & 1 and not (is_partial or any(first + second)):
+            return None  # the number of rows is unknown
         key = which, is_partial, first, second
         programs: dict[tuple[int, bool, bytes, bytes], ImageProgram]
         programs = table.memory.setdefault("image programs", {})

@@ -126,8 +126,10 @@ instances:
     value: |
       has_table_map and table_map.has_known_columns and
       table_map.num_columns.value == num_columns.value and
-      (images.length > 0) == rows_have_bytes
-    doc: Whether the table map describes the images.
+      (images.length > 0) == rows_have_bytes and (rows_have_bytes or is_write)
+    doc: |
+      Whether the table map describes the images. Of rows that are deleted without any column
+      (MariaDB since 11.8, if the server computes all of them), the number is unknown.
   rows:
     pos: _io.size - images.length
     type: |

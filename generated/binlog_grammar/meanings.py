@@ -661,7 +661,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'is_update': 'The rows were updated.',
         'is_dummy': 'The event only ends its statement and has no rows, unless a table map has the number.',
         'rows_have_bytes': 'Whether an image takes any bytes; of a row without columns nothing is written.',
-        'can_read_rows': 'Whether the table map describes the images.',
+        'can_read_rows': 'Whether the table map describes the images. Of rows that are deleted without any column (MariaDB since 11.8, if the server computes all of them), the number is unknown.',
         'rows': 'The rows, read on demand. Without any bytes it is one row without columns, which an INSERT of defaults only gives with `binlog_row_image=MINIMAL`.',
     },
     'RowsEvent.ExtraChunks': {

@@ -142,11 +142,13 @@ class RowsEvent(KaitaiStruct):
 
     @property
     def can_read_rows(self):
-        """Whether the table map describes the images."""
+        """Whether the table map describes the images. Of rows that are deleted without any column
+        (MariaDB since 11.8, if the server computes all of them), the number is unknown.
+        """
         if hasattr(self, '_m_can_read_rows'):
             return self._m_can_read_rows
 
-        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.num_columns.value == self.num_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes))
+        self._m_can_read_rows =  ((self.has_table_map) and (self.table_map.has_known_columns) and (self.table_map.num_columns.value == self.num_columns.value) and ((len(self.images) > 0) == self.rows_have_bytes) and ( ((self.rows_have_bytes) or (self.is_write)) ))
         return getattr(self, '_m_can_read_rows', None)
 
     @property

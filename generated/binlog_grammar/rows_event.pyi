@@ -125,7 +125,9 @@ class RowsEvent(KaitaiStruct):
         """Whether an image takes any bytes; of a row without columns nothing is written."""
     @property
     def can_read_rows(self) -> bool:
-        """Whether the table map describes the images."""
+        """Whether the table map describes the images. Of rows that are deleted without any column
+        (MariaDB since 11.8, if the server computes all of them), the number is unknown.
+        """
     @property
     def rows(self) -> list[_row.Row] | None:
         """The rows, read on demand. Without any bytes it is one row without columns, which

@@ -19,7 +19,7 @@ from binlog_kaitai.log.event_gtids import GtidColumns
 from binlog_kaitai.log.gtid_runs import add_gtids
 from binlog_kaitai.log.line_arrays import Pool
 from binlog_kaitai.sources.source import Source
-from tests.columns.log_maker import LogMaker, events_of
+from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import blocks
 from tests.corpus_files import case
 from tests.extent import sample
@@ -92,6 +92,21 @@ def test_a_transaction_without_gtid_event_does_not_inherit_the_gtid_before(name:
         listed_gtids = [gtid for gtid, _ in groupby(row["gtid"] for row in rows)]
         assert listed_gtids == [*lost[:number], None, *lost[number + 1 :]]
         assert scan(Source.of_bytes(data)).transactions == len(rows)
+
+
+@pytest.mark.parametrize(
+    "text", [b"XA COMMIT X'61',X'',1", b"XA ROLLBACK X'61',X'',1", b"ROLLBACK", b"FLUSH LOGS"]
+)
+def test_rows_directly_after_a_statement(text: bytes) -> None:
+    """If it ends the transaction, they have no GTID; nothing else needs the text of a statement."""
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "mixed").logs[0])
+    changes = next(one for one in transactions if EventType.write_rows_event in [raw[TYPE_AT] for raw in one])
+    log = LogMaker(layout)
+    log.add_all([head[0], changes[0], statement(text, layout), *changes[-3:]])
+    gtids = [one.gtid for one in bk.open(bytes(log.data))]
+    assert (gtids[-2] is None) == (text != b"FLUSH LOGS")
+    assert listed(bytes(log.data), 1 << 22) == gtids
+    assert {row.gtid for row in bk.read_rows(bytes(log.data))} == {gtids[-2]}
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7/mixed", "mariadb-11.8/mixed"])

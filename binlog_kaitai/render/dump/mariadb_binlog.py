@@ -436,7 +436,8 @@ class MariadbPrinter(Printer):
         is_end = bool(body.is_statement_end)
         if body.table_id.value not in state.ignored_maps:
             self._keep_rows(printed, body, rows_header)
-            state.ends_unknown = is_end and printed.event.table_map is None
+            is_unknown = printed.event.table_map is None or getattr(body, "images", None) == b""
+            state.ends_unknown = is_end and is_unknown
         if is_end:
             state.ignored_maps, state.is_annotated = frozenset(), False
             self.end_statement()

@@ -44,7 +44,8 @@ class PrinterState:
     `server_version`: MySQL: version of the server that wrote the transaction, by its GTID event; 0 if
     unknown.
     `is_annotated`: MariaDB: the statement of a rows event waits for its table map.
-    `ends_unknown`: MariaDB: the last rows of a statement belong to a table that is not printed.
+    `ends_unknown`: MariaDB: the last rows of a statement belong to a table that is not printed, or have no
+    columns.
     """
 
     database: bytes = b""

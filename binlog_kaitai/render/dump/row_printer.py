@@ -322,6 +322,8 @@ class RowPrinter:
             body = rows_header.body
             if body.is_write and (start == end or not body.columns.num_present):
                 return (b"### INSERT INTO " + table + b" VALUES ()\n",), 1
+            if start == end:
+                return (), 0
             try:
                 program = self.program_of(event, rows_header, name)
                 data, place = np.frombuffer(event.raw, dtype=np.uint8), np.array([[start], [end], [program]])
