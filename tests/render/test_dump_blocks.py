@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
-from binlog_kaitai.render.dump import block_printer, dump_logs, dump_output, row_comments
+from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs, dump_output, row_comments
 from binlog_kaitai.render.dump.row_comments import RowPrograms, content_of
 from tests import corpus_files
 from tests.columns.log_maker import log_of_statements
@@ -40,6 +41,15 @@ def test_events_inside_payloads_are_not_left_to_the_reader(
     monkeypatch.setattr(dump_logs, "BLOCK_SIZE", size)
     printed(log, tmp_path, verbose=2)
     assert 0 <= sum(shown) < count / 4
+
+
+def test_payloads_of_transactions_that_are_left_out_stay_closed() -> None:
+    """However many of them a block has."""
+    log = corpus_files.case("mysql-9.7", "types_payload").logs[0]
+    gtid = next(event.gtid for event in open_log(log) if event.type == "TRANSACTION_PAYLOAD_EVENT")
+    written = list[bytes]()
+    dump([log], written.append, DumpOptions(verbose=1, include_gtids=GtidSet.parse(str(gtid))))
+    assert b"".join(written).count(b"\tXid = ") == 1
 
 
 def test_the_columns_of_a_table_are_described_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,7 +263,8 @@ class BlockPrinter:
         if EventType.transaction_payload_event not in block.kinds:
             self._print_part(block, left_out)
             return
-        # The payloads that are left out stay closed.
+        # The payloads that are left out stay closed: a block that has not been divided by types yet.
+        block = block.part(0, len(block))
         block.types = np.where(left_out.is_hidden | left_out.is_passed, _CLOSED[block.types], block.types)
         first = 0
         for opened in expand(block, change=change_of(block), block_size=BLOCK_SIZE):
