@@ -71,13 +71,17 @@ def _states(
 
 
 def _value(cursor: TokenCursor) -> None:
-    """Skip a default value: a literal, a name or call, or an expression in parentheses."""
+    """Skip a default value: a literal, a name, call or variable, or an expression in parentheses."""
     if cursor.skip_group():
+        return
+    if cursor.skip("{"):  # ODBC's {d '2020-01-01'}
+        while not cursor.skip("}"):
+            cursor.next()
         return
     if cursor.skip("CASE"):
         _rest_of_case(cursor)
         return
-    while cursor.skip_one("+", "-", "."):
+    while cursor.skip_one("+", "-", ".", "@"):
         pass
     token = cursor.next()
     if token.keyword.startswith("_") and cursor.keyword():  # _utf8mb4 x'41'
