@@ -123,7 +123,9 @@ class Context:
         """
         self.check_readable()
         kind = self.layout.effective_type(header.type_code)
-        if self.table_maps and self._closes_tables(raw, kind):
+        if self.table_maps and (
+            kind in TABLES_CLOSE or closing_statement(raw, kind, self.layout) is not None
+        ):
             self.table_maps.clear()
         if kind not in CONTEXT_TYPES:
             return None
@@ -148,9 +150,6 @@ class Context:
             start: Node = content
             self._key_ids = key_ids(start.key_version, self._server_version)
         return event
-
-    def _closes_tables(self, raw: bytes, kind: int) -> bool:
-        return kind in TABLES_CLOSE or closing_statement(raw, kind, self.layout) is not None
 
     def remember(self, table_map: TableMapEvent) -> None:
         """Store the body of a table map event."""

@@ -137,19 +137,25 @@ def read_default(cursor: TokenCursor) -> str | None:
     return text if _LITERAL.fullmatch(text) and first.kind is not TokenKind.NAME else None
 
 
+#: Attributes that change nothing that is recorded here, alone or with a value.
+_HARMLESS = (
+    *("SIGNED", "COMPRESSED", "NOT SECONDARY", "GENERATED ALWAYS", "WITHOUT SYSTEM VERSIONING"),
+    *("ENFORCED", "NOT ENFORCED", "CLUSTERING", "CLUSTERING KEY"),
+)
+_HARMLESS_WITH_VALUE = (
+    *("COMMENT", "COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE"),
+    *("EXTERNAL_FORMAT", "MASKING POLICY", "WITH COMPRESSION_DICTIONARY"),
+)
 _ATTRIBUTES = {
     "UNSIGNED": _states(is_unsigned=True),
     "ZEROFILL": _states(is_unsigned=True),
-    "SIGNED": _states(),
     "BYTE": _states(charset=Charset(BINARY)),
     "ASCII": _states(charset=Charset("latin1")),
     "UNICODE": _states(charset=Charset("ucs2")),
     "BINARY": _states(is_binary=True),
-    "COMPRESSED": _states(),
     "NULL": _states(is_nullable=True, is_null=True),
     "NOT NULL": _states(is_nullable=False),
     "NOT NULL ENABLE": _states(is_nullable=False),
-    "NOT SECONDARY": _states(),
     "PRIMARY KEY": _states(is_primary_key=True),
     "KEY": _states(is_primary_key=True),
     "UNIQUE": _states(is_unique=True),
@@ -159,7 +165,6 @@ _ATTRIBUTES = {
     "DEFAULT": _states(read_default, "default"),
     "ON UPDATE": _states(_value, has_on_update=True),
     "AS": _states(TokenCursor.group, is_generated=True, is_virtual=True),
-    "GENERATED ALWAYS": _states(),
     "VIRTUAL": _states(is_virtual=True),
     "STORED": _states(is_virtual=False),
     "PERSISTENT": _states(is_virtual=False),
@@ -168,26 +173,14 @@ _ATTRIBUTES = {
         for end in ("START", "END")
     },
     "WITH SYSTEM VERSIONING": _states(is_versioned=True),
-    "WITHOUT SYSTEM VERSIONING": _states(),
     "VISIBLE": _states(is_visible=True),
     "INVISIBLE": _states(is_visible=False),
-    "COMMENT": _states(TokenCursor.next),
-    "COLUMN_FORMAT": _states(TokenCursor.next),
-    "STORAGE": _states(TokenCursor.next),
-    "SRID": _states(TokenCursor.next),
-    "ENGINE_ATTRIBUTE": _states(TokenCursor.next),
-    "SECONDARY_ENGINE_ATTRIBUTE": _states(TokenCursor.next),
-    "EXTERNAL_FORMAT": _states(TokenCursor.next),
-    "MASKING POLICY": _states(TokenCursor.next),
     "CONSTRAINT": _states(_constraint_name),
     "CHECK": _states(TokenCursor.group),
-    "ENFORCED": _states(),
-    "NOT ENFORCED": _states(),
     "REFERENCES": _states(read_reference, "foreign"),
-    # Of Percona Server, and of TokuDB
-    "WITH COMPRESSION_DICTIONARY": _states(TokenCursor.next),
-    **dict.fromkeys(("CLUSTERING", "CLUSTERING KEY"), _states()),
-    **dict.fromkeys(("UNIQUE CLUSTERING", "UNIQUE CLUSTERING KEY"), _states(is_unique=True)),
+    **dict.fromkeys(("UNIQUE CLUSTERING", "UNIQUE CLUSTERING KEY"), _states(is_unique=True)),  # of TokuDB
+    **dict.fromkeys(_HARMLESS, _states()),
+    **dict.fromkeys(_HARMLESS_WITH_VALUE, _states(TokenCursor.next)),
 }
 
 #: Words that servers do not distinguish.

@@ -71,10 +71,7 @@ _STORES = {"s3": _AMAZON, "abfs": _AZURE, "abfss": _AZURE}
 def read_options(path: str) -> dict[str, str]:
     """The storage options in a TOML file.
 
-    Raises
-    ------
-    UsageError
-        It is not TOML, or a key or value is invalid; no message has a value.
+    Raises `UsageError`: it is not TOML, or a key or value is invalid; no message has a value.
     """
     options = read_toml(path)
     store = _AZURE if any(key.startswith("AZURE") for key in options) else _AMAZON

@@ -220,12 +220,8 @@ def _role(event: ParsedEvent, kind: int) -> Role:
 class EventReader(AbstractContextManager["EventReader"]):
     """The events of one or many logs, in order.
 
-    Attributes
-    ----------
-    sources : list of Source
-        The files, in reading order.
-    ends : list of End
-        The ends of the files read so far.
+    `sources`: the files, in reading order.
+    `ends`: the ends of the files read so far.
     """
 
     #: The class of the events this reader creates.

@@ -296,10 +296,13 @@ class Pool:
                 first = first.copy()
                 for index in rare.tolist():
                     first[index], second[index] = self.add(b"%d" % int(values[index]))
-        if mask is not None and not mask.all():
-            first = np.where(mask, first, self.null[0])
-            second = np.where(mask, second, self.null[1])
-        return TextColumn(NUMBER, first, second, by_event)
+        return TextColumn(NUMBER, *self._masked(first, second, mask, self.null[0]), by_event)
+
+    def _masked(self, first: Ints, second: Ints, mask: Bools | None, null: int) -> tuple[Ints, Ints]:
+        """The parts of a column, with those of null where `mask` is false."""
+        if mask is None or mask.all():
+            return first, second
+        return np.where(mask, first, null), np.where(mask, second, self.null[1])
 
     def choice(
         self, codes: Array, texts: Sequence[bytes], mask: Bools | None = None, *, by_event: bool = False
@@ -310,11 +313,8 @@ class Pool:
         offsets = np.array([self.add(text) for text in texts], dtype=np.int64).reshape(-1, 2)
         # NumPy indexes slowly with integers that are not 64 bits wide.
         codes = codes.astype(np.int64, copy=False)
-        first, second = offsets[:, 0].take(codes), offsets[:, 1].take(codes)
-        if mask is not None and not mask.all():
-            first = np.where(mask, first, self.null[0])
-            second = np.where(mask, second, self.null[1])
-        return TextColumn(TEXT, -first - 1, second, by_event)
+        first, second = -offsets[:, 0].take(codes) - 1, offsets[:, 1].take(codes)
+        return TextColumn(TEXT, *self._masked(first, second, mask, -self.null[0] - 1), by_event)
 
     def verbatim(self, texts: Sequence[bytes], *, by_event: bool = False) -> TextColumn:
         """A column of JSON values given as text."""
@@ -383,10 +383,7 @@ class Pool:
             if raw not in known:
                 known[raw] = self.add(json_text(convert(raw)))
             first[index], second[index] = -known[raw][0] - 1, known[raw][1]
-        if mask is not None and not is_whole:
-            first = np.where(mask, first, -self.null[0] - 1)
-            second = np.where(mask, second, self.null[1])
-        return TextColumn(TEXT, first, second)
+        return TextColumn(TEXT, *self._masked(first, second, mask, -self.null[0] - 1))
 
     def _escape(self, data: Bytes, first: Ints, second: Ints, rows: Ints) -> Ints:
         """Add the JSON text of many strings at once; returns the strings that are left."""

@@ -254,7 +254,7 @@ def _totals(stats: Stats, events: EventCounts, transactions: TransactionCounts) 
         "transaction_bytes": transactions.bytes,
         "first_time": events.first or None,
         "last_time": events.last or None,
-        **dict(zip(("rows_inserted", "rows_updated", "rows_deleted"), by_operation, strict=True)),
+        **dict(zip((column.name for column in _CHANGED_ROWS), by_operation, strict=True)),
         "tables": len({key[:2] for key in events.tables}),
         "uncounted_events": events.uncounted,
         "definitions": transactions.definition_count,
@@ -290,12 +290,7 @@ def timeline_of(stats: Stats, step: int = 0, most: int | None = None) -> StatsTa
 
 def table_times(events: EventCounts, step: int) -> StatsTable:
     """The rows of each table in each step, the largest table first."""
-    columns = (
-        StatsColumn("start", _TIME),
-        StatsColumn("table", _TEXT),
-        *(StatsColumn(f"rows_{name}", _NUMBER) for name in ("inserted", "updated", "deleted")),
-        StatsColumn("bytes", _BYTES),
-    )
+    columns = (*_columns(start=_TIME, table=_TEXT), *_CHANGED_ROWS, *_columns(bytes=_BYTES))
     order = sorted(events.table_times.items(), key=lambda item: (item[0][0], -item[1][-1], item[0]))
     rows = [(start, f"{schema}.{table}".lstrip("."), *sums) for (start, schema, table), sums in order]
     return StatsTable("table_times", "Tables over time", columns, rows, step=step)

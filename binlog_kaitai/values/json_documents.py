@@ -128,7 +128,9 @@ class _Parser:
             self.left_to_copy -= content.len_container.value
             if self.left_to_copy < 0:
                 raise GrammarError("parts of the document overlap")
-            return self._object(content, depth) if kind in OBJECTS else self._array(content, depth)
+            if kind in OBJECTS:
+                return self._object(content, depth)
+            return [self._element(entry, depth) for entry in content.value_entries]
         return self._scalar(kind, content)
 
     def _object(self, content: JsonBinary.Container, depth: int) -> Node:
@@ -139,9 +141,6 @@ class _Parser:
                 raise GrammarError("an object has a duplicate key")
             members[key.key] = self._element(entry, depth)
         return members
-
-    def _array(self, content: JsonBinary.Container, depth: int) -> Node:
-        return [self._element(entry, depth) for entry in content.value_entries]
 
     def _element(self, entry: JsonBinary.ValueEntry, depth: int) -> Node:
         self._count(1)

@@ -167,7 +167,7 @@ def _batch(
     page: RowsPage, table: Table, located: LocatedRows, zero_dates: str, schema: pa.Schema
 ) -> pa.RecordBatch:
     """Rows of a table as a batch of a schema; raises `CellError`, whose error names the column."""
-    is_given = _is_given(located.changes)
+    is_given = (located.changes == INSERT) | (located.changes == AFTER)  # the image adds a row
     columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
     known = _defaults(table) if ABSENT_FIELD in schema else {}
     names = own_columns(table.schema, schema)
@@ -205,12 +205,6 @@ def _defaults(table: Table) -> dict[int, Value]:
         table.memory[default_of] = known
     defaults: dict[int, Value] = table.memory[default_of]
     return defaults
-
-
-def _is_given(changes: Array) -> Bools:
-    """Whether images add a row, by the numbers of their changes."""
-    is_given: Bools = (changes == INSERT) | (changes == AFTER)
-    return is_given
 
 
 def joined_columns(columns: dict[str, pa.Array], count: int, schema: pa.Schema) -> pa.RecordBatch:

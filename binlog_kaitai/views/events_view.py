@@ -150,10 +150,6 @@ def _batches_of(page: EventsPage, rows: Ints, schema: pa.Schema) -> Iterator[pa.
     yield joined_columns(columns, count, schema)
 
 
-def _file(page: EventsPage, rows: Selection, count: int) -> pa.Array:
-    return repeated(plain(page.block.file), count, pa.string())
-
-
 def _timestamp(page: EventsPage, rows: Selection, count: int) -> pa.Array:
     moments = page.block.header.numbers("timestamp")[rows] * _SECOND
     return pa.array(moments).view(EVENTS_SCHEMA.field("timestamp").type)
@@ -184,7 +180,7 @@ def _gtid(page: EventsPage, rows: Selection, count: int) -> pa.Array:
 
 
 _COLUMNS: dict[str, _MakeColumn] = {
-    "file": _file,
+    "file": lambda page, rows, count: repeated(plain(page.block.file), count, pa.string()),
     "position": lambda page, rows, count: pa.array(page.block.positions[rows]),
     "end_position": lambda page, rows, count: pa.array(page.block.end_positions[rows]),
     "timestamp": _timestamp,

@@ -19,7 +19,7 @@ from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
-from binlog_kaitai.views.transaction_pages import Finished, TransactionPages
+from binlog_kaitai.views.transaction_pages import TransactionPages
 
 _SECOND = 1_000_000
 
@@ -99,11 +99,8 @@ def transaction_batches(
     source: SourceLike | Iterable[SourceLike], filters: Filters, **options: Any
 ) -> Iterator[pa.RecordBatch]:
     """Batches of the view; the options are those of `TransactionPages`."""
-    return TransactionPages(source, filters, **options).each(_view)
-
-
-def _view(transactions: Finished) -> tuple[pa.RecordBatch]:
-    return (view_of(transactions.file, transactions.batch),)
+    pages = TransactionPages(source, filters, **options)
+    return pages.each(lambda transactions: [view_of(transactions.file, transactions.batch)])
 
 
 def view_of(file: str, parts: pa.RecordBatch, schema: pa.Schema = TRANSACTIONS_SCHEMA) -> pa.RecordBatch:

@@ -62,21 +62,12 @@ _MANY = 1 << 20
 class RowStatements:
     """Writes the row changes of pages, in several threads if that pays.
 
-    Attributes
-    ----------
-    dialect : SqlDialect
-        That of the server that wrote the events.
-    choice : RowChoice
-        Selects the wanted changes.
-    fitted : set
-        Schema and name of each table whose statements are adapted to its current definition.
-    changed : dict
-        Schema and name of each table with changes in the script, with the numbers of the first one's page and
-        event.
-    page : int
-        Number of the page.
-    side_effects : SideEffects
-        What the changes cause besides.
+    `dialect`: that of the server that wrote the events.
+    `choice`: selects the wanted changes.
+    `fitted`: schema and name of each table whose statements are adapted to its current definition.
+    `changed`: the same of each table with changes in the script, with the page and event of the first one.
+    `page`: number of the page.
+    `side_effects`: what the changes cause besides.
     """
 
     def __init__(self, options: SqlOptions, report: OmissionReport, threads: int = 1) -> None:
@@ -97,12 +88,7 @@ class RowStatements:
         """The lines of a page in order, in portions of limited size.
 
         Each portion comes with the number of the event up to which all lines have been yielded; the last one
-        completes the page.
-
-        Raises
-        ------
-        BinlogError
-            After the lines of all events before the invalid one.
+        completes the page. Raises `BinlogError` after the lines of all events before the invalid one.
         """
         limits = _limits(page)
         for begin, end in pairwise(limits):
@@ -156,10 +142,7 @@ class RowStatements:
     ) -> Iterator[list[_Statements]]:
         """The statements for the selected ones of some rows of the chosen events; threads call this.
 
-        Raises
-        ------
-        MismatchError
-            An event has an invalid value; those before it have been yielded.
+        Raises `MismatchError`: an event has an invalid value; those before it have been yielded.
         """
         statements = []
         try:
