@@ -119,7 +119,9 @@ def conversions_by(
         if new is not None and new.is_generated and new.key in redefined:
             found["values"].append(new.name)  # its expression may be another one
         elif new is not None and new is not old:
-            _take(found, new.name, _changed(old, new, is_strict=is_strict), names, "values")
+            effect = _changed(old, new, is_strict=is_strict)
+            is_other = not effect and old.key != new.key and not _is_alone(new.name, names)
+            _take(found, new.name, "values" if is_other else effect, names, "values")
     return Conversions(**{kind: tuple(columns) for kind, columns in found.items()})
 
 
@@ -128,16 +130,21 @@ def _take(
 ) -> None:
     """Note down what happens to a column, by the name of a field of `Conversions`; "" for nothing.
 
-    `names`: of all columns, by their keys: in a lake, a column may go on under its name with `_` appended.
+    `names`: of all columns, by their keys.
     `unknown`: the field if the values are not known there.
     """
     if isinstance(effect, str):
         if effect:
             found[effect].append(name)
-    elif not any(key != name.casefold() == key.rstrip("_") for key in names):
+    elif _is_alone(name, names):
         found["known"].append(effect)
     elif effect.value is not None or not effect.has_same_text:
         found[unknown].append(name)
+
+
+def _is_alone(name: str, names: Iterable[str]) -> bool:
+    """Whether no column has the name of another one with `_` appended, under which a lake may continue it."""
+    return not any(key != name.casefold() == key.rstrip("_") for key in names)
 
 
 def _changed(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> KnownColumn | str:

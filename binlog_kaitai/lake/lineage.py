@@ -363,24 +363,19 @@ class Lineage:
         if table in self.computed:
             known = (names.get(name, name).lower() for name in self.computed[table][1])
             self.computed[table] = place, frozenset(filter(None, known))
-        self._redefined[table] = [*self._moved(place, table, names, [new.lower() for _, new in pairs if new])]
+        given, redefined = [new.lower() for _, new in pairs if new], list[Redefined]()
+        for place_then, column in self.redefined(table):
+            own, new = column.name.lower(), names.get(column.name.lower(), column.name)
+            if column.former is not None and any(name != own == name.rstrip("_") for name in given):
+                reason = f"a column got a name under which {column.name} may go on, which had another type"
+                self.converted[table] = place, reason
+            elif new:
+                redefined.append(Redefined(place_then, column._replace(name=new)))
+        self._redefined[table] = redefined
         if keys := self.keyed(table):
             key = tuple(names.get(column.lower()) or column for column in keys[-1].columns)
             if key != keys[-1].columns:
                 keys.append(Keyed(place, key))
-
-    def _moved(
-        self, place: Place, table: Key, names: dict[str, str], given: Sequence[str]
-    ) -> Iterator[Redefined]:
-        for one in self.redefined(table):
-            column = one.column
-            key, new = column.name.lower(), names.get(column.name.lower(), column.name)
-            is_another = any(name != key == name.rstrip("_") for name in given)  # what `key` may go on as
-            if column.former is not None and new and (new.lower() != key or is_another):
-                reason = f"{column.name} had another type, and columns got other names since"
-                self.converted[table] = place, reason
-            elif new:
-                yield one._replace(column=column._replace(name=new))
 
     def _begin(self, table: Key, place: Place) -> None:
         self._segments[table] = [Segment(table, after=place)]

@@ -102,6 +102,7 @@ def test_a_column_that_a_lake_may_take_for_another_one() -> None:
     assert conversions("a DATE, a_ INT", "MODIFY a DATETIME") == Conversions(values=("a",))
     assert conversions("a_ INT", "ADD a INT DEFAULT 5") == Conversions(filled=("a",))
     assert conversions("a INT, a_ INT", "MODIFY a BIGINT") == Conversions()
+    assert conversions("a INT, b_ INT", "RENAME COLUMN a TO b") == Conversions(values=("b",))
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,9 @@ KNOWN = {
     "to_double": Alter("FLOAT", (0.1, None, -1e30), "MODIFY c DOUBLE"),
     "twice": Alter("DECIMAL(10,2)", (1.25, None, -3), "MODIFY c DECIMAL(12,4); MODIFY c DECIMAL(20,6)"),
     "and_back": Alter("INT", (1, None, 3), "MODIFY c BIGINT UNSIGNED; MODIFY c INT"),
+    "renamed_too": Alter(
+        "DECIMAL(10,2)", (1.25, None, -3), "CHANGE c d DECIMAL(12,4); CHANGE d e DECIMAL(12,4)"
+    ),
     "its_key": Alter("INT NOT NULL", (1, 2, 3), "MODIFY c BIGINT UNSIGNED NOT NULL, ADD UNIQUE (c)"),
     # NULL becomes the type's own value, unless the server is strict; then there was none.
     "no_nulls": Alter("INT", (1, None, 3), "MODIFY c INT NOT NULL"),
@@ -91,12 +94,6 @@ UNKNOWN = {
     ),
     "fewer_digits": Alter("DECIMAL(10,2)", (1.25, None, -3), "MODIFY c DECIMAL(10,1)", "converts"),
     "to_integer": Alter("VARCHAR(9)", ("'1'", None, "'3'"), "MODIFY c INT", "converts"),
-    "renamed_too": Alter(
-        "DECIMAL(10,2)",
-        (1.25, None, -3),
-        "CHANGE c d DECIMAL(12,4); CHANGE d e DECIMAL(12,4)",
-        "names since",
-    ),
     "no_nulls_enum": Alter(
         "ENUM('a','b')", ("'a'", None, "'b'"), "MODIFY c ENUM('a','b') NOT NULL", "converts"
     ),

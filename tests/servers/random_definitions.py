@@ -6,6 +6,7 @@ A server accepts each statement of `Workload`; those of `TypedTables` it may ref
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -21,6 +22,14 @@ _STEPS = (
 )
 _NAMES = "abcdefgh"
 _TABLES = ("orders", "items", "stock", "notes")
+
+
+#: Defaults of new columns, by the first words of their types.
+_DEFAULTS = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "MEDIUMINT", "INT", "BIGINT", "DOUBLE"), " DEFAULT 7"),
+    "DECIMAL": " DEFAULT '1'",
+    "VARCHAR": " DEFAULT 'd'",
+}
 
 
 @dataclass
@@ -218,7 +227,8 @@ class Workload:
             new = self._choose.choice(free)
             place = self._choose.choice(("", " FIRST", " AFTER k"))
             table.columns[new] = column = self._column()
-            yield f"ALTER TABLE w.{name} ADD COLUMN {new} {column.kind}{place}"
+            default = _DEFAULTS.get(re.split(r"\W", column.kind)[0], "") if self._next % 3 else ""
+            yield f"ALTER TABLE w.{name} ADD COLUMN {new} {column.kind}{default}{place}"
 
     def _drop_column(self, name: str) -> Iterator[str]:
         table = self._tables[name]
