@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
+MACHINES = x86_64 aarch64 x86_64-macos aarch64-macos x86_64-windows
 WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg and not wheels
 VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
 LAKE_TESTS := tests/lakes tests/lake
@@ -46,8 +47,9 @@ $(STAMP): pyproject.toml tools/setup_venv.sh
 kernels: setup ## compile edited kernels into the library of this checkout
 	@$(BIN)/python -m tools.kernels
 
-wheel: setup ## write dist/*.whl for Linux on x86-64 and AArch64, with the kernels' machine code
-	for machine in x86_64 aarch64; do \
+wheel: setup ## write dist/*.whl for Linux, macOS and Windows, with the kernels' machine code
+	@for machine in $(MACHINES); do \
+		echo "building the wheel for $$machine"; \
 		BINLOG_KAITAI_MACHINE=$$machine $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; \
 	done
 
@@ -92,7 +94,8 @@ test-browser: setup ## tests in a headless browser; skipped if there is none
 test-languages: setup ## build the grammar in other languages and compare their trees of all logs with Python's
 	$(BIN)/python -m tools.conformance $(LANGUAGES)
 
-test-wheels: wheel ## build both wheels, and install and use the one for x86-64 in a fresh environment; packages come from PyPI
+test-wheels: wheel ## build all wheels, run their kernels, and install and use the one for x86-64 in a fresh environment; packages come from PyPI
+	@tools/need_emulators.sh $(BIN)/python || echo "some wheels are not run" >&2
 	$(BIN)/python -m pytest -m wheels $(PYTEST_ARGS)
 
 test-seeded: kernels ## put bugs into copies of the package, one at a time: the tests must find each

@@ -1,8 +1,7 @@
 """The step of the build that compiles the kernels: a wheel has machine code for one kind of machine.
 
-`BINLOG_KAITAI_MACHINE` names another one (x86_64 or aarch64, with Linux), and has the wheel run on all
-distributions with a glibc that is not older than `tools.kernels.linking.GLIBC`. With
-`BINLOG_KAITAI_LEVEL=native` the code is for processors like this one only, which takes half the time.
+`BINLOG_KAITAI_MACHINE` names one of `tools.kernels.targets.TARGETS`. With `BINLOG_KAITAI_LEVEL=native` the
+code is for processors like this one only, which takes half the time.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 MACHINE = "BINLOG_KAITAI_MACHINE"
 LEVEL = "BINLOG_KAITAI_LEVEL"
 KERNELS = "binlog_kaitai/kernels"
+_UNDERSCORES = str.maketrans("-.", "__")
 
 
 class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -68,22 +68,20 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         return folder
 
     def _put_library(self, build_data: dict[str, Any]) -> None:
-        from binlog_kaitai.kernels.library import LIBRARY
-        from tools.kernels.build import BuildError, build
-        from tools.kernels.linking import GLIBC, needed_glibc
+        from tools.kernels.build import build
         from tools.kernels.signatures import SIGNATURES
-        from tools.kernels.targets import own_level
+        from tools.kernels.targets import TARGETS, own_level, this_machine
 
         machine = os.environ.get(MACHINE, "")
-        library = self._folder() / f"libkernels{machine}.so"
+        library = self._folder() / f"libkernels{machine}"
         is_native = os.environ.get(LEVEL) == "native" and not machine
         levels: dict[str, Any] = {"levels": [own_level()]} if is_native else {}
         build(library, SIGNATURES, machine=machine, is_in_place=False, **levels)
-        platform = sysconfig.get_platform()
-        if machine:
-            platform = f"manylinux_{GLIBC[0]}_{GLIBC[1]}_{machine}"
-            if needed_glibc(library) > GLIBC:
-                raise BuildError(f"{library} needs a newer glibc than {GLIBC}: pip install ziglang")
+        # Python on a Mac may be for two processors.
+        is_plain = not machine and sys.platform != "darwin"
+        target = machine or this_machine()
+        platform = sysconfig.get_platform().translate(_UNDERSCORES) if is_plain else TARGETS[target].tag
+        ending = "dll" if target.endswith("windows") else "so"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform.replace('-', '_').replace('.', '_')}"
-        build_data["force_include"][str(library)] = f"{KERNELS}/{os.path.basename(LIBRARY)}"
+        build_data["tag"] = f"py3-none-{platform}"
+        build_data["force_include"][str(library)] = f"{KERNELS}/libkernels.{ending}"

@@ -37,6 +37,8 @@ _SETTINGS = "MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_ARENA_MA
 
 def keep_freed_memory() -> None:
     """Set the limits, unless the environment sets any; does nothing with another C library than glibc."""
+    if os.name == "nt":
+        return
     libc = ctypes.CDLL(None)
     if hasattr(libc, "mallopt") and not any(map(os.environ.get, _SETTINGS)):
         libc.mallopt(_M_MMAP_THRESHOLD, _ARRAY)
@@ -57,11 +59,13 @@ def _ask_for_huge_pages(libc: ctypes.CDLL) -> None:
         libc.free(ctypes.c_void_p(start))
 
 
+_ENDING = "dll" if os.name == "nt" else "so"
+
 #: The library, the one with bounds checks, which only tools build, and, if the first could not be built, the
 #: file with the reason.
 LIBRARY, CHECKED, REASON = (
     os.path.join(os.path.dirname(__file__), name)
-    for name in ("libkernels.so", "libkernels-checked.so", "libkernels.txt")
+    for name in (f"libkernels.{_ENDING}", f"libkernels-checked.{_ENDING}", "libkernels.txt")
 )
 
 #: Formats of the numbers in the record, by kind of type.

@@ -39,7 +39,15 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.checksum_runs import check
 from binlog_kaitai.sources import eras
-from binlog_kaitai.sources.disk import DATA_MODE, remove_drafts, replace_file, try_lock
+from binlog_kaitai.sources.disk import (
+    open_for_writing,
+    read_at,
+    remove_drafts,
+    replace_file,
+    sync,
+    try_lock,
+    write_at,
+)
 from binlog_kaitai.sources.eras import STATE, VERSION
 from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import LOG_NAME, log_name, series_of
@@ -197,7 +205,7 @@ class Archive:
         self.place = self._complete = SafePosition(name)
         self._save()
         with writing_to(str(self.folder / name)):
-            self._file = os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_TRUNC, DATA_MODE)
+            self._file = open_for_writing(self.folder / name, os.O_TRUNC)
         self._start(0)
         if name not in self.names:
             self.names.append(name)
@@ -216,7 +224,7 @@ class Archive:
         Raises `ServerError`: they differ, or the log has none yet.
         """
         assert self._file is not None
-        mine = os.pread(self._file, len(raw), len(MAGIC))
+        mine = read_at(self._file, len(raw), len(MAGIC))
         # Position, flags and checksum belong to the stream.
         if len(mine) < len(raw):
             raise ServerError("the server sends a format description in a log that does not begin with one")
@@ -265,7 +273,7 @@ class Archive:
             os.fsync(self._file)
             self._is_flag_unsafe = False
             if is_new:
-                os.fsync(self._lock)
+                sync(self.folder)
         if is_new:
             self._write_index()
         if and_state or is_new:
@@ -344,9 +352,9 @@ class Archive:
         assert self._file is not None
         with writing_to(str(self._path)):
             if not self._end:
-                self._end = os.pwrite(self._file, MAGIC, 0)
+                self._end = write_at(self._file, MAGIC, 0)
             while len(data):
-                count = os.pwrite(self._file, data, self._end)
+                count = write_at(self._file, data, self._end)
                 self._end += count
                 self.written += count
                 data = data[count:]
@@ -361,7 +369,7 @@ class Archive:
         assert self._file is not None
         count = min(len(data), self._end - begin)
         with reading(str(self._path)):
-            mine = bytearray(os.pread(self._file, count, begin))
+            mine = bytearray(read_at(self._file, count, begin))
         if begin <= FLAGS_AT < begin + len(mine):
             mine[FLAGS_AT - begin] &= ~IN_USE
         if mine != data[:count]:
@@ -378,9 +386,9 @@ class Archive:
     def _set_in_use(self, *, is_set: bool) -> None:
         assert self._file is not None
         with writing_to(str(self._path)):
-            flags = os.pread(self._file, 1, FLAGS_AT)[0]
+            flags = read_at(self._file, 1, FLAGS_AT)[0]
             flags = flags | IN_USE if is_set else flags & ~IN_USE
-            os.pwrite(self._file, bytes([flags]), FLAGS_AT)
+            write_at(self._file, bytes([flags]), FLAGS_AT)
 
     def _note(self, offsets: list[int]) -> None:
         """Record the last of some offsets at which no transaction is open."""
@@ -431,7 +439,7 @@ class Archive:
             reason = f"has {size} bytes, of which {safe} were safe: the archive is damaged"
             raise SourceError(reason, file=str(path))
         with writing_to(str(path)):
-            self._file = os.open(path, os.O_RDWR | os.O_CREAT, DATA_MODE)
+            self._file = open_for_writing(path)
         self._start(safe)
         self._complete = self.place
         if size > safe:

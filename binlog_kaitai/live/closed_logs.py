@@ -273,7 +273,7 @@ def compress(path: Path, stop: threading.Event) -> None:
                     entries.append((len(frame), len(data)))
                 file.write(seek_table(entries))
                 with suppress(OSError):  # as the log: others may be meant to read the archive
-                    os.fchmod(file.fileno(), stat.S_IMODE(path.stat().st_mode))
+                    os.chmod(file.name, stat.S_IMODE(path.stat().st_mode))
             sync(path.parent)
         path.unlink()
 

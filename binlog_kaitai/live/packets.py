@@ -12,7 +12,7 @@ other packets are parsed by the grammar. A kernel joins the events of many packe
 from __future__ import annotations
 
 import io
-import select
+import selectors
 import socket
 import ssl
 import time
@@ -404,6 +404,9 @@ _LONGEST_BURST = 1.0
 #: Slowest rate of a packet, in bytes per second, and by how many timeouts it may fall behind.
 _SLOWEST, _TIMEOUTS = 4096, 10
 
+#: Needs no descriptor of its own, which would have to be closed.
+_Selector = getattr(selectors, "PollSelector", selectors.SelectSelector)
+
 
 class Wire:
     """The receiving side of a connection.
@@ -420,8 +423,8 @@ class Wire:
         self._socket = connection
         self._timeout = timeout
         self._patience = 0.0 if is_eager else _PATIENCE
-        self._poll = select.poll()
-        self._poll.register(connection, select.POLLIN)
+        self._poll = _Selector()
+        self._poll.register(connection, selectors.EVENT_READ)
         self._heard = time.monotonic()
         self._waited = 0.0  # seconds by which the current packet is later than at the slowest rate
         self.buffer = np.empty(BUFFER, dtype=np.uint8)
@@ -542,4 +545,4 @@ class Wire:
     def is_ready(self, seconds: float) -> bool:
         """Whether bytes are available, or arrive within some seconds."""
         is_pending = isinstance(self._socket, ssl.SSLSocket) and self._socket.pending()
-        return bool(is_pending or self._poll.poll(1000 * seconds))
+        return bool(is_pending or self._poll.select(seconds))

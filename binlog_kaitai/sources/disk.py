@@ -5,10 +5,11 @@ A lock is released when its holder ends, however it ends.
 
 from __future__ import annotations
 
-import fcntl
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from errno import EACCES, EDEADLK
 from typing import TYPE_CHECKING, BinaryIO
 
 from binlog_kaitai.errors import UsageError, writing_to
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 #: The permissions of files with data of logs: those that servers give to their logs.
 DATA_MODE = 0o640
 
+#: Without it, Windows changes the ends of lines.
+_BINARY = getattr(os, "O_BINARY", 0)
+
 
 def content_of(path: str) -> bytes:
     """All bytes of a file."""
@@ -28,7 +32,9 @@ def content_of(path: str) -> bytes:
 
 
 def sync(path: Path) -> None:
-    """Flush a file or folder to disk."""
+    """Flush a file or folder to disk; Windows does not flush folders."""
+    if os.name == "nt" and path.is_dir():
+        return
     number = os.open(path, os.O_RDONLY)
     try:
         os.fsync(number)
@@ -50,7 +56,24 @@ def replace_file(path: Path, text: str, mode: int | None = None) -> None:
 
 def create(path: str | os.PathLike[str]) -> BinaryIO:
     """A new file to write and read; FileExistsError if there is anything of this name, also a link."""
-    return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, DATA_MODE), "w+b")
+    return open(path, "x+b", opener=lambda name, flags: os.open(name, flags, DATA_MODE))
+
+
+def open_for_writing(path: str | os.PathLike[str], flags: int = 0) -> int:
+    """The descriptor of a file to write and read, which is created if necessary."""
+    return os.open(path, os.O_RDWR | os.O_CREAT | _BINARY | flags, DATA_MODE)
+
+
+def read_at(number: int, count: int, offset: int) -> bytes:
+    """Bytes of an open file from an offset on; the position of the file changes."""
+    os.lseek(number, offset, os.SEEK_SET)
+    return os.read(number, count)
+
+
+def write_at(number: int, data: bytes | memoryview, offset: int) -> int:
+    """Write to an open file from an offset on, and return how many bytes; its position changes."""
+    os.lseek(number, offset, os.SEEK_SET)
+    return os.write(number, data)
 
 
 @contextmanager
@@ -70,7 +93,7 @@ def replacing(path: Path, mode: int | None = None) -> Iterator[BinaryIO]:
     try:
         with create(draft) as file:
             if mode is not None:
-                os.fchmod(file.fileno(), mode)
+                draft.chmod(mode)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -84,26 +107,52 @@ def try_lock(path: Path) -> int | None:
 
     Returns a file descriptor, whose closing releases the lock; None if another holder has locked it.
     """
-    number = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR | os.O_CREAT, 0o644)
+    number = _lockable(path)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
+        if _lock(number, waits=False):
+            return number
+    except OSError:
         os.close(number)
-        if isinstance(error, BlockingIOError):
-            return None
         raise
-    return number
+    os.close(number)
+    return None
 
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Wait for a lock on a file, and hold it."""
-    number = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    number = _lockable(path)
     try:
-        fcntl.flock(number, fcntl.LOCK_EX)
+        while not _lock(number, waits=True):
+            pass
         yield
     finally:
         os.close(number)
+
+
+def _lockable(path: Path) -> int:
+    if os.name == "nt" and path.is_dir():
+        path /= ".lock"  # Windows opens files only
+    is_file = not path.is_dir()
+    return os.open(path, os.O_RDWR | os.O_CREAT if is_file else os.O_RDONLY, 0o644)
+
+
+def _lock(number: int, *, waits: bool) -> bool:
+    """Lock an open file; False if another holder has locked it, on Windows after waiting ten seconds."""
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(number, msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(number, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+    except OSError as error:
+        if isinstance(error, BlockingIOError) or error.errno in (EACCES, EDEADLK):
+            return False
+        raise
+    return True
 
 
 def refuse_inputs(target: str | os.PathLike[str], inputs: Iterable[str | os.PathLike[str] | None]) -> None:

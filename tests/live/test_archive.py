@@ -16,8 +16,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import ConnectionLostError, ServerError, SourceError, UsageError
+from binlog_kaitai.live import archive as archives
 from binlog_kaitai.live import fetching
 from binlog_kaitai.live.archive import Archive, ArchiveState, InUseError, SafePosition
+from binlog_kaitai.sources import disk
 from tests.corpus_files import case
 from tests.live.fake_source import FakeFetch, Source
 from tests.live.test_packets import FLAGS_AT, not_in_use
@@ -289,7 +291,7 @@ def test_metrics_need_a_package(source: Source, tmp_path: Path, monkeypatch: pyt
 def test_a_disk_that_is_full(
     source: Source, seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write, choose = os.pwrite, random.Random(seed)
+    write, choose = disk.write_at, random.Random(seed)
     room = choose.randrange(sum(map(len, source.logs.values())))
 
     def write_what_matches(file: int, data: Any, at: int) -> int:
@@ -300,10 +302,10 @@ def test_a_disk_that_is_full(
         room -= count
         return write(file, bytes(data[:count]), at)
 
-    monkeypatch.setattr(os, "pwrite", write_what_matches)
+    monkeypatch.setattr(archives, "write_at", write_what_matches)
     with pytest.raises(SourceError, match="No space left"):
         FakeFetch(source, tmp_path / "a").run()
-    monkeypatch.setattr(os, "pwrite", write)
+    monkeypatch.setattr(archives, "write_at", write)
     FakeFetch(source, tmp_path / "a").run()
     assert same(contents(tmp_path / "a"), source.logs)
 

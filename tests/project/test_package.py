@@ -19,7 +19,7 @@ import pytest
 import binlog_kaitai
 from binlog_kaitai.kernels.library import Library
 from tools.kernels import build as building
-from tools.kernels.targets import own_level, this_machine
+from tools.kernels.targets import TARGETS, own_level, this_machine
 
 ROOT = Path(__file__).parents[2]
 
@@ -102,7 +102,7 @@ def _hook(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:
 
 @pytest.mark.parametrize(
     ("machine", "tag"),
-    [("", sysconfig.get_platform().replace("-", "_")), (this_machine(), f"manylinux_2_17_{this_machine()}")],
+    [("", sysconfig.get_platform().replace("-", "_")), (this_machine(), TARGETS[this_machine()].tag)],
 )
 def test_a_wheel_has_machine_code_for_one_platform(
     machine: str, tag: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,25 +14,79 @@ from pathlib import Path
 import pytest
 
 from tests.corpus_files import CORPUS
+from tools.kernels.targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
 LOG = CORPUS / "mysql-9.7/mixed/binlog.000001"
-#: The processor that an ELF file is for: bytes 18 and 19.
-ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
+#: The first bytes of a library, up to the number of its processor.
+FORMATS = {
+    "x86_64": (b"\x7fELF", 18, 62),
+    "aarch64": (b"\x7fELF", 18, 183),
+    "x86_64-macos": (b"\xcf\xfa\xed\xfe", 4, 0x0007),
+    "aarch64-macos": (b"\xcf\xfa\xed\xfe", 4, 0x000C),
+    "x86_64-windows": (b"MZ", 0, 0x5A4D),
+}
+#: What runs `player.c` with a library of another system, and zig's name of that system.
+PLAYERS: dict[str, tuple[list[str], str]] = {
+    "x86_64": ([], "x86_64-linux-gnu"),
+    "x86_64 with musl": ([], "x86_64-linux-musl"),
+    "aarch64": (["qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"], "aarch64-linux-gnu"),
+    "x86_64-windows": (["wine"], "x86_64-windows-gnu"),
+}
 
 pytestmark = pytest.mark.wheels
 
 
 def wheel_for(machine: str) -> Path:
-    (path,) = (ROOT / "dist").glob(f"binlog_kaitai-*-py3-none-manylinux_*_{machine}.whl")
+    (path,) = (ROOT / "dist").glob(f"binlog_kaitai-*-py3-none-{TARGETS[machine].tag}.whl")
     return path
 
 
-@pytest.mark.parametrize("machine", ELF_MACHINES)
+def library_for(machine: str) -> bytes:
+    with zipfile.ZipFile(wheel_for(machine)) as wheel:
+        (name,) = (name for name in wheel.namelist() if "/libkernels." in name)
+        return wheel.read(name)
+
+
+@pytest.mark.parametrize("machine", TARGETS)
 def test_a_wheel_has_machine_code_for_its_processor(machine: str) -> None:
-    library = zipfile.ZipFile(wheel_for(machine)).read("binlog_kaitai/kernels/libkernels.so")
-    assert library[:4] == b"\x7fELF"
-    assert int.from_bytes(library[18:20], "little") == ELF_MACHINES[machine]
+    library, (magic, place, processor) = library_for(machine), FORMATS[machine]
+    assert library.startswith(magic)
+    assert int.from_bytes(library[place : place + 2], "little") == processor
+
+
+@pytest.fixture(scope="module")
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Calls of kernels, recorded while commands read logs here."""
+    path = tmp_path_factory.mktemp("calls") / "calls"
+    logs = [CORPUS / server / "types_full/binlog.000001" for server in ("mysql-9.7", "mariadb-11.8")]
+    command = [sys.executable, "-m", "tools.kernels.recorded_calls", *map(str, (path, *logs))]
+    environment = os.environ | {"BINLOG_KAITAI_KERNELS": "compiled"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=True)
+    found = re.search(rb"(\d+) calls of (\d+) kernels\n$", done.stderr)
+    assert found is not None
+    assert int(found[2]) >= 40
+    return path
+
+
+@pytest.mark.parametrize("player", PLAYERS)
+def test_kernels_for_other_systems_give_what_they_give_here(player: str, calls: Path, tmp_path: Path) -> None:
+    """The same bytes, by a small program that runs under an emulator, or with another C library."""
+    pytest.importorskip("ziglang", reason="pip install ziglang")
+    command, target = PLAYERS[player]
+    if command and shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    if "musl" in player and not Path("/lib/ld-musl-x86_64.so.1").exists():
+        pytest.skip("musl is not installed")
+    library, program = tmp_path / "library", tmp_path / "player.exe"
+    library.write_bytes(library_for(player.partition(" ")[0]))
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-dynamic"]
+    subprocess.run([*compiler, "-o", program, ROOT / "tools/kernels/player.c"], check=True)
+    environment = os.environ | {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all"}
+    done = subprocess.run(
+        [*command, program, library, calls], env=environment, capture_output=True, text=True, check=False
+    )
+    assert re.fullmatch(r"\d+ calls\n", done.stdout), done.stderr
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ from binlog_kaitai.kernels.library import CHECKED, LIBRARY, REASON, KernelRow
 from tools.kernels.annotations import find_kernel
 from tools.kernels.linking import LinkError, compiler, link
 from tools.kernels.signatures import SIGNATURES
-from tools.kernels.targets import LEVELS, own_level, this_machine
+from tools.kernels.targets import TARGETS, own_level, this_machine
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "build/kernels"
@@ -69,7 +69,7 @@ def build(
     signatures
         Argument types of each kernel.
     machine, levels
-        The machine, as in `targets.LEVELS`, and some of its levels; by default, this machine and all levels.
+        The machine, as in `targets.TARGETS`, and some of its levels; by default, this machine and all levels.
     is_checked
         Check array bounds: an access outside is an exception.
     is_in_place
@@ -80,9 +80,9 @@ def build(
     BuildError
     """
     machine = machine or this_machine()
-    if machine not in LEVELS:
-        raise BuildError(f"kernels are compiled for {' and '.join(LEVELS)}, not for {machine}")
-    levels = list(levels) or LEVELS[machine]
+    if machine not in TARGETS:
+        raise BuildError(f"kernels are compiled for {', '.join(TARGETS)}, not for {machine}")
+    levels = list(levels) or TARGETS[machine].levels
     try:
         compiler(machine)
         versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
@@ -140,7 +140,7 @@ def _digest(*parts: str) -> str:
 def _object(entry: str, machine: str, level: str, is_checked: bool, made_by: str) -> tuple[str, Path]:
     """The symbol, and the file."""
     digest = _digest(entry, machine, level, str(is_checked), made_by)
-    return f"{entry}_{LEVELS[machine].index(level)}", KEPT / f"{digest}.o"
+    return f"{entry}_{TARGETS[machine].levels.index(level)}", KEPT / f"{digest}.o"
 
 
 def _translate(tasks: list[Task], machine: str, level: str, is_checked: bool) -> None:

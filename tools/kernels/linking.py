@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import re
 import shlex
 import shutil
 import subprocess
@@ -14,15 +13,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tools.kernels.targets import this_machine
+from tools.kernels.targets import TARGETS, this_machine
 
 if TYPE_CHECKING:
     from binlog_kaitai.kernels.library import KernelRow  # `compiler` does not need it
 
-_LEVELS = Path(__file__).with_name("library.c")
-
-#: Minimum glibc version of libraries linked by zig; part of the names of wheels.
-GLIBC = 2, 17
+_SOURCE = Path(__file__).with_name("library.c")
 
 
 class LinkError(Exception):
@@ -40,8 +36,10 @@ def link(
     """
     text = "".join("\t".join(row) + "\n" for row in table)
     source, draft = (folder / f"library.{os.getpid()}.{ending}" for ending in ("c", "so"))
-    source.write_text(f"const char binlog_kaitai_kernels[] = {json.dumps(text)};\n{_LEVELS.read_text()}")
-    command = [*compiler(machine), "-shared", "-nostartfiles", "-fPIC", "-O2", "-s", "-o", str(draft)]
+    source.write_text(f"const char binlog_kaitai_kernels[] = {json.dumps(text)};\n{_SOURCE.read_text()}")
+    command = [*compiler(machine), "-shared", "-fPIC", "-O2", "-s", "-o", str(draft)]
+    command.append(f"-DLEVELS={len(TARGETS[machine].levels)}")
+    command += ["-nostdlib"] if "linux" in TARGETS[machine].triple else []
     try:
         files = [str(source), *map(str, objects)]
         subprocess.run([*command, *files], check=True, capture_output=True, text=True)
@@ -53,12 +51,6 @@ def link(
         draft.unlink(missing_ok=True)
 
 
-def needed_glibc(library: Path) -> tuple[int, ...]:
-    """The minimum glibc version that a library requires."""
-    found = re.findall(rb"GLIBC_([0-9.]+)", library.read_bytes())
-    return max((tuple(map(int, version.decode().split("."))) for version in found), default=(0,))
-
-
 def compiler(machine: str) -> list[str]:
     """The command of a C compiler for a machine; raises `LinkError` if there is none."""
     if machine == this_machine():
@@ -67,7 +59,6 @@ def compiler(machine: str) -> list[str]:
         for name in ("cc", "gcc", "clang"):
             if path := shutil.which(name):
                 return [path]
-    if importlib.util.find_spec("ziglang") is not None:
-        target = f"{machine}-linux-gnu.{'.'.join(map(str, GLIBC))}"
-        return [sys.executable, "-m", "ziglang", "cc", "-target", target]
+    if machine in TARGETS and importlib.util.find_spec("ziglang") is not None:
+        return [sys.executable, "-m", "ziglang", "cc", "-target", TARGETS[machine].linked_for]
     raise LinkError(f"there is no C compiler for {machine}: pip install ziglang, or install gcc or clang")
