@@ -122,7 +122,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     # Matrix multiplication is not used: do not start NumPy's threads for it, which delay the exit.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # The objects of modules are permanent; repeatedly scanning them takes a tenth of the start.
-    gc.set_threshold(100_000)
+    # What survives one scan is scanned again soon: bodies of table maps may take megabytes each.
+    gc.set_threshold(100_000, 3)
     # Skip the interpreter's final search for cycles, which takes as long.
     atexit.register(gc.freeze)
     # Like a server's, the files that are written are not for everybody.

@@ -6,6 +6,10 @@ closed, and whether the rest is encrypted.
 
 from __future__ import annotations
 
+from functools import partial
+from threading import Lock
+from typing import ClassVar
+
 from binlog_kaitai.core.adapter import crc32_of, stored_checksum
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
@@ -18,6 +22,7 @@ from binlog_kaitai.core.grammar import (
     TableMapEvent,
     header_length,
     parse_event,
+    parse_structure,
     read_header,
     rows_table_id,
 )
@@ -28,6 +33,9 @@ from binlog_kaitai.errors import EncryptedError
 
 #: MySQL statements lock far fewer tables than this; the bound protects against hostile logs.
 MAX_TABLE_MAPS = 16_384
+
+#: Columns of the table maps whose bodies are kept; they take 2 KB each.
+MAX_PARSED_COLUMNS = 1 << 13
 
 #: The types of events after which a log is read differently.
 FORMAT_TYPES = frozenset((EventType.format_description_event, EventType.start_encryption_event))
@@ -49,6 +57,42 @@ TABLES_CLOSE = (
 CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
 
 
+class StoredTableMap:
+    """A table map as its bytes, a thousandth of its body; the bodies that were used last are kept."""
+
+    __slots__ = ("_parameters", "content", "num_columns", "table_id")
+
+    _bodies: ClassVar[dict[StoredTableMap, TableMapEvent]] = {}  # in the order of their last use
+    _columns: ClassVar[int] = 0  # of these
+    _lock: ClassVar[Lock] = Lock()
+
+    def __init__(self, body: TableMapEvent) -> None:
+        self.content: bytes = body._io._io.getvalue()  # type: ignore[attr-defined]
+        self._parameters = body.len_post_header, body.server_year_bits
+        self.table_id: int = body.table_id.value
+        self.num_columns: int = body.num_columns.value
+        self._keep(body)
+
+    @property
+    def body(self) -> TableMapEvent:
+        """The body of the event."""
+        body = self._bodies.get(self)
+        if body is None:
+            body = parse_structure(partial(TableMapEvent, *self._parameters), self.content)
+        return self._keep(body)
+
+    def _keep(self, body: TableMapEvent) -> TableMapEvent:
+        kept, of_all = self._bodies, StoredTableMap
+        with self._lock:
+            of_all._columns += self.num_columns if kept.pop(self, None) is None else 0
+            kept[self] = body
+            while of_all._columns > MAX_PARSED_COLUMNS and len(kept) > 1:
+                oldest = next(iter(kept))
+                of_all._columns -= oldest.num_columns
+                del kept[oldest]
+        return body
+
+
 class Context:
     """The state of reading one log, or one transaction payload inside it.
 
@@ -60,7 +104,7 @@ class Context:
     `has_exact_positions`: the headers of this log's events say where the events end. Servers without
     checksums wrote other numbers inside transactions.
     `is_encrypted`: the following events are encrypted and cannot be read.
-    `table_maps`: bodies of the table map events still in force, the newest for each table ID.
+    `table_maps`: the table map events still in force, the newest for each table ID.
     `pieces`: the pieces so far of a rows event that is split over several events.
     """
 
@@ -75,7 +119,7 @@ class Context:
         self.is_in_use = False
         self.is_relay_log = False
         self.has_exact_positions = binlog_version > 3  # until a format description says otherwise
-        self.table_maps: dict[int, TableMapEvent] = {}
+        self.table_maps: dict[int, StoredTableMap] = {}
         self.pieces = Pieces()
         self._described = False
         self._server_version = ""
@@ -98,7 +142,8 @@ class Context:
         if self.layout.effective_type(type_code) not in ROWS_TYPES:
             return None
         table_id = rows_table_id(raw, type_code, self.layout)
-        return None if table_id is None else self.table_maps.get(table_id)
+        table_map = None if table_id is None else self.table_maps.get(table_id)
+        return None if table_map is None else table_map.body
 
     def check_readable(self, file: str | None = None, position: int | None = None) -> None:
         """Reject events after a START_ENCRYPTION_EVENT: even their headers and checksums are encrypted.
@@ -132,7 +177,7 @@ class Context:
         event = parse_event(raw, header.type_code, self.layout)
         content = event.body.content
         if isinstance(content, TableMapEvent):
-            self.remember(content)
+            self.remember(StoredTableMap(content))
         elif isinstance(content, FormatDescriptionEvent):
             self.layout = Format.described_by(content)
             if not self._described:
@@ -151,10 +196,10 @@ class Context:
             self._key_ids = key_ids(start.key_version, self._server_version)
         return event
 
-    def remember(self, table_map: TableMapEvent) -> None:
-        """Store the body of a table map event."""
-        self.table_maps.pop(table_map.table_id.value, None)
-        self.table_maps[table_map.table_id.value] = table_map
+    def remember(self, table_map: StoredTableMap) -> None:
+        """Store a table map event."""
+        self.table_maps.pop(table_map.table_id, None)
+        self.table_maps[table_map.table_id] = table_map
         if len(self.table_maps) > MAX_TABLE_MAPS:
             del self.table_maps[next(iter(self.table_maps))]
 

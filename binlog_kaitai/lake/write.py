@@ -277,7 +277,7 @@ def effects_of(page: RowsPage, last: int, table: Table, program: ImageProgram) -
 
 def _may_replace(page: RowsPage, last: int) -> bool:
     """Whether events of one program may be of a REPLACE, or of a trigger, whose statement is not logged."""
-    if any(isinstance(one, Table) and one.table_map.has_triggers for one in page.images.tables):
+    if any(isinstance(one, Table) and one.has_triggers for one in page.images.tables):
         return True
     _, program_of = page.images.programs()
     rows = page.images.rows[page.chosen[program_of[page.chosen] == program_of[last]]]

@@ -9,8 +9,8 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
 from binlog_kaitai.core.notebook import html_table
@@ -120,9 +120,15 @@ def schema_of(event: ParsedEvent) -> Schema:
         raise event.locate(error) from error.__cause__
 
 
-@lru_cache(maxsize=256)
+#: The schemas of the table maps in memory.
+_schemas: WeakKeyDictionary[TableMapEvent, Schema] = WeakKeyDictionary()
+
+
 def _schema_of(table_map: TableMapEvent, of_mariadb: bool) -> Schema:
-    return Schema.of(table_map, is_mariadb=of_mariadb)
+    schema = _schemas.get(table_map)
+    if schema is None:
+        schema = _schemas[table_map] = Schema.of(table_map, is_mariadb=of_mariadb)
+    return schema
 
 
 def rows_of(event: ParsedEvent, schema: Schema | None = None) -> Iterator[Row]:

@@ -7,11 +7,12 @@ once. Some events close all tables: after them, earlier table maps no longer app
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from binlog_kaitai.core.context import MAX_TABLE_MAPS
+from binlog_kaitai.core.context import MAX_TABLE_MAPS, StoredTableMap
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, YearBits, plain_decoders
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
@@ -54,7 +55,10 @@ def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:
     except GrammarError:
         return None
     widths = plain_decoders.WIDTHS
-    return Width(*widths.get(int(column.type), widths[None])(stored))
+    return _shared_width(*widths.get(int(column.type), widths[None])(stored))
+
+
+_shared_width = lru_cache(maxsize=1 << 12)(Width)
 
 
 class Closings:
@@ -79,8 +83,8 @@ class Closings:
         self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
 
 
-#: Maximum number of distinct tables cached, and of their columns in all, which take 2 KB each.
-_MAX_TABLES, _MAX_COLUMNS = 1 << 12, 1 << 19
+#: Maximum number of distinct tables cached, and of their columns in all, which take up to 0.5 KB each.
+_MAX_TABLES, _MAX_COLUMNS = 1 << 12, 1 << 18
 
 #: Offsets within a table map: of the table id, and after it.
 _MAP_FIELDS = ("table_id.low", "flags")
@@ -103,24 +107,34 @@ _NO_FLAGS = np.zeros(0, dtype=np.bool_)
 class Table:
     """A table at some point in the log, from its table map and DDL.
 
-    `table_map`: the body of the event.
+    `stored`: the event.
     `widths`: widths of the values of all columns; None if that of a column is unknown.
     `json_columns`: numbers of the JSON columns.
     `memory`: cache for values derived from the table.
     `mismatch`: why a known definition does not provide column names; empty if there is none.
     """
 
-    def __init__(self, table_map: TableMapEvent, schema: Schema, mismatch: str = "") -> None:
+    def __init__(self, stored: StoredTableMap, schema: Schema, mismatch: str = "") -> None:
         self.mismatch = mismatch
-        self.table_map = table_map
+        self._stored = stored
         self.schema = schema
-        set_old_fractions(table_map, schema.old_fractions)
+        self._fractions = schema.old_fractions
+        table_map = self.table_map
+        self.has_triggers, self.has_referencing_keys = table_map.has_triggers, table_map.has_referencing_keys
         widths = widths_of(table_map, schema.columns)
         known: list[Width] = [width for width in widths if width is not None]
         is_known = schema.is_readable and len(known) == len(widths)
         self.widths = known if is_known else None
         self.memory: dict[Any, Any] = {}
         self.json_columns = [column.index for column in schema.columns if column.kind == Kind.JSON]
+
+    @property
+    def table_map(self) -> TableMapEvent:
+        """The body of the event."""
+        table_map = self._stored.body
+        if self._fractions:
+            set_old_fractions(table_map, self._fractions)
+        return table_map
 
     @property
     def key(self) -> tuple[str, str]:
@@ -261,7 +275,8 @@ class Tables:
             match = self.definitions.match(*names, table_map)
             definition = match if isinstance(match, TableDefinition) else None
             mismatch = match.reason if isinstance(match, DefinitionMismatch) else ""
-            table = Table(table_map, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
+            stored = StoredTableMap(table_map)
+            table = Table(stored, Schema.of(table_map, definition, is_mariadb=key[1]), mismatch)
             if isinstance(match, DefinitionMismatch) and table.schema.names_from is NameSource.NONE:
                 warning = match._replace(file=block.file, position=int(block.positions[row]))
                 warn(str(warning), DefinitionWarning)

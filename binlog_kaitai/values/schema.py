@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent, TableMapField
@@ -352,7 +353,7 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
     if is_key is None and names_from is NameSource.LOG:
         is_key = False  # a log with column names also has the primary key, if any
     metadata = logged.metadata
-    return Column(
+    column = Column(
         index=logged.index,
         name=f"c{logged.index + 1}" if name is None else name,
         is_named=name is not None,
@@ -381,6 +382,13 @@ def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: Nam
         has_on_update=known.has_on_update if known else None,
         default=known.default if known else None,
     )
+    return _shared(column)
+
+
+@lru_cache(maxsize=1 << 15)
+def _shared(column: Column) -> Column:
+    """The same column of other tables, if there is one."""
+    return column
 
 
 def _fractional_digits(logged: ColumnFacts, known: ColumnDefinition | None) -> int:

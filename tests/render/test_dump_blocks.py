@@ -10,11 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs, dump_output, row_comments
-from binlog_kaitai.render.dump.row_comments import RowPrograms, content_of
+from binlog_kaitai.render.dump.row_comments import RowPrograms
 from tests import corpus_files
 from tests.columns.log_maker import log_of_statements
 from tests.extent import sample
@@ -59,7 +60,7 @@ def test_the_columns_of_a_table_are_described_once(tmp_path: Path, monkeypatch: 
     describe = RowPrograms._columns_of
 
     def noted(programs: RowPrograms, table_map: Any) -> Any:
-        described.append(content_of(table_map))
+        described.append(StoredTableMap(table_map).content)
         return describe(programs, table_map)
 
     monkeypatch.setattr(RowPrograms, "_columns_of", noted)

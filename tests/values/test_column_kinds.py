@@ -34,8 +34,8 @@ def test_every_type_is_in_a_log_of_the_corpus() -> None:
         maps = ParsedTableMaps()
         with log.path.open("rb") as stream:
             for block in BlockReader.of_file(stream, log.id):
-                for body in maps.read(block).distinct:
-                    present.update(column.real_type for column in body.columns or ())
+                for table_map in maps.read(block).distinct:
+                    present.update(column.real_type for column in table_map.body.columns or ())
     assert set(ColumnType) - present == _NEVER | _ABSENT
 
 

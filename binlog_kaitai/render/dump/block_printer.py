@@ -17,9 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.adapter import stored_checksum
-from binlog_kaitai.core.context import Context
+from binlog_kaitai.core.context import Context, StoredTableMap
 from binlog_kaitai.core.framing import Frame
-from binlog_kaitai.core.grammar import EventType, TableMapEvent, header_length
+from binlog_kaitai.core.grammar import EventType, header_length
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import EventReader
@@ -385,12 +385,12 @@ class BlockPrinter:
         self._images = np.zeros((3, len(block)), dtype=np.int64)
         self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
 
-    def _earlier_tables(self) -> list[tuple[int, TableMapEvent]]:
+    def _earlier_tables(self) -> list[tuple[int, StoredTableMap]]:
         """The table maps before the block, with their scopes."""
-        tables = [(OUTSIDE, body) for body in self.context.table_maps.values()]
+        tables = [(OUTSIDE, one) for one in self.context.table_maps.values()]
         payload = self._tables_inside.payload
         if payload in self._scopes:
-            tables += [(payload, body) for body in self._tables_inside.of(payload).table_maps.values()]
+            tables += [(payload, one) for one in self._tables_inside.of(payload).table_maps.values()]
         return tables
 
     def _print_stretch(self, begin: int, end: int) -> int:
@@ -498,6 +498,6 @@ class BlockPrinter:
             if closed >= begin:
                 context.table_maps.clear()
             own = maps.numbers[first:last][(scopes == scope) & (events[first:last] > closed)]
-            ids = np.array([body.table_id.value for body in maps.distinct], dtype=np.int64)
+            ids = np.array([one.table_id for one in maps.distinct], dtype=np.int64)
             for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
                 context.remember(maps.distinct[number])

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints
@@ -25,31 +26,31 @@ class BlockTableMaps(NamedTuple):
     """The table maps of a block.
 
     `events` (int64 array): their indexes in the block.
-    `distinct`: the bodies of the distinct ones.
+    `distinct`: the distinct ones.
     `numbers` (int64 array): the index of each in `distinct`.
     """
 
     events: Ints
-    distinct: list[TableMapEvent]
+    distinct: list[StoredTableMap]
     numbers: Ints
 
     @property
     def ids(self) -> Ints:
         """The table ID of each."""
-        ids = np.array([body.table_id.value for body in self.distinct], dtype=np.int64)
+        ids = np.array([one.table_id for one in self.distinct], dtype=np.int64)
         return ids[self.numbers]
 
 
 class ParsedTableMaps:
-    """The bodies of table maps by their bytes: the grammar parses each distinct content once."""
+    """Table maps by their bytes: the grammar parses each distinct content once."""
 
     def __init__(self) -> None:
-        self._bodies: dict[bytes, TableMapEvent] = {}
+        self._stored: dict[bytes, StoredTableMap] = {}
 
     def begin(self) -> None:
         """Clear the cache if it is too large."""
-        if len(self._bodies) >= MOST:
-            self._bodies.clear()
+        if len(self._stored) >= MOST:
+            self._stored.clear()
 
     def read(self, block: Block) -> BlockTableMaps:
         """The table maps of a block, without unreadable ones."""
@@ -57,19 +58,20 @@ class ParsedTableMaps:
         starts = block.starts[events] + block.header_length
         ends = np.maximum(block.body_ends(events), starts)
         first, which = distinct(group_ranges(block.data, starts, ends))
-        parsed: list[TableMapEvent] = []
+        parsed: list[StoredTableMap] = []
         numbers = []
         for index in first.tolist():
             content = bytes(block.data[starts[index] : ends[index]])
-            body = self._bodies.get(content)
-            if body is None:
+            stored = self._stored.get(content)
+            if stored is None:
                 try:
-                    body = self._bodies[content] = block.event(int(events[index])).body
+                    body = block.event(int(events[index])).body
+                    stored = self._stored[content] = StoredTableMap(body)
                 except BinlogError:
                     numbers.append(-1)
                     continue
             numbers.append(len(parsed))
-            parsed.append(body)
+            parsed.append(stored)
         number_of = np.array(numbers, dtype=np.int64)[which]
         is_readable = number_of >= 0
         return BlockTableMaps(events[is_readable], parsed, number_of[is_readable])
@@ -109,7 +111,7 @@ class RowsEvents:
     def find(
         self,
         printer: Printer,
-        earlier: list[tuple[int, TableMapEvent]],
+        earlier: list[tuple[int, StoredTableMap]],
         maps: BlockTableMaps,
         reach: tuple[Ints, Ints],
     ) -> None:
@@ -123,7 +125,7 @@ class RowsEvents:
         """
         scopes, closed = reach
         block, events = self.lines.block, maps.events
-        earlier_ids = np.array([body.table_id.value for _, body in earlier], dtype=np.int64)
+        earlier_ids = np.array([one.table_id for _, one in earlier], dtype=np.int64)
         ids = np.concatenate((earlier_ids, maps.ids))
         offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
         earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
@@ -131,7 +133,7 @@ class RowsEvents:
         keys = combined(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
         newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
         newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        self._choices = [*(body for _, body in earlier), *maps.distinct]
+        self._choices = [*(one for _, one in earlier), *maps.distinct]
         number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + maps.numbers, [-1])).astype(
             np.int64
         )
@@ -148,17 +150,20 @@ class RowsEvents:
         """The table map that a rows event refers to; None for other events, or if it is missing."""
         index = int(np.searchsorted(self.events, event))
         is_known = index < len(self.events) and self.events[index] == event and self._table_of[index] >= 0
-        return self._choices[self._table_of[index]] if is_known else None
+        return self._choices[self._table_of[index]].body if is_known else None
 
     def _program(self, printer: Printer, index: int, table: int) -> int:
         if table < 0:
             return -1
-        body, programs = self._choices[table], printer.row_printer.programs
+        stored, programs = self._choices[table], printer.row_printer.programs
         try:
-            rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index]), body))
+            rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index])))
             if rows_header is None:
                 return -1
-            number = programs.number_of(rows_header, body, printer.new_name(body))
+            number = programs.of_stored.get((rows_header, stored))
+            if number is None:
+                number = programs.number_of(rows_header, stored.body, printer.new_name(stored.body))
+                programs.of_stored[rows_header, stored] = number
             return -1 if programs[number].is_cut else number
         except BinlogError:
             return -1

@@ -92,7 +92,7 @@ def inverse_of(event: ParsedEvent, rows_header: RowsHeader, program: RowProgram)
 def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[int, int]) -> Ints:
     """The start of each image, in order, int64."""
     start, end = place
-    null_bytes, width = len_null_bits(max(program.images.counts)), program.table_map.num_columns.value
+    null_bytes, width = len_null_bits(max(program.images.counts)), program.stored.num_columns
     one = np.zeros(1, dtype=np.int64)
     images = joined([program.images._replace(partial=-1)])
     begins: list[Ints] = [one[:0]]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, Format, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
@@ -70,12 +71,6 @@ def table_name(table_map: TableMapEvent, schema_name: bytes | None = None) -> by
     """A table's name in a statement, with a new database name if one is given."""
     database = encode(table_map.schema_name) if schema_name is None else schema_name
     return identifier(database) + b"." + identifier(encode(table_map.table_name))
-
-
-def content_of(table_map: TableMapEvent) -> bytes:
-    """The bytes of the body of a table map."""
-    content: bytes = table_map._io._io.getvalue()  # type: ignore[attr-defined]
-    return content
 
 
 def column_suffixes(table_map: Any, verbose: int) -> list[tuple[bytes, bytes]]:
@@ -184,13 +179,12 @@ class RowsHeaders:
 
 
 def _without_most_images(event: ParsedEvent) -> ParsedEvent:
-    """The same header without most images: the cache must not hold a long event."""
+    """The same header without most images and the table map: the cache must not hold a long event."""
     raw = event.raw
-    if len(raw) <= _LONGEST_HEADER:
-        return event
-    raw = raw[: _LONGEST_HEADER - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
+    if len(raw) > _LONGEST_HEADER:
+        raw = raw[: _LONGEST_HEADER - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]
     frame = Frame(event.position, event.fixed_header, resized(raw, len(raw)))
-    short = ParsedEvent(event.file, frame, event.layout, event.table_map)
+    short = ParsedEvent(event.file, frame, event.layout, None)
     # A type whose images contain their own length cannot be parsed partially.
     with suppress(BinlogError):
         return short if hasattr(short.body, "images") else event
@@ -217,7 +211,7 @@ class RowProgram(NamedTuple):
     `is_cut`: the client prints no more of an event than what the pieces have.
     """
 
-    table_map: Any
+    stored: StoredTableMap
     images: ImageProgram
     printed: ImageProgram
     counted: ImageProgram
@@ -274,6 +268,8 @@ class RowPrograms:
     def _clear(self) -> None:
         self._numbers: dict[tuple[RowsHeader, bytes, bytes | None], int] = {}
         self._programs: list[RowProgram] = []
+        #: Numbers of programs by table maps.
+        self.of_stored: dict[tuple[RowsHeader, StoredTableMap], int] = {}
         self._tables: dict[tuple[bytes, object], list[_PrintedColumn]] = {}
         self._pool, self._words = bytearray(), list[bytes]()
         self._size = 0  # columns of tables and programs
@@ -294,9 +290,10 @@ class RowPrograms:
         `name`: the database name, if it differs from the table map's.
         Raises `BinlogError`: the table map does not describe such rows.
         """
-        key = rows_header, content_of(table_map), name
+        stored = StoredTableMap(table_map)
+        key = rows_header, stored.content, name
         if key not in self._numbers:
-            self._programs.append(self._make(rows_header.body, table_map, name))
+            self._programs.append(self._make(rows_header.body, table_map, stored, name))
             self._arrays = None
             self._numbers[key] = len(self._programs) - 1
         return self._numbers[key]
@@ -317,12 +314,12 @@ class RowPrograms:
                     np.frombuffer(b"".join(self._words), dtype=np.uint8),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),
                 ),
-                max((int(program.table_map.num_columns.value) for program in programs), default=0),
+                max((program.stored.num_columns for program in programs), default=0),
             )
         return self._arrays
 
-    def _make(self, body: Any, table_map: Any, name: bytes | None) -> RowProgram:
-        before, after = self._columns(body, table_map)
+    def _make(self, body: Any, table_map: Any, stored: StoredTableMap, name: bytes | None) -> RowProgram:
+        before, after = self._columns(body, table_map, stored.content)
         self._size += len(before) + len(after)
         verb = b"INSERT INTO" if body.is_write else b"UPDATE" if body.is_update else b"DELETE FROM"
         first = b"### " + verb + b" " + table_name(table_map, name)
@@ -360,7 +357,7 @@ class RowPrograms:
         elif text:
             pieces.append(self._piece(text))
         return RowProgram(
-            table_map,
+            stored,
             images,
             ImageProgram.of(which, partial, steps[: len(before)], steps[len(before) :]),
             ImageProgram.of(images.which, partial, counted[: len(before)], counted[len(before) :]),
@@ -379,14 +376,16 @@ class RowPrograms:
         text = _UNKNOWN_OF_MARIADB if self.is_mariadb else _UNKNOWN_OF_MYSQL
         return text % (int(column.column_type), number, number)
 
-    def _columns(self, body: Any, table_map: Any) -> tuple[list[_PrintedColumn], list[_PrintedColumn]]:
+    def _columns(
+        self, body: Any, table_map: Any, content: bytes
+    ) -> tuple[list[_PrintedColumn], list[_PrintedColumn]]:
         """The columns of both images."""
         has_rows = hasattr(type(body), "rows")  # of the class: the rows themselves may be damaged
         if not has_rows or not table_map.has_known_columns:
             raise GrammarError("the table map does not describe the rows")
         if body.num_columns.value != table_map.num_columns.value:
             raise GrammarError("the rows do not match their table map")
-        key = content_of(table_map), table_map.server_year_bits
+        key = content, table_map.server_year_bits
         if key not in self._tables:
             self._tables[key] = self._columns_of(table_map)
             self._size += len(self._tables[key])

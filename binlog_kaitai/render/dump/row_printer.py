@@ -224,7 +224,7 @@ class TextJobs:
         """
         piece, event = self.programs.arrays().lines[1][number], int(rows.events[first[line]])
         try:
-            table_map = self.programs[int(program_of[event])].table_map
+            table_map = self.programs[int(program_of[event])].stored.body
             return self._value(rows, int(first[line] + piece[SECOND]), piece.tolist(), table_map)
         except BinlogError as error:
             raise RowsMismatchError(event, reason=error) from None

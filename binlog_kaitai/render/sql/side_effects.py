@@ -64,9 +64,9 @@ class SideEffects:
         for change in changes:
             last[_INVERSE.get(change, change) if self._undo else change] = place
         self._has_cascades |= dialect.is_mariadb or dialect.version < _LOGS_CASCADES
-        if dialect.is_mariadb and table.table_map.has_triggers:
+        if dialect.is_mariadb and table.has_triggers:
             self._flagged[table.key] = "triggers"
-        elif not dialect.is_mariadb and table.table_map.has_referencing_keys:
+        elif not dialect.is_mariadb and table.has_referencing_keys:
             self._flagged[table.key] = "foreign keys"
 
     def observe(self, body: Any, place: Place) -> None:

@@ -1,4 +1,4 @@
-"""Images of a few of a table's columns: what they cost depends on what is in the log."""
+"""Tables with many columns: what they cost depends on what is in the log, and values do not."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
+from binlog_kaitai.core import context
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.rows import image_walk
 from binlog_kaitai.rows.log_pages import RowsPages
@@ -23,7 +24,7 @@ from tools.costly.making import Log, bits
 
 WIDEST = 512
 
-LOGS = ("mysql-9.7/json_partial", "mysql-9.7/types_minimal", "mariadb-11.8/types_minimal")
+LOGS = ("mysql-9.7/json_partial", "mariadb-11.8/types_minimal")
 
 COMMANDS = (
     ("rows", "--format", "json"),
@@ -46,8 +47,9 @@ def results(path: str, capfdbinary: Any) -> Iterator[Any]:
         with pytest.raises(SystemExit) as ended:
             main([*words, path])
         yield words, ended.value.code, capfdbinary.readouterr().out
-    rows = list(bk.read_rows(path))
-    yield [row.asdict() for row in rows]
+    yield [row.asdict() for row in bk.read_rows(path)]
+    with bk.open(path) as events:
+        yield [row.asdict() for event in events for row in event.rows()]
     yield [row for batch in bk.read_changes(path) for row in batch.to_pylist()]
     for page in RowsPages(path, Filters()):
         for table, batch in table_batches_of(page, with_absent, "null"):
@@ -64,6 +66,31 @@ def test_values_do_not_depend_on_how_offsets_are_kept(
     for name, value in (("_WIDE", 0), ("_FEW", 2), ("_VERY_WIDE", very_wide)):
         monkeypatch.setattr(image_walk, name, value)
     assert list(results(path, capfdbinary)) == usual
+
+
+@pytest.mark.parametrize("log", ["mariadb-10.11/types_old_temporal", "mysql-9.7/json_partial"])
+def test_values_do_not_depend_on_which_table_maps_are_kept(
+    log: str, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any
+) -> None:
+    path = str(Path(CORPUS, log, "binlog.000001"))
+    usual = list(results(path, capfdbinary))
+    monkeypatch.setattr(context, "MAX_PARSED_COLUMNS", 0)
+    assert list(results(path, capfdbinary)) == usual
+
+
+def test_bodies_of_table_maps_are_kept_up_to_a_number_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(context, "MAX_PARSED_COLUMNS", 2 * WIDEST)
+    log = Log()
+    log.query(b"BEGIN")
+    for number in range(1, 21):
+        log.map(number, b"\x03" * WIDEST, name=b"t%d" % number)
+    log.insert(1, WIDEST, bits(WIDEST, 7), b"\0\5\0\0\0")
+    log.xid()
+    with bk.open(bytes(log.data)) as events:
+        assert [row.after for event in events for row in event.rows()] == [{"c8": 5}]
+    assert [row.after for row in bk.read_rows(bytes(log.data))] == [{"c8": 5}]
+    kept = [body.num_columns.value for body in context.StoredTableMap._bodies.values()]
+    assert sum(kept) == context.StoredTableMap._columns <= 2 * WIDEST
 
 
 def wide(*images: tuple[bytes, bytes]) -> bytes:
