@@ -14,9 +14,13 @@ WIDTH = 16
 #: Upper bounds for the length of a line, and of everything else, in bytes.
 _LINE, _REST = 112, 640
 
-# The packed form of a style: the character of each byte, the width of a line's digits, the fill character of
-# positions; then texts, each preceded by its length.
-_FILL_AT, _WIDTH_AT, _FIELDS_AT, _TEXTS_AT = 256, 257, 258, 264
+#: Sizes of the header's fields, in the order of the clients' columns.
+HEADER_FIELDS = (4, 1, 4, 4, 4, 2)
+_HEADER_SIZE = sum(HEADER_FIELDS)
+
+# The packed form of a style: the character of each byte, the fill character of positions, the width of the
+# digits of a line; then texts, each preceded by its length.
+_FILL_AT, _WIDTH_AT, _TEXTS_AT = 256, 257, 258
 
 HEX_DIGITS = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 
@@ -36,7 +40,6 @@ class HexdumpStyle(NamedTuple):
     `letters`: the character for each of the 256 bytes.
     `fill`: fill character that pads positions to eight digits.
     `width`: width of the digits of a line.
-    `fields`: lengths of the six header fields.
     `head`: text before the position of the header.
     `gaps`: text before each field.
     `after_header`, `gap`, `end`, `end_without_lines`: text after the fields; between the position and the
@@ -46,7 +49,6 @@ class HexdumpStyle(NamedTuple):
     letters: bytes
     fill: bytes
     width: int
-    fields: tuple[int, ...]
     head: bytes
     gaps: tuple[bytes, ...]
     after_header: bytes
@@ -57,8 +59,8 @@ class HexdumpStyle(NamedTuple):
     def packed(self) -> bytes:
         """The packed form that `put_hexdump` takes."""
         texts = self.head, *self.gaps, self.after_header, self.gap, self.end, self.end_without_lines
-        numbers = self.fill + bytes([self.width, *self.fields])
-        return self.letters + numbers + b"".join(bytes([len(text)]) + text for text in texts)
+        packed = b"".join(bytes([len(text)]) + text for text in texts)
+        return self.letters + self.fill + bytes([self.width]) + packed
 
 
 def room_for(sizes: Ints) -> int:
@@ -84,10 +86,7 @@ def put_hexdump(
         return -1
     if style_at < 0 or style_at + _TEXTS_AT >= style.shape[0]:
         return -2
-    header = np.int64(0)
-    for field in range(6):
-        header += np.int64(style[style_at + _FIELDS_AT + field])
-    if start < 0 or size < header or start + size > data.shape[0]:
+    if start < 0 or size < _HEADER_SIZE or start + size > data.shape[0]:
         return -2
     text = style_at + _TEXTS_AT
     offset = _put_text(style, text, out, offset)
@@ -95,10 +94,10 @@ def put_hexdump(
     fill = np.int64(style[style_at + _FILL_AT])
     offset = _put_position(position, fill, out, offset)
     byte: Number = start
-    for field in range(6):
+    for field in HEADER_FIELDS:
         offset = _put_text(style, text, out, offset)
         text = _after(style, text)
-        for step in range(style[style_at + _FIELDS_AT + field]):
+        for step in range(field):
             if step:
                 out[offset] = 32
                 offset += 1

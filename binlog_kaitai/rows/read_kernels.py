@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.decoders import (
     date,
@@ -36,8 +37,8 @@ from binlog_kaitai.log.decoders import (
 )
 from binlog_kaitai.rows.string_kernels import copy_values, measure
 
-_ONE, _BYTE = np.uint64(1), np.uint64(8)
-_LOW, _HALF, _ALL = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
+_ONE, _LOW = np.uint64(1), np.uint64(0xFFFFFFFF)
+_HALF, _ALL = np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)
 
 #: Number of 32-bit limbs in a 256-bit number.
 _LIMBS = 8
@@ -87,20 +88,6 @@ def read_years(data: Bytes, starts: Array, out: Array) -> None:
         value = np.int64(0)
         if 0 <= start <= last:
             _, value = year(data, start)
-        out[index] = value
-
-
-@kernel
-def read_big(data: Bytes, starts: Array, size: int, out: Unsigned) -> None:
-    """Read big-endian numbers of 0 to 8 bytes into `out`, uint64."""
-    last = data.shape[0] - size
-    for index in range(starts.shape[0]):
-        start = starts[index]
-        value = np.uint64(0)
-        if 0 <= start <= last:
-            offset = np.uint64(start)
-            for step in range(size):
-                value = (value << _BYTE) | np.uint64(data[offset + np.uint64(step)])
         out[index] = value
 
 
@@ -405,8 +392,10 @@ def read_columns(
                 read_integers(data, cells, size, number, out4[first:last])
             elif how == EIGHTS:
                 read_eights(data, cells, number, out8[number * first : number * last])
+            elif how == BIG and size > 0:
+                read_numbers(data, cells, 0, size, True, out8[first:last])
             elif how == BIG:
-                read_big(data, cells, size, out8[first:last])
+                out8[first:last] = 0
             elif how == YEARS:
                 read_years(data, cells, out2[first:last])
             # With constants, which is faster.

@@ -15,7 +15,7 @@ from typing import IO
 import numpy as np
 
 from binlog_kaitai.errors import reading
-from binlog_kaitai.log.text_kernels import WIDTH, HexdumpStyle
+from binlog_kaitai.log.text_kernels import HEADER_FIELDS, WIDTH, HexdumpStyle
 from binlog_kaitai.render.dump.printed_event import PrintedEvent
 from binlog_kaitai.render.dump.row_comments import RowsHeader
 from binlog_kaitai.render.dump.row_printer import RowPrinter
@@ -40,9 +40,6 @@ def base64_lines(data: bytes) -> bytes:
     return encoded
 
 
-#: Sizes of the header's fields in the order of the clients' columns.
-_FIELDS = (4, 1, 4, 4, 4, 2)
-
 #: How many bytes are formatted at once.
 _HEXDUMP_PIECE = WIDTH << 12
 
@@ -57,7 +54,6 @@ MYSQL_STYLE = HexdumpStyle(
     letters=_letters(bytes(byte for byte in _PRINTABLE if chr(byte).isalnum())),
     fill=b"0",
     width=48,
-    fields=_FIELDS,
     head=b"\n# Position  Timestamp   Type   Source ID        Size      Source Pos    Flags \n# ",
     gaps=(b" ", *[b"   "] * 5),
     after_header=b"\n",
@@ -70,7 +66,6 @@ MARIADB_STYLE = HexdumpStyle(
     letters=_letters(_PRINTABLE),
     fill=b" ",
     width=49,
-    fields=_FIELDS,
     head=b"\n# Position\n#           |Timestamp   |Type |Master ID   |Size        |Master Pos  |Flags\n# ",
     gaps=(b"  |", b" |", b"   |", b" |", b" |", b" |"),
     after_header=b"\n#\n",
@@ -82,12 +77,12 @@ MARIADB_STYLE = HexdumpStyle(
 
 def hexdump(style: HexdumpStyle, raw: bytes, position: int, header_length: int) -> Iterator[bytes]:
     """The lines of an event, in pieces; `mysqlbinlog` does not separate a header whose length is not 19."""
-    if style is MARIADB_STYLE or header_length == sum(_FIELDS):
+    if style is MARIADB_STYLE or header_length == sum(HEADER_FIELDS):
         yield _header(style, raw[:header_length], position)
         begin, end = header_length, len(raw)
         after = style.end if end > begin else style.end_without_lines
     else:
-        begin, end, after = 0, max(0, len(raw) - sum(_FIELDS)), style.end
+        begin, end, after = 0, max(0, len(raw) - sum(HEADER_FIELDS)), style.end
         yield b"\n" if end else b"\n\n"
     for start in range(begin, end, _HEXDUMP_PIECE):
         yield _lines(style, raw[start : min(start + _HEXDUMP_PIECE, end)], position + start)
@@ -95,9 +90,9 @@ def hexdump(style: HexdumpStyle, raw: bytes, position: int, header_length: int) 
 
 
 def _header(style: HexdumpStyle, raw: bytes, position: int) -> bytes:
-    header, offset = raw.ljust(sum(style.fields), b"\0"), 0
+    header, offset = raw.ljust(sum(HEADER_FIELDS), b"\0"), 0
     text = style.head + _position(style, position)
-    for gap, size in zip(style.gaps, style.fields, strict=True):
+    for gap, size in zip(style.gaps, HEADER_FIELDS, strict=True):
         text += gap + header[offset : offset + size].hex(" ").encode()
         offset += size
     return text + style.after_header
