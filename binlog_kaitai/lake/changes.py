@@ -170,7 +170,7 @@ def _joined(parts: Sequence[tuple[Part, Naming]], kind: str) -> list[Part]:
         there = part.columns.keys() - named.gone
         joined.append({name: merged[part.names[name]] for name in there})
     dropped: dict[str, pa.DataType] = {}
-    taken = {name.lower() for name in columns}
+    taken = {name.lower() for name in (*columns, *(name for part, _ in parts for name in part.values))}
     found = []
     for (part, named), names in zip(parts, reversed(joined), strict=True):
         gone = {}

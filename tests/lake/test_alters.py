@@ -106,6 +106,14 @@ def test_a_column_that_no_change_has_yet(tmp_path: Path) -> None:
     assert [row["b"] for row in table(opened(tmp_path / "3"), "state/s.t").to_pylist()] == [8]
 
 
+def test_a_column_of_a_name_that_another_one_had(tmp_path: Path) -> None:
+    """No change has it when the state gets its values; later ones have it under another name in the lake."""
+    log = log_of("CHANGE b h TINYINT", "ADD b VARCHAR(9) DEFAULT 'x'", "ADD c INT")
+    assert state(log, tmp_path) == [{"a": 1, "h": 7, "b": "x"}]
+    log = log_of("CHANGE b h TINYINT", "ADD c VARCHAR(9)", "ADD b DECIMAL(9,2) DEFAULT 1")
+    assert state(log, tmp_path / "decimal") == [{"a": 1, "h": 7, "b": 1}]
+
+
 @pytest.mark.parametrize("method", ["hash", "null", "sha256", "exclude"])
 def test_a_column_with_a_rule(method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether a masked text is the same cannot be seen; what is not in the lake does not matter."""
