@@ -30,6 +30,8 @@ COMMANDS = [
     ["stats"],
     ["export", "--to"],
     ["transactions"],
+    ["events"],
+    ["gtids"],
 ]
 
 
