@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: Optional columns of `rows`.
 _SHOWN = ("gtid", "thread", "statement")
 
+#: How a transaction may end: the names of `transaction_roles.Outcome`, which help does not load.
+_KINDS = ("commit", "rollback", "xa_prepare", "ddl", "implicit", "open")
+
 
 _follows = options.all_of(
     options.flag("--follow", "Keep reading as the server writes, until Ctrl-C."),
@@ -267,6 +270,9 @@ def _shape_of(
     type=click.Choice(("size", "duration", "rows", "events")),
 )
 @options.count("--limit", "Print only the first N transactions.")
+@options.option(
+    "--kind", "Only transactions that end this way; ddl: schema changes. *", type=click.Choice(_KINDS)
+)
 @options.operations("Only transactions with row changes of this kind. *")
 @options.option(
     "--min-size",
@@ -306,6 +312,7 @@ def transactions(sources: tuple[str, ...], output: str, **chosen: Any) -> None:
       binlog-kaitai transactions --sort size --limit 10 binlog.*
       binlog-kaitai transactions --sort duration -t shop.orders binlog.000024
       binlog-kaitai transactions --operation delete --min-rows 1000 binlog.*
+      binlog-kaitai transactions --kind ddl --start-datetime yesterday binlog.*
       binlog-kaitai transactions --format json binlog.* | jq '.gtid'
     """
     from binlog_kaitai.core.filters import FilterOptions, Filters

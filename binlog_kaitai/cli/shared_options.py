@@ -405,7 +405,7 @@ _FILTERS = all_of(
 #: The places of options in the help of commands: filters come first and keys last; 3 for all others.
 HELP_ORDER = {
     **dict.fromkeys(FilterOptions.__annotations__, 0),
-    **dict.fromkeys(("operation", "where", "column", "min_size", "min_rows"), 1),
+    **dict.fromkeys(("kind", "operation", "where", "column", "min_size", "min_rows"), 1),
     "utc": 2,
     **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 4),
 }

@@ -166,6 +166,7 @@ def write_transactions(
     filters: Filters | None = None,
     *,
     ddl: str | None = None,
+    kind: Iterable[str] = (),
     operation: Iterable[str] = (),
     min_size: int = 0,
     min_rows: int = 0,
@@ -178,6 +179,7 @@ def write_transactions(
 
     Times are seconds since 1970-01-01 UTC; commit times have six fractional digits.
 
+    `kind`: only transactions that ended so, by the names in the column `kind`.
     `operation`: only transactions with rows that were inserted, updated or deleted: some of "insert" …
     `min_size`, `min_rows`: only those of at least this size in bytes, and number of changed rows.
     `sort`: one of :data:`SORTS`: descending, with unknown values last.
@@ -190,6 +192,8 @@ def write_transactions(
     batches = transaction_batches(
         logs, filters or Filters(), definitions=definitions, ends=ends, progress=progress
     )
+    if kinds := list(kind):
+        batches = (batch.filter(pc.is_in(batch["kind"], pa.array(kinds))) for batch in batches)
     if operation or min_size or min_rows:
         columns = [_ROWS_OF[change] for change in operation]
         batches = (batch.filter(_is_chosen(batch, columns, min_size, min_rows)) for batch in batches)

@@ -14,8 +14,10 @@ import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.cli.listing_commands import _KINDS
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log.line_arrays import json_text
+from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.views.transactions_view import SORTS, _json_lines, write_transactions
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case
@@ -100,10 +102,12 @@ def test_strings_are_escaped_only_where_needed() -> None:
             ["--operation", "insert", "--operation", "update"],
             lambda one: one["rows_inserted"] or one["rows_updated"],
         ),
+        (["--kind", "ddl"], lambda one: one["kind"] == "ddl"),
+        (["--kind", "rollback", "--kind", "commit"], lambda one: one["kind"] in ("rollback", "commit")),
         (["--min-size", "1k"], lambda one: one["bytes"] >= 1024),
         (["--min-rows", 2], lambda one: sum(one[name] for name in SORTS["rows"]) >= 2),
     ],
-    ids=["deletes", "inserts-and-updates", "size", "rows"],
+    ids=["deletes", "inserts-and-updates", "ddl", "two-kinds", "size", "rows"],
 )
 def test_transactions_are_chosen_by_what_they_change(
     options: list[object], takes: Callable[[dict[str, Any]], object], run: Run
@@ -122,3 +126,7 @@ def test_the_table_has_inserted_updated_and_deleted_rows(run: Run) -> None:
     heading = lines[0].split()
     assert heading[-5:] == ["inserted", "updated", "deleted", "thread", "tables"]
     assert lines[1].split()[-5:-2] == ["0", "0", "10"]
+
+
+def test_all_kinds_can_be_chosen() -> None:
+    assert {*_KINDS} == {one.name.lower() for one in Outcome}
