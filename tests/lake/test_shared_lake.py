@@ -53,7 +53,8 @@ def test_tables_have_the_rows_of_each_source(kind: str, tmp_path: Path) -> None:
         kept, expected = TableChanges(shared), TableChanges(own)
         assert kept.lineage.tables() == expected.lineage.tables() != []
         for key in expected.lineage.tables():
-            if expected.parts(key):
+            # What an ALTER gives to older rows is applied in lakes of one source only.
+            if expected.parts(key) and not expected.lineage.redefined(key):
                 found = changes(str(tmp_path / "one"), ".".join(key), kind=kind, source=source).read_all()
                 assert rows(found, "_source") == rows(expected.changes(key).read_all()), key
 

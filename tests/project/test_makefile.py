@@ -36,6 +36,7 @@ TARGETS = {
     "test-seeded",
     "test-suites",
     "test-wheels",
+    "test-emulated",
 }
 
 
