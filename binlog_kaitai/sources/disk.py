@@ -108,14 +108,13 @@ def try_lock(path: Path) -> int | None:
     Returns a file descriptor, whose closing releases the lock; None if another holder has locked it.
     """
     number = _lockable(path)
+    is_mine = False
     try:
-        if _lock(number, waits=False):
-            return number
-    except OSError:
-        os.close(number)
-        raise
-    os.close(number)
-    return None
+        is_mine = _lock(number, waits=False)
+    finally:
+        if not is_mine:
+            os.close(number)
+    return number if is_mine else None
 
 
 @contextmanager
@@ -131,27 +130,31 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def _lockable(path: Path) -> int:
-    if os.name == "nt" and path.is_dir():
+    if path.is_dir():
+        if os.name != "nt":
+            return os.open(path, os.O_RDONLY)
         path /= ".lock"  # Windows opens files only
-    is_file = not path.is_dir()
-    return os.open(path, os.O_RDWR | os.O_CREAT if is_file else os.O_RDONLY, 0o644)
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
 
 
 def _lock(number: int, *, waits: bool) -> bool:
     """Lock an open file; False if another holder has locked it, on Windows after waiting ten seconds."""
-    try:
-        if sys.platform == "win32":
-            import msvcrt
+    if sys.platform == "win32":
+        import msvcrt
 
+        try:
             msvcrt.locking(number, msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
+        except OSError as error:
+            if error.errno in (EACCES, EDEADLK):
+                return False
+            raise
+    else:
+        import fcntl
 
+        try:
             fcntl.flock(number, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
-    except OSError as error:
-        if isinstance(error, BlockingIOError) or error.errno in (EACCES, EDEADLK):
+        except BlockingIOError:
             return False
-        raise
     return True
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import subprocess
 import sys
@@ -55,6 +57,20 @@ def test_a_lock_has_one_holder(kind: str, tmp_path: Path) -> None:
     second = disk.try_lock(path)
     assert second is not None
     os.close(second)
+
+
+@pytest.mark.parametrize("number", [errno.EACCES, errno.ENOLCK, errno.ENOTSUP])
+def test_a_file_system_that_refuses_locks_is_no_other_holder(
+    number: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*given: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(OSError, match=os.strerror(number)):
+        disk.try_lock(tmp_path)
+    with pytest.raises(OSError, match=os.strerror(number)), disk.locked(tmp_path / "lock"):
+        pass
 
 
 def test_files_are_read_and_written_at_offsets(tmp_path: Path) -> None:
