@@ -47,7 +47,7 @@ _BLOBS = ("tinyblob", "blob", "mediumblob", "longblob")
 _UNICODE = ("utf8mb4", "utf16", "utf16le", "utf32")
 _TIMES = ("time", "datetime", "timestamp")
 
-#: Words that make the server number the rows.
+#: Words with which a column has numbers of the server.
 _NUMBERED = ("AUTO_INCREMENT", "SERIAL")
 
 #: Takes any clause that can be parsed: it has no columns that a clause could contradict.
@@ -111,8 +111,7 @@ def conversions_by(
     found: dict[str, list[Any]] = {"values": [], "fractions": [], "filled": [], "known": []}
     for name in added:
         if before.find(name) is None or new_names.get(name.casefold()) == "":  # not IF NOT EXISTS
-            is_numbered = any(token.keyword in _NUMBERED for token in words[name])
-            effect = "filled" if is_numbered else _added(names[name.casefold()])
+            effect = "filled" if _is_numbered(words[name]) else _added(names[name.casefold()])
             _take(found, name, effect, names, "filled")
     for old in before.columns:
         new = names.get(new_names.get(old.key, old.name).casefold())
@@ -199,16 +198,21 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def _is_numbered(words: Sequence[Token]) -> bool:
+    """Whether the server numbers the rows in a column."""
+    return any(token.keyword in _NUMBERED for token in words)
+
+
 def _is_filled(name: str, words: Sequence[Token], sql_mode: int) -> bool:
     """Whether a new column is generated, or has a default other than NULL, if only the type's."""
     column, _ = read_column(TokenCursor([Token(TokenKind.NAME, name), *words]), sql_mode)
     # Whether a TIMESTAMP may be NULL without that word depends on a setting of the server.
     may_have_own = column.base_type == "timestamp" and column.has_on_update is not False
-    is_numbered = any(token.keyword in _NUMBERED for token in words)
     is_null = (
         column.is_nullable and (column.default or "NULL").upper() == "NULL" and column.default is not None
     )
-    return not is_null or column.is_generated or is_numbered or (may_have_own and column.default == "")
+    is_computed = column.is_generated or _is_numbered(words)
+    return not is_null or is_computed or (may_have_own and column.default == "")
 
 
 def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:
