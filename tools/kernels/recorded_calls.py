@@ -61,10 +61,9 @@ class Recorder:
 
     def __enter__(self) -> Counter[str]:
         self._file = self._path.open("wb")
-        recorder = self
 
         def call(kernel: library.MachineCode, *arguments: Any) -> object:
-            return recorder._record(kernel, arguments)
+            return self._record(kernel, arguments)
 
         library.MachineCode.__call__ = call  # type: ignore[assignment, method-assign]
         return self._counts
