@@ -78,9 +78,9 @@ def test_kernels_for_other_systems_give_what_they_give_here(player: str, calls: 
         pytest.skip(f"{command[0]} is not installed")
     if "musl" in player and not Path("/lib/ld-musl-x86_64.so.1").exists():
         pytest.skip("musl is not installed")
-    library, program = tmp_path / "library", tmp_path / "player.exe"
+    library, program = tmp_path / "library.dll", tmp_path / "player.exe"
     library.write_bytes(library_for(player.partition(" ")[0]))
-    compiler = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-dynamic"]
+    compiler = [sys.executable, "-m", "ziglang", "cc", "-O1", "-target", target, "-dynamic"]
     subprocess.run([*compiler, "-o", program, ROOT / "tools/kernels/player.c"], check=True)
     environment = os.environ | {"WINEPREFIX": str(tmp_path / "wine"), "WINEDEBUG": "-all"}
     done = subprocess.run(

@@ -139,8 +139,8 @@ def _digest(*parts: str) -> str:
 
 def _object(entry: str, machine: str, level: str, is_checked: bool, made_by: str) -> tuple[str, Path]:
     """The symbol, and the file."""
-    digest = _digest(entry, machine, level, str(is_checked), made_by)
-    return f"{entry}_{TARGETS[machine].levels.index(level)}", KEPT / f"{digest}.o"
+    symbol = f"{entry}_{TARGETS[machine].levels.index(level)}"
+    return symbol, KEPT / f"{_digest(symbol, machine, level, str(is_checked), made_by)}.o"
 
 
 def _translate(tasks: list[Task], machine: str, level: str, is_checked: bool) -> None:
