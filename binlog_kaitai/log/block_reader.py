@@ -43,6 +43,7 @@ from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.mapped_memory import LONG, bytes_remaining, map_next
+from binlog_kaitai.log.resync import Search
 from binlog_kaitai.log.threads import prefetch
 from binlog_kaitai.sources.layer import is_regular_file
 
@@ -318,16 +319,17 @@ class BlockReader:
         version, peeked = read_start(stream)
         return cls(stream, Context(version, peeked), len(MAGIC), name=name, peeked=peeked, **options)
 
-    def end(self, *, checks_pieces: bool = True) -> End | None:
+    def end(self, *, checks_pieces: bool = True, search: Search | None = None) -> End | None:
         """Set after iteration: how the log ended; None if its end was not reached.
 
-        `checks_pieces` is that of `classify_end`.
+        `checks_pieces` and `search` are those of `classify_end`.
 
         Raises `DamagedError`: as `classify_end` does.
         """
         if self.tail is None:
             return None
-        return classify_end(self.name, self.tail, self.context, self._stream, checks_pieces=checks_pieces)
+        own = self.name, self.tail, self.context, self._stream
+        return classify_end(*own, checks_pieces=checks_pieces, search=search)
 
     def __iter__(self) -> Iterator[Block]:
         blocks = self._blocks()

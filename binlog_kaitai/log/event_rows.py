@@ -185,7 +185,7 @@ def _images(event: ParsedEvent, schema: Schema) -> list[Node]:
         raise
     except Exception as error:  # generated code on hostile bytes, as in the gate
         raise _describe(event, schema, error) from error
-    if images is None:
+    if not images:
         raise GrammarError(_why_unreadable(event, schema) + _hint(event, schema), field=schema.full_name)
     return list(images)
 
@@ -215,7 +215,7 @@ def _why_unreadable(event: ParsedEvent, schema: Schema) -> str:
         return "rows from servers before 5.1.16 are in an internal format that the log does not describe"
     if not schema.is_readable:
         return "the table map has a column type of unknown length"
-    if not event.body.columns.num_present and not len(event.body.images):
+    if not event.body.columns.num_present and not len(getattr(event.body, "images", b"")):
         return "the images have no columns, so the number of rows is unknown"
     return "the row images do not match their columns"
 

@@ -158,7 +158,7 @@ class AroundDamage:
             return
         is_cut = error is None and tail is not None and tail.kind is not TailKind.NOTHING
         stop = None
-        if (is_cut or isinstance(error, DamagedError)) and self._stream.seekable():
+        if is_cut or isinstance(error, DamagedError):
             stop = self._search.after(start, reader.context)
         if stop is not None:
             self._gap_count += 1
@@ -190,7 +190,7 @@ class AroundDamage:
         tail = self.reader.tail
         assert tail is not None
         try:
-            self.end = self.reader.end(checks_pieces=not self._leaves_pieces)
+            self.end = self.reader.end(checks_pieces=not self._leaves_pieces, search=self._search)
         except DamagedError as error:
             self.end = End(self._name, EndKind.TRUNCATED, tail.position, tail.size)
             return error

@@ -31,12 +31,19 @@ class End(NamedTuple):
 
 
 def classify_end(
-    file: str, tail: Tail, context: Context, stream: BinaryIO, *, checks_pieces: bool = True
+    file: str,
+    tail: Tail,
+    context: Context,
+    stream: BinaryIO,
+    *,
+    checks_pieces: bool = True,
+    search: Search | None = None,
 ) -> End:
     """Classify the end of a file by the bytes after its last complete event.
 
     `stream`: the file. If it is seekable, its position changes.
     `checks_pieces`: whether all events have been processed, so that missing pieces of a rows event are known.
+    `search`: finds complete events in the stream; it remembers what it found.
     Raises `TruncatedError`: a closed file ends inside an event.
     Raises `FramingError`: a file in use ends inside an event whose size is wrong, by its header or because
     complete events follow within it.
@@ -44,7 +51,7 @@ def classify_end(
     """
     if context.is_in_use:
         if tail.header is not None:
-            _check_size(file, tail, tail.header, context, stream)
+            _check_size(file, tail, tail.header, context, search or Search(stream))
         return End(file, EndKind.IN_USE, tail.position, tail.size)
     if tail.kind is not TailKind.NOTHING:
         reason = f"ends inside an event; {tail.size} bytes follow the last complete one: {tail.kind.value}"
@@ -57,14 +64,14 @@ def classify_end(
     return End(file, EndKind.CLEAN, tail.position, 0)
 
 
-def _check_size(file: str, tail: Tail, header: Header, context: Context, stream: BinaryIO) -> None:
+def _check_size(file: str, tail: Tail, header: Header, context: Context, search: Search) -> None:
     end = tail.position + header.len_event
     if context.has_exact_positions and header.next_position:
         if header.next_position == end & POSITION_MASK:
             return
         reason = f"its size puts its end at {end}, its header at {header.next_position}"
     else:
-        following = Search(stream).after(tail.position, context) if stream.seekable() else None
+        following = search.after(tail.position, context)
         if following is None or following >= end:
             return
         reason = f"its size puts its end at {end}, but another event begins at {following}"

@@ -227,13 +227,14 @@ class Search:
         return found if shifted is None else shifted
 
     def after(self, position: int, context: Context) -> int | None:
-        """Offset of the next complete event after a damaged one; None if there is none.
+        """Offset of the next complete event after a damaged one; None if there is none, or in a pipe.
 
         If the damaged event's header and the bytes at its stated end leave no doubt, this is its end. If
         bytes were lost or inserted, so that all positions are wrong, it is a shifted event.
         """
-        known = after_damage(self._stream, position)
-        if known is not None:
+        if not self._stream.seekable():
+            return None
+        if (known := after_damage(self._stream, position)) is not None:
             return known
         layout, has_own_positions = context.layout, context.has_exact_positions
         self._look_again()

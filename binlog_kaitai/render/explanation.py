@@ -104,7 +104,7 @@ def _derived(node: KaitaiStruct | None, prefix: str) -> Iterator[Leaf]:
     if node is None:
         return
     docs = meanings().get(type(node).__qualname__, {})
-    for name in _instances(type(node)):
+    for name in _instances(node):
         try:
             value = getattr(node, name)
         except Exception:  # an instance of an event that could not be parsed in full
@@ -162,7 +162,7 @@ def _overlays(node: KaitaiStruct, base: int, prefix: str) -> Iterator[tuple[tupl
     """Leaves of lazy instances that cover all bytes of a field again, by its offset and size."""
     if not any(isinstance(getattr(node, name, None), bytes) for name in extents(node)):
         return
-    for name in _instances(type(node)):
+    for name in _instances(node):
         try:
             value = getattr(node, name)
         except Exception:  # hostile cells may raise any exception; the field's raw bytes are shown instead
@@ -180,8 +180,23 @@ def _overlays(node: KaitaiStruct, base: int, prefix: str) -> Iterator[tuple[tupl
             yield (start, end - start), leaves
 
 
-def _instances(kind: type) -> list[str]:
-    return [name for name, value in vars(kind).items() if isinstance(value, property)]
+#: Instances with a cell for each column of each row, and how many cells of an event are read.
+_OF_ROWS, _MOST_CELLS = frozenset(("rows", "inflated_rows")), 1 << 20
+
+
+def _instances(node: KaitaiStruct) -> list[str]:
+    """The names of the node's instances, without rows that may have too many cells."""
+    names = [name for name, value in vars(type(node)).items() if isinstance(value, property)]
+    if _OF_ROWS.isdisjoint(names):
+        return names
+    try:
+        data, columns = getattr(node, "images", None), node.columns
+        size = node.compressed_images.len_uncompressed if data is None else len(data)
+        count = size // max((columns.num_present + 7) // 8, 1)  # each image begins with its NULL bits
+    except Exception:  # of an event that could not be parsed in full
+        return names
+    is_small = count * columns.num_columns <= _MOST_CELLS
+    return [name for name in names if is_small or name not in _OF_ROWS]
 
 
 _BYTES_A_LINE = 16

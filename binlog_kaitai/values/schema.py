@@ -149,6 +149,8 @@ _DIGITS = re.compile(r"\(([0-9])\)")
 #: Byte string types by SQL name.
 _BYTES = re.compile(r"(?:var)?binary\b|(?:tiny|medium|long)?blob\b|vector\b", re.IGNORECASE)
 _MOST_DIGITS = 6
+#: Servers allow 64 characters, in up to four bytes each.
+_LONGEST_NAME = 256
 
 
 class NameSource(Enum):
@@ -311,7 +313,7 @@ class Schema:
         Raises
         ------
         GrammarError
-            Two columns have the same name.
+            Two columns have the same name, or one has a name that no server allows.
         """
         facts = facts_of(table_map, is_mariadb=is_mariadb)
         if definition is not None and len(definition.columns) != len(facts.columns):
@@ -323,10 +325,11 @@ class Schema:
         columns = tuple(
             _column(logged, column, names_from) for logged, column in zip(facts.columns, defined, strict=True)
         )
-        if len({column.name for column in columns}) < len(columns):
-            raise GrammarError(
-                "duplicate column name", field=f"{table_map.schema_name}.{table_map.table_name}"
-            )
+        table, names = f"{table_map.schema_name}.{table_map.table_name}", {column.name for column in columns}
+        if len(names) < len(columns):
+            raise GrammarError("duplicate column name", field=table)
+        if (longest := max(map(len, names), default=0)) > _LONGEST_NAME:
+            raise GrammarError(f"a column has a name of {longest} characters", field=table)
         key = facts.primary_key or tuple(column.index for column in columns if column.is_primary_key)
         return cls(table_map.schema_name, table_map.table_name, columns, key, names_from, facts.is_readable)
 

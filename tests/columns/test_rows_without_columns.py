@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from binlog_kaitai.render.dump import DumpOptions, dump
 from tests.columns.refusals import ENTRIES, refusal
 from tests.columns.test_dummy_rows import ENDS, KINDS, OF_TABLE, log, rows, table_map
 from tests.columns.test_rows_hostile import row_event
+from tools.costly.making import Log
 
 #: Those of `ENTRIES` that read rows.
 READERS = ("rows_of", "rows", "sql", "export", "read_changes", "read_changes(table)")
@@ -44,3 +46,17 @@ def test_of_other_changes_the_number_is_unknown(kind: EventType, tmp_path: Path)
     written = list[bytes]()
     dump([path], written.append, DumpOptions(verbose=1))
     assert b"###" not in b"".join(written)
+
+
+@pytest.mark.parametrize("bitmap", [b"\1", b"\0"], ids=["of a column", "of no column"])
+def test_compressed_images_without_bytes_are_not_rows(bitmap: bytes, tmp_path: Path) -> None:
+    maker = Log(is_mariadb=True)
+    maker.query(b"BEGIN")
+    maker.map(7, b"\3", name=b"t")
+    nothing = b"\x81\0" + zlib.compress(b"")
+    maker.add(EventType.delete_rows_compressed_event_v1, OF_TABLE + ENDS + b"\1" + bitmap + nothing)
+    maker.xid()
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(maker.data)
+    for entry in READERS:
+        assert refusal(entry, str(path)) is not None, entry

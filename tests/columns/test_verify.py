@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from binlog_kaitai.errors import AnotherLogError, ChecksumError, FramingError, G
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log import threads as columns_threads
 from binlog_kaitai.log.log_end import EndKind
+from binlog_kaitai.log.resync import Search
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
 from tests.columns.log_maker import LogMaker, events_of
@@ -206,6 +208,25 @@ def test_ends() -> None:
     assert report.end is not None
     assert report.end.kind is EndKind.IN_USE
     assert not report.damage_count
+
+
+def test_the_end_of_a_log_in_use_is_searched_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its last event, which is not complete, has no position that would prove its size."""
+    data = bytearray(case("damaged", "mysql-9.7-in_use_cut_in_body").logs[0].read_bytes())
+    end = scan(Source.of_bytes(bytes(data))).end
+    assert end is not None
+    place = end.position + header_offset("next_position")
+    data[place : place + 4] = bytes(4)
+    searches = list[tuple[object, ...]]()
+    search = Search._search
+
+    def counted(self: Search, *given: Any) -> int | None:
+        searches.append(given)
+        return search(self, *given)
+
+    monkeypatch.setattr(Search, "_search", counted)
+    assert scan(Source.of_bytes(bytes(data))).end == end
+    assert len(searches) == len(set(searches)) > 0
 
 
 PUT_TOGETHER = [

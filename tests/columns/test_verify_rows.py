@@ -20,6 +20,7 @@ from tests.columns.refusals import ENTRIES, events_in, log_of, refusal, refusals
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import Case, case
 from tests.extent import sample
+from tools.costly.making import Log, named
 from tools.fuzz.mutants import mutant
 
 _WITHOUT = case("mysql-9.7", "no_checksum").logs[0]
@@ -187,6 +188,21 @@ def test_two_columns_of_one_name_are_refused_at_their_rows() -> None:
     rows = next(event for event in parsed[index:] if event.table_map is not None)
     assert found["rows"].position == rows.position
     assert rows.position in positions(log)
+
+
+@pytest.mark.parametrize("length", [256, 257])
+def test_a_column_name_longer_than_those_of_any_server_is_refused_at_its_rows(length: int) -> None:
+    """Otherwise its length would be written for each row."""
+    log = Log()
+    log.query(b"BEGIN")
+    log.map(1, b"\3\3", more=named([b"a", b"n" * length]))
+    log.insert(1, 2, b"\3", b"\3")
+    log.xid()
+    found = refusals(bytes(log.data))
+    readers = ("rows", "read_changes", "export", "rows_of", "sql")
+    reasons = {one.reason if (one := found.get(name)) else None for name in readers}
+    assert reasons == {None if length == 256 else "a column has a name of 257 characters"}
+    assert len(positions(bytes(log.data))) == (length > 256)
 
 
 def test_names_that_are_not_utf8_stay_printable() -> None:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import zlib
 
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.grammar import ROWS_TYPES
+from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.explanation import Explained, dissect
 from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample
+from tools.costly.making import Log, bits
 
 #: Row images of larger logs take long; their events are like those of the smaller ones.
 SMALL = [log for log in logs() if log.path.stat().st_size < 200_000]
@@ -62,6 +64,28 @@ def test_cells_of_rows_stand_for_the_bytes_of_their_images() -> None:
                     assert "body.images" not in paths
                     seen += 1
     assert seen > 50
+
+
+@pytest.mark.parametrize("rows", [10, 8000])
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_rows_are_not_read_if_they_may_have_too_many_cells(rows: int, *, is_compressed: bool) -> None:
+    """Of a table with 4096 columns, each row of one byte would have 4096 cells."""
+    log = Log(is_mariadb=is_compressed)
+    log.query(b"BEGIN")
+    log.map(1, b"\x03" * 4096)
+    head = (1).to_bytes(6, "little") + b"\1\0\xfc\0\x10" + bits(4096, 7)
+    images = b"\1" * rows
+    if is_compressed:
+        images = b"\x82" + rows.to_bytes(2, "big") + zlib.compress(images)
+        log.add(EventType.write_rows_compressed_event_v1, head + images)
+    else:
+        log.add(EventType.write_rows_event_v1, head + images)
+    *_, event = bk.open(bytes(log.data))
+    dissection = dissect(event)
+    assert sum(leaf.size for leaf in dissection.leaves) == len(event.raw)
+    assert dissection.root is not None
+    assert hasattr(dissection.root.body.content, "_m_rows") is (rows == 10)
+    assert ("body.images" in [leaf.path for leaf in dissection.leaves]) is (rows > 10 and not is_compressed)
 
 
 def test_fields_of_bits_are_one_leaf_of_the_bytes_they_share() -> None:

@@ -25,7 +25,7 @@ def main() -> int:
     parser.add_argument("--command", action="append", help="only these commands, or patterns")
     parser.add_argument("--keep", type=Path, help="folder for the inputs, which are not made again")
     parser.add_argument("--list", action="store_true", help="list inputs and commands")
-    parser.add_argument("--markdown", action="store_true", help="print a table in Markdown, too")
+    parser.add_argument("--markdown", action="store_true", help="print a table by command in Markdown, too")
     given = parser.parse_args()
     inputs = [name for name in INPUTS if any(fnmatch.fnmatch(name, one) for one in given.inputs)]
     patterns = given.command or ["*"]
@@ -39,7 +39,7 @@ def main() -> int:
         kept.mkdir(exist_ok=True, parents=True)
         costs = {name: _costs(name, commands, kept, Path(folder, "out")) for name in inputs}
     if given.markdown:
-        print("\n".join(_table(costs)))
+        print("\n".join(_table(costs, commands)))
     return any(_exceeds(one) for of_input in costs.values() for one in of_input.values())
 
 
@@ -64,7 +64,7 @@ def _costs(name: str, commands: list[str], kept: Path, folder: Path) -> dict[str
 
 
 def _worst(found: dict[str, Cost]) -> tuple[str, str]:
-    """The commands that take most CPU time, and most memory."""
+    """The names of the costs with most CPU time, and most memory."""
     return max(found, key=lambda c: found[c].seconds), max(found, key=lambda c: found[c].memory)
 
 
@@ -72,13 +72,14 @@ def _exceeds(one: Cost) -> bool:
     return one.seconds > SECONDS or one.memory > MEMORY or one.code < 0 or "Traceback" in one.said
 
 
-def _table(costs: dict[str, dict[str, Cost]]) -> list[str]:
-    lines = ["| input | most CPU s | by | most memory, MB | by |", "|---|---:|---|---:|---|"]
-    for name, found in costs.items():
-        slowest, largest = _worst(found)
+def _table(costs: dict[str, dict[str, Cost]], commands: list[str]) -> list[str]:
+    """For each command the inputs that take most CPU time, and most memory."""
+    lines = ["| command | most CPU s | input | most memory, MB | input |", "|---|---:|---|---:|---|"]
+    for command in commands:
+        slowest, largest = _worst({name: found[command] for name, found in costs.items()})
         lines.append(
-            f"| {name.replace('-', ' ')} | {found[slowest].seconds:.1f} | `{slowest}` | "
-            f"{found[largest].memory / 1e6:.0f} | `{largest}` |"
+            f"| `{command}` | {costs[slowest][command].seconds:.1f} | {slowest.replace('-', ' ')} | "
+            f"{costs[largest][command].memory / 1e6:.0f} | {largest.replace('-', ' ')} |"
         )
     return lines
 
