@@ -105,6 +105,7 @@ class Context:
     checksums wrote other numbers inside transactions.
     `is_encrypted`: the following events are encrypted and cannot be read.
     `table_maps`: the table map events still in force, the newest for each table ID.
+    `lacks_table_maps`: bytes were passed over that may have been a table map; see `lose_table_maps`.
     `pieces`: the pieces so far of a rows event that is split over several events.
     """
 
@@ -120,6 +121,7 @@ class Context:
         self.is_relay_log = False
         self.has_exact_positions = binlog_version > 3  # until a format description says otherwise
         self.table_maps: dict[int, StoredTableMap] = {}
+        self.lacks_table_maps = False
         self.pieces = Pieces()
         self._described = False
         self._server_version = ""
@@ -195,6 +197,11 @@ class Context:
             start: Node = content
             self._key_ids = key_ids(start.key_version, self._server_version)
         return event
+
+    def lose_table_maps(self) -> None:
+        """Pass over a table map: an earlier one with the same ID must not be taken for it."""
+        self.table_maps.clear()
+        self.lacks_table_maps = True
 
     def remember(self, table_map: StoredTableMap) -> None:
         """Store a table map event."""

@@ -380,11 +380,19 @@ class BlockReader:
     def _block(self, frames: Frames, *, ends_at_gtid: bool) -> Block:
         if last := self._last_gtid(frames) if ends_at_gtid else 0:
             self._scanned, frames = int(frames.starts[last]), frames.part(0, last)
+        self._close_tables(frames)
         data = self._buffer[: self._scanned]
         block = Block(self.name, data, self.position - self._begin, frames, self.context.layout)
         block.pieces, block.is_before_gtid = self.context.pieces, last > 0
         self._drop_consumed()
         return block
+
+    def _close_tables(self, frames: Frames) -> None:
+        """Let the first event after a lost table map close all tables; in a statement, it means BEGIN."""
+        if self.context.lacks_table_maps:
+            others = np.flatnonzero(self._roles[frames.codes] != _STATEMENT)[:1]
+            frames.closes[others] = True
+            self.context.lacks_table_maps = not len(others)
 
     def _last_gtid(self, frames: Frames) -> int:
         """Number of the last GTID event, if so few bytes follow that framing them again is cheap; else 0."""
@@ -433,6 +441,7 @@ class BlockReader:
             return None
         checks = {"leaves_checks": self._leaves_checks}
         frames, _, _ = find_events(data, 0, size, layout, self._roles, room=room_for(1), **checks)
+        self._close_tables(frames)
         block = Block(self.name, data, self.position, frames, layout)
         block.pieces = self.context.pieces
         self.position += size

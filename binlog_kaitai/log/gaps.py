@@ -6,6 +6,7 @@ Rules
    checksums are verified, its checksum is wrong.
 2. It ends at the next complete event (`resync`), where reading continues as if nothing were missing. Where
    damage is dense (`MOST_GAPS`), the rest of the log is one gap, whose error counts the gaps in it.
+   Rows after a gap that may contain a table map are never read with an older one of the same id (`pass_gap`).
 3. Errors other than damage, such as encryption, end the log.
 """
 
@@ -35,7 +36,7 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
 from binlog_kaitai.log.log_end import End, EndKind
 from binlog_kaitai.log.resync import Search
-from binlog_kaitai.log.span_reader import Limited
+from binlog_kaitai.log.span_reader import Limited, pass_gap
 
 #: End of a gap after which there is no complete event.
 TO_THE_END = 1 << 63
@@ -151,6 +152,7 @@ class AroundDamage:
         start = reader.position if error is None or error.position is None else error.position
         if error is None and self._known:
             yield (gap := self._known.popleft())
+            pass_gap(self._stream, gap.start, gap.stop, reader.context)
             self.reader = self._read_from(gap.stop, reader.context)
             return
         if isinstance(error, AnotherLogError) and self._enters_logs and self._stream.seekable():
@@ -170,6 +172,7 @@ class AroundDamage:
             if self._enters_logs and self._is_start(stop - len(MAGIC)):
                 yield from self._enter_log(stop - len(MAGIC))
             else:
+                pass_gap(self._stream, start, stop, reader.context)
                 self.reader = self._read_from(stop, reader.context)
             return
         self._is_over = True

@@ -9,7 +9,7 @@ from typing import BinaryIO, Unpack, cast
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.framing import Framer, Tail, TailKind, read_up_to
-from binlog_kaitai.core.grammar import header_length, read_header
+from binlog_kaitai.core.grammar import EventType, Format, header_length, read_header
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import BAD_CHECKSUM, BinlogError, ChecksumError, DamagedError, FramingError
 from binlog_kaitai.log.block import Block
@@ -32,6 +32,26 @@ def blocks_of(source: Source, stream: BinaryIO, **options: Unpack[BlockOptions])
     return SpanReader(stream, source.span, source.name, **options)
 
 
+def type_in_gap(stream: BinaryIO, start: int, stop: int, layout: Format) -> int | None:
+    """The type in the header of the event that fills a gap; None if the header does not state this length."""
+    stream.seek(start)
+    length = header_length(layout.binlog_version)
+    try:
+        data = read_up_to(stream, length)
+    except DamagedError:
+        return None  # the damage is inside the header
+    if len(data) < length:
+        return None
+    header = read_header(data, layout.binlog_version)
+    return layout.effective_type(header.type_code) if start + header.len_event == stop else None
+
+
+def pass_gap(stream: BinaryIO, start: int, stop: int, context: Context) -> None:
+    """Update the context at a gap, which may contain a table map unless it is one event of another type."""
+    if type_in_gap(stream, start, stop, context.layout) in (None, EventType.table_map_event):
+        context.lose_table_maps()
+
+
 class SpanReader:
     """Blocks of a span, in order, without its gaps.
 
@@ -48,7 +68,11 @@ class SpanReader:
         self.context = span.context()
 
     def __iter__(self) -> Iterator[Block]:
+        gap_start = None
         for start, stop in self._span.pieces:
+            if gap_start is not None:
+                pass_gap(self._stream, gap_start, start, self.context)
+            gap_start = stop
             if stop is not None and stop <= start:
                 continue
             self._stream.seek(start)

@@ -1,8 +1,9 @@
 """Reads past damage: yields all rows except those in damaged bytes, and the damaged ranges.
 
 A damaged event affects only itself: the following events of its transaction are decoded with the state before
-it. If framing was lost, or the event that names the transaction, the GTID of these rows is unknown and left
-empty. Because transactions are decoded independently, the rows do not depend on the splits.
+it, but never with a table map from before a gap that may contain a later one (`span_reader.pass_gap`). If
+framing was lost, or the event that names the transaction, the GTID of these rows is unknown and left empty.
+Because transactions are decoded independently, the rows do not depend on the splits.
 """
 
 from __future__ import annotations
@@ -12,13 +13,11 @@ from dataclasses import replace
 from typing import Any
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.framing import read_up_to
-from binlog_kaitai.core.grammar import header_length, read_header
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DamagedError, FramingError, NotABinlogError, TruncatedError
 from binlog_kaitai.log.gaps import TO_THE_END, Gap
-from binlog_kaitai.log.split_points import Log
+from binlog_kaitai.log.span_reader import type_in_gap
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.splits import exact_in, opened, read_span
 
@@ -83,6 +82,7 @@ def _pass_over(
     span = source.span or Span()
     stop, knows_gtid = span.end, True
     with opened(source) as log:
+        layout = log.log_header.context().layout
         begin = log.split_point_before(error.position or 0)
         if begin.start >= span.start:
             span = replace(span, start=begin.start, formats=begin.formats)
@@ -101,7 +101,9 @@ def _pass_over(
             if isinstance(error, (FramingError, TruncatedError)):
                 error = FramingError("incomplete event", file=source.name, position=position)
             yield Gap(position, following, error)
-            knows_gtid &= _has_known_end(log, position, following)
+            # Unless exactly one event is lost, and it does not name a transaction.
+            lost = type_in_gap(log.stream, position, following, layout)
+            knows_gtid &= lost is not None and lost not in GTID_TYPES
             span = replace(span, end=after, gaps=(*span.gaps, (position, following)))
             if following != after:
                 rest, start = replace(source, span=span), max(following, least)
@@ -113,21 +115,6 @@ def _pass_over(
                 return None
             following_span = replace(span, start=split_point.start, formats=split_point.formats, gaps=())
             return replace(source, span=replace(following_span, end=stop))
-
-
-def _has_known_end(log: Log, position: int, following: int) -> bool:
-    """Whether exactly one event is lost, and it does not name a transaction."""
-    log.stream.seek(position)
-    version = log.log_header.binlog_version
-    try:
-        data = read_up_to(log.stream, header_length(version))
-    except DamagedError:
-        return False  # the damage is inside the header
-    if len(data) < header_length(version):
-        return False
-    header = read_header(data, version)
-    kind = log.log_header.context().layout.effective_type(header.type_code)
-    return position + header.len_event == following and kind not in GTID_TYPES
 
 
 def _without_gtid(batch: Rows) -> Rows:
