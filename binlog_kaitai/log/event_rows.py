@@ -159,13 +159,7 @@ def to_json(value: object) -> str:
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
-        return (
-            "{"
-            + ", ".join(
-                f"{json.dumps(key, ensure_ascii=False)}: {to_json(one)}" for key, one in value.items()
-            )
-            + "}"
-        )
+        return "{" + ", ".join(f"{to_json(key)}: {to_json(one)}" for key, one in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(to_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

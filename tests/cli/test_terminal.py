@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.cli import console
+from binlog_kaitai.errors import UNSAFE
 from binlog_kaitai.sources.source import Source
 from tests.corpus_files import case
 from tests.extent import sample
+from tools.costly.making import Log, named
 
 MIXED = case("mysql-9.7", "mixed").logs[0]
 TOOL = [sys.executable, "-m", "binlog_kaitai"]
@@ -30,7 +32,7 @@ def environment(**changes: str) -> dict[str, str]:
     return {**kept, "TERM": "xterm-256color", "COLUMNS": "120", **changes}
 
 
-def on_terminal(*arguments: object, **changes: str) -> bytes:
+def on_terminal(*arguments: object, status: int = 0, **changes: str) -> bytes:
     """What a command writes to a terminal, which stdout and stderr are."""
     mother, child = pty.openpty()
     process = subprocess.Popen(
@@ -47,7 +49,7 @@ def on_terminal(*arguments: object, **changes: str) -> bytes:
             break
         written += part
     os.close(mother)
-    assert process.wait(60) == 0, written
+    assert process.wait(60) == status, written
     return written
 
 
@@ -67,6 +69,30 @@ def test_colours_on_a_terminal_unless_no_color_is_set() -> None:
 def test_listings_have_colours_too(command: str) -> None:
     assert COLOUR.search(on_terminal(command, MIXED))
     assert b"\x1b" not in on_terminal(command, MIXED, NO_COLOR="1")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("rows", "rows -G", "rows --format json", "rows --format csv", "rows --format debezium"),
+        *("events --format json", "transactions", "stats", "explain", "dump -vv", "sql --allow-unnamed"),
+    ],
+)
+def test_no_control_of_a_log_reaches_a_terminal(command: str, tmp_path: Path) -> None:
+    """Elsewhere, JSON, CSV, SQL and `dump` have values as they are."""
+    hostile, log = "\u202eevil\u2066\u200f\u061c\u2028\x1b]0;\x9b".encode(), Log()
+    log.query(b"CREATE TABLE `" + hostile + b"` (a INT)", database=hostile)
+    log.query(b"BEGIN", database=hostile)
+    document = b"\x0c" + bytes([len(hostile)]) + hostile
+    log.map(1, b"\x0f\xf5", b"\0\4\4", named([hostile, b"j"]), name=hostile)
+    sizes = [len(one).to_bytes(size, "little") for one, size in ((hostile, 2), (document, 4))]
+    log.insert(1, 2, b"\3", b"\0" + sizes[0] + hostile + sizes[1] + document)
+    log.xid()
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(log.data)
+    written = on_terminal(*command.split(), path, status=3 * ("sql" in command), NO_COLOR="1").decode()
+    assert "evil" in written
+    assert not re.search(UNSAFE, re.sub(r"[\r\n\t]|\x1b\[[\d;]+m", "", written))  # but styles
 
 
 @pytest.mark.parametrize("command", ["rows", "events", "transactions"])
