@@ -156,6 +156,8 @@ class Infos:
             except BinlogError as error:
                 texts.append(b"null")
                 self._fail(row, self._block.event(row).locate(error))
+                rows = rows[: len(texts)]  # what follows is not shown
+                break
         self.program_of[rows], self.row_of = len(self.programs), self.row_of.copy()
         self.row_of[rows] = np.arange(len(rows))
         self.programs.append(self._new_program().column(self._pool.verbatim(texts)))

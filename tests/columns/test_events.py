@@ -11,13 +11,16 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log import payloads
 from binlog_kaitai.rows import table_maps
 from binlog_kaitai.views import events_view as events
+from binlog_kaitai.views.event_lines import Infos
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
 from tests.corpus_files import CORPUS, case
 from tests.extent import sample
+from tools.costly.making import Log
 
 COMPRESSED = case("mysql-9.7", "types_payload").logs[0]
 
@@ -25,6 +28,23 @@ COMPRESSED = case("mysql-9.7", "types_payload").logs[0]
 @pytest.mark.parametrize("path", all_files(), ids=lambda path: str(path.relative_to(CORPUS)))
 def test_lines_and_errors_are_those_of_the_reader(path: Path) -> None:
     assert by_columns(path) == by_reader(path)
+
+
+def test_of_many_damaged_events_only_the_first_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The errors of all would take hundreds of megabytes."""
+    log, read = Log(), list[int]()
+    log.query(b"BEGIN")
+    for _ in range(100):
+        log.add(EventType.user_var_event, b"\xff\xff\xff\xff")
+    parsed = Infos._parsed
+
+    def counted(self: Infos, row: int) -> Any:
+        read.append(row)
+        return parsed(self, row)
+
+    monkeypatch.setattr(Infos, "_parsed", counted)
+    assert by_columns(bytes(log.data)) == by_reader(bytes(log.data))
+    assert len(read) <= 2  # and what is before it
 
 
 @pytest.mark.parametrize("block_size", [256, 1000, 4096, 70_000])
