@@ -44,7 +44,7 @@ _INPUTS = ("servers", "dump", "mask_key_file")
 _OF_SOURCES = (
     "tables", "views", "state", "start", "batch_size", "split_size", "zero_dates", "ddl", "mode",
     "allow_loss", "spool", "snapshot", "snapshot_readers", "dump", "included", "excluded", "masks",
-    "mask_key_file", "renames", "on_refusal",
+    "mask_key_file", "renames", "on_refusal", "resnapshot", "heal",
 )  # fmt: skip
 
 
@@ -114,6 +114,14 @@ _OF_SOURCES = (
     "position on.",
     "DUMP",
     type=click.Path(exists=True),
+)
+@options.option(
+    "--resnapshot",
+    "For a server: read a table of an existing lake again, whose contents begin anew with that. *",
+    "SCHEMA.TABLE",
+)
+@options.flag(
+    "--heal", "For a server, with --state: read tables again whenever their contents are not known."
 )
 @options.option("--include-columns included", "Load only these columns of a table. *", "COLUMNS")
 @options.option("--exclude-columns excluded", "Do not load these columns. *", "COLUMNS")
@@ -277,6 +285,10 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
             raise UsageError(f"{option} determines where the lake starts; omit --start")
         if chosen.ddl is not None:
             raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
+    if chosen.heal and not chosen.state:
+        raise UsageError("--heal requires --state")
+    if chosen.resnapshot and "changes" not in wanted:
+        raise UsageError("--resnapshot requires the changes view")
     if chosen.dry_run and chosen.dump is not None:
         raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in chosen.sources)
@@ -285,8 +297,13 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     )
     work = os.path.join(work_of(chosen.target), source) if chosen.into == "one" else work_of(chosen.target)
     paths, server = spooled(paths, spool_of(paths, chosen.spool, chosen.target, work, rules))
-    if chosen.snapshot and server is None:
-        raise UsageError("--snapshot requires a server: mysql://USER@HOST/")
+    for option, is_given in (
+        ("--snapshot", chosen.snapshot),
+        ("--resnapshot", chosen.resnapshot),
+        ("--heal", chosen.heal),
+    ):
+        if is_given and server is None:
+            raise UsageError(f"{option} requires a server: mysql://USER@HOST/")
     following = Following(
         paths,
         max_bytes=at_least_one("--batch-size", chosen.batch_size),
@@ -314,6 +331,8 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
         chosen.into == "one",
         chosen.storage_options,
         chosen.on_refusal == "drop",
+        chosen.resnapshot,
+        chosen.heal,
     )
 
 

@@ -76,9 +76,9 @@ class EffectKind(StrEnum):
     `CREATED`: a new table has no rows.
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
     another; `REDEFINED`: columns are new or have another type, and their values are known.
-    `KEYED`, `UNNAMED` and `COMPUTED` are not effects, but facts that a lake records among them, in log order:
-    the primary key of a table, why its columns have no names, and which ones the server computes, but leaves
-    out of images although their values change.
+    `KEYED`, `UNNAMED`, `COMPUTED` and `RESTORED` are not effects, but facts that a lake records among them,
+    in log order: the primary key of a table, why its columns have no names, which ones the server computes,
+    but leaves out of images although their values change, and that a snapshot has all rows of a table.
     """
 
     CREATED = "created"
@@ -95,6 +95,7 @@ class EffectKind(StrEnum):
     KEYED = "keyed"
     UNNAMED = "unnamed"
     COMPUTED = "computed"
+    RESTORED = "restored"
 
 
 @dataclass(frozen=True)

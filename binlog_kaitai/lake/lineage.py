@@ -24,6 +24,7 @@ _WITHOUT_SPELLING = (
     EffectKind.KEYED,
     EffectKind.UNNAMED,
     EffectKind.COMPUTED,
+    EffectKind.RESTORED,
     EffectKind.PREPARED,
     EffectKind.COMMITTED,
     EffectKind.ROLLED_BACK,
@@ -289,7 +290,7 @@ class Lineage:
                 self._prepared[one.table_name] = place._replace(position=one.start), place
             case EffectKind.COMMITTED | EffectKind.ROLLED_BACK:
                 self._end(one)
-            case EffectKind.CREATED | EffectKind.EMPTIED:
+            case EffectKind.CREATED | EffectKind.EMPTIED | EffectKind.RESTORED:
                 self._empty(one)
             case EffectKind.COLUMNS_MOVED:
                 self._move_columns(place, table, one.columns)
@@ -317,7 +318,7 @@ class Lineage:
             for key in self.tables():
                 if key[0] == table[0]:
                     self._begin(key, place)
-        elif one.kind == EffectKind.EMPTIED or self._all_unclear:
+        elif one.kind != EffectKind.CREATED or self._all_unclear:
             self._begin(table, place)
 
     def _spell(self, one: Entry) -> None:

@@ -245,6 +245,7 @@ class State:
     def __init__(self, lake: Lake, *, drops_refused: bool = False) -> None:
         self._drops_refused = drops_refused
         self.refused: dict[str, str] = {}
+        self._keys: dict[str, Key] = {}
         self._lake = lake
         self._tables = lake.private
         #: Whether all tables were looked at, so that only those that a batch changed need be.
@@ -279,6 +280,7 @@ class State:
         updates, refused = [], []
         for table in tables:
             name = table_name(plan.rules.name_of(table))
+            self._keys[name] = table
             reason = changes.lineage.why_unclear(table) or self._waits(
                 changes.lineage, table, name, None if has_xa else counts[f"changes/{name}"]
             )
@@ -300,6 +302,10 @@ class State:
             return ""
         self._left[name] = place, left - count
         return reason
+
+    def tables_refused(self) -> dict[Key, str]:
+        """The same by the names on the server."""
+        return {self._keys[name]: reason for name, reason in self.refused.items()}
 
     def done(self, updated: Updated) -> None:
         """Take note of the result of an update."""

@@ -4,6 +4,9 @@
 2. Each reader starts a transaction with a consistent snapshot; tables without transactions (MyISAM) are read.
 3. The lock is released. The readers read the other tables as they were, in ranges of the primary key.
 
+A snapshot of some tables, for a lake that exists, locks these tables instead. Transactions that changed them
+have then ended, and others do not concern them.
+
 A table that is altered in the meantime ends the snapshot with an error of the server. Changes of a prepared
 XA transaction are in the log before the position, but not in the tables: no snapshot is taken then.
 
@@ -95,6 +98,7 @@ def take_snapshot(
     readers: int = 2,
     rules: Rules = NO_RULES,
     report: Callable[[str], object] = lambda text: None,
+    era: int | None = None,
 ) -> Snapshot:
     """Write the contents of a server's tables to a folder, or return the complete snapshot there.
 
@@ -104,6 +108,7 @@ def take_snapshot(
     `readers`: the number of connections that read.
     `rules`: what is left out, masked and renamed, before anything is written.
     `report`: called with lines that say what an earlier attempt has left to do.
+    `era`: lock only these tables, for a lake whose newest changes are of this era.
     Raises `UsageError`: the rules do not fit a table, or the complete snapshot was taken with other ones;
     `ServerError`: the server refuses, or a table was altered in the meantime. The snapshot is not complete.
     """
@@ -111,7 +116,8 @@ def take_snapshot(
     def take() -> Snapshot:
         address = Address.parse(url)[0]
         files = ChunkFiles(folder, kind, rules, zero_dates)
-        return _Taking(address, tables, zero_dates, readers, files, report).run()
+        files.era = era or 0
+        return _Taking(address, tables, zero_dates, readers, files, report, era is not None).run()
 
     return completed(folder, rules, take, resumes=True)
 
@@ -126,6 +132,7 @@ class _Taking:
     _readers: int
     _files: ChunkFiles
     _report: Callable[[str], object]
+    _locks_tables: bool
     _error: BaseException | None = None
 
     def run(self) -> Snapshot:
@@ -159,13 +166,9 @@ class _Taking:
     ) -> tuple[str, list[ServerTable]]:
         """The definitions of all tables; those without transactions are read."""
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
-        locking.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
+        lock = self._lock_tables if self._locks_tables else self._lock_all
         try:
-            if prepared := locking.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
-                reason = f"{len(prepared)} XA transactions are prepared, so that the tables lack changes "
-                raise ServerError(
-                    f"{reason}that the log has; commit them or roll them back, and run this again"
-                )
+            lock(locking)
             self._files.log, self._files.position = locking.newest_position()
             self._files.server_id = locking.server.server_id
             (moment,) = locking.ask_one("SELECT UTC_TIMESTAMP(6)", datetime)
@@ -183,27 +186,47 @@ class _Taking:
             locking.run("UNLOCK TABLES")
         return ddl, tables
 
-    def _tables(self, session: ServerSession) -> tuple[list[ServerTable], str]:
-        optional = str, NoneType
-        engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
-        transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
+    def _lock_all(self, session: ServerSession) -> None:
+        session.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
+        if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
+            reason = f"{len(prepared)} XA transactions are prepared, so that the tables lack changes "
+            raise ServerError(f"{reason}that the log has; commit them or roll them back, and run this again")
+
+    def _lock_tables(self, session: ServerSession) -> None:
+        # With autocommit, older servers do not wait for transactions that have changed an InnoDB table.
+        session.run(f"SET SESSION autocommit = 0, innodb_lock_wait_timeout = {_LOCK_SECONDS}")
+        names = [quoted(*row[:2]) for row in self._listed(session)]
+        if not names:
+            raise ServerError("the server has no such table")
+        locks = ", ".join(f"{name} READ" for name in names)
+        session.ask(f"LOCK TABLES {locks}", what="a snapshot (LOCK TABLES)")
+
+    def _listed(self, session: ServerSession) -> list[tuple[str, str, str | None, int | None]]:
+        """Schema, name, engine and approximate rows of the tables to read."""
         listed = session.ask(
             "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
             "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
             f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2",
-            *(str, str, optional, (int, NoneType)),
+            *(str, str, (str, NoneType), (int, NoneType)),
         )
-        chosen = [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
+        return [row[:4] for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
+
+    def _tables(self, session: ServerSession) -> tuple[list[ServerTable], str]:
+        optional = str, NoneType
+        engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
+        transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
+        chosen = self._listed(session)
         statements: dict[TableKey, str] = {}
         for schema_name, name, *_ in chosen:
             show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"
             _, statement = session.ask_one(show, str, str, what="a snapshot (SELECT)")
             statements[schema_name, name] = statement
+        self._files.tables = [(*key, text) for key, text in statements.items()]
         ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
         definitions = Definitions("file")
         definitions.load(ddl)
         tables = []
-        for schema_name, name, engine, rows, *_ in chosen:
+        for schema_name, name, engine, rows in chosen:
             unreadable = ServerError(f"the definition of {schema_name}.{name} cannot be read")
             if (known := definitions.of(schema_name, name)) is None:
                 raise unreadable

@@ -202,13 +202,11 @@ def lower(key: TableKey) -> TableKey:
 class ChunkFiles(SnapshotFiles):
     """The files of a snapshot that is read in ranges, side by side: its chunks.
 
-    `log_id`: identifies the log in which the snapshot is taken.
     `earlier`: what earlier attempts left: the usable chunks, at most one for each range.
     """
 
     def __init__(self, folder: Path, kind: str, rules: Rules, zero_dates: str) -> None:
         super().__init__(folder, kind, rules)
-        self.log_id: int | None = None
         self._folder = folder
         self._settings = json.dumps([_FORMAT, rules.as_dict(), kind, zero_dates])
         self._drafts = folder / "drafts"

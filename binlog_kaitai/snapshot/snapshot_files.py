@@ -14,6 +14,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import ServerError, UsageError
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import TableFiles, moved_in
@@ -29,6 +30,8 @@ from binlog_kaitai.views.row_masks import Method
 
 RECORD = "snapshot.json"
 
+_LISTS = ("keys", "incomplete", "tables")
+
 #: The change type of the rows of a snapshot.
 SNAPSHOT = "snapshot"
 
@@ -38,6 +41,8 @@ class Snapshot:
     """A complete snapshot.
 
     `log`, `position`: where the log continues it.
+    `log_id`, `era`: which log that is, see `Checkpoint`; None if not known.
+    `tables`: schema and name of the tables that were read, and their definitions, as the server has them.
     `files`: paths relative to the folder, with row counts.
     `keys`: the primary keys of the tables that have rows.
     `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
@@ -51,6 +56,9 @@ class Snapshot:
     keys: list[tuple[str, str, list[str]]] = field(default_factory=list)
     incomplete: list[tuple[str, str, str]] = field(default_factory=list)
     rules: Rules = NO_RULES
+    log_id: int | None = None
+    era: int = 0
+    tables: list[tuple[str, str, str]] = field(default_factory=list)
 
     @classmethod
     def load(cls, folder: Path) -> Snapshot | None:
@@ -59,7 +67,7 @@ class Snapshot:
         if not path.exists():
             return None
         record = json.loads(path.read_text(encoding="utf-8"))
-        tuples = {name: [tuple(entry) for entry in record[name]] for name in ("keys", "incomplete")}
+        tuples = {name: [tuple(entry) for entry in record.get(name, [])] for name in _LISTS}
         return cls(**record | tuples | {"rules": Rules.of_dict(record["rules"])})
 
     def check_rules(self, rules: Rules) -> None:
@@ -68,18 +76,25 @@ class Snapshot:
             reason = "the snapshot was taken with other masks or renames"
             raise UsageError(f"{reason}; repeat them, or use another lake")
 
-    def piece(self, folder: Path, storage: Storage, source: str, *, has_dates: bool) -> Piece:
+    def piece(
+        self, folder: Path, storage: Storage, source: str, *, has_dates: bool, restores: bool = False
+    ) -> Piece:
         """The snapshot as a piece of a lake's batch, its files copied to the folders of their tables.
 
         `source`: its name in a lake of several sources, or "".
         `has_dates`: the lake's tables are partitioned by date.
+        `restores`: what the lake had of the tables until then no longer counts.
         """
-        piece = Piece(self.log, self.position, self.position)
+        piece = Piece(self.log, self.position, self.position, self.era)
         for name in self.files:
             table, _, rest = name.partition(f"/{DATE}=")
             day = rest.partition("/")[0] if has_dates else ""
             piece.files.append(moved_in(storage, table, folder / name, day, source))
         piece.keys = {(schema, table): {self.position: key} for schema, table, key in self.keys}
+        if restores:
+            names = [(schema, table) for schema, table, _ in self.tables]
+            piece.unnamed = {name: {self.position: ""} for name in names}
+            piece.effects = [Effect(self.position, EffectKind.RESTORED, *name) for name in names]
         piece.incomplete = {(schema, table): reason for schema, table, reason in self.incomplete}
         return piece
 
@@ -113,12 +128,16 @@ class SnapshotFiles:
     """The files of a snapshot.
 
     `log`, `position`, `server_id`, `time`: where the log continues the snapshot, whose log that is, and when.
+    `log_id`, `era`, `tables`: as of `Snapshot`.
     `rules`: what is left out, masked and renamed.
     `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
     """
 
     def __init__(self, folder: Path, kind: str, rules: Rules) -> None:
         self.log, self.position, self.server_id = "", 0, 0
+        self.log_id: int | None = None
+        self.era = 0
+        self.tables: list[tuple[str, str, str]] = []
         self.time = datetime.now(UTC)
         self.rules = rules
         self.incomplete: dict[TableKey, str] = {}
@@ -131,7 +150,8 @@ class SnapshotFiles:
         """What was written."""
         keys = [(*table, key) for table, key in self._keys.items()]
         incomplete = [(*table, reason) for table, reason in self.incomplete.items()]
-        return Snapshot(self.log, self.position, ddl, self.rows, keys, incomplete, self.rules)
+        facts = self.log_id, self.era, self.tables
+        return Snapshot(self.log, self.position, ddl, self.rows, keys, incomplete, self.rules, *facts)
 
     @property
     def rows(self) -> dict[str, int]:
@@ -198,7 +218,7 @@ class SnapshotFiles:
         self._keys[key] = [name for name, column in own if column.is_primary_key]
         numbers = np.arange(first, first + count, dtype=np.int64)
         place = np.full(count, self.position, dtype=np.int64)
-        no_file, is_last = np.zeros(1, np.int64), np.ones(count, np.bool_)
+        era, is_last = np.full(1, self.era, np.int64), np.ones(count, np.bool_)
 
         def repeated(value: object, kind: pa.DataType) -> pa.Array:
             return pa.repeat(pa.scalar(value, kind), count)
@@ -212,5 +232,5 @@ class SnapshotFiles:
             "_gtid": one_name(None, count),
             "_server_id": repeated(self.server_id, pa.int64()),
             "_timestamp": repeated(self.time, TIME),
-            SEQUENCE: sequences(no_file, self.log, place, numbers, is_last),
+            SEQUENCE: sequences(era, self.log, place, numbers, is_last),
         }

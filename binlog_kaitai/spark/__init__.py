@@ -17,6 +17,7 @@ infer           the columns of a table, found by reading little
 skipping        skips logs by their headers
 batch           partitions of a batch, and their rows as Arrow batches
 followed_logs   where a query or pipeline is in the logs it follows, and what comes next
+healing         tables of a lake that are read from their server again
 stream          the views as streams: offsets, limits, partitions
 pipeline        writes logs to a lake, each transaction once
 fleet           several pipelines side by side

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import os
 import uuid
+from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.following.backlog import Backlog, BacklogMeter
 from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.follower import Follower
-from binlog_kaitai.following.log_headers import header_of
+from binlog_kaitai.following.log_headers import header_of, size_of
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.sources.source import log_name
@@ -26,10 +27,24 @@ if TYPE_CHECKING:
     from binlog_kaitai.live.log_spool import LogSpool
 
 
+class Stop(NamedTuple):
+    """A log, by its name and `Checkpoint.log_id`, and a position in it."""
+
+    log: str
+    log_id: int | None
+    position: int
+
+
 class FollowedLogs:
-    """Finds offsets and steps."""
+    """Finds offsets and steps.
+
+    `stop`: where to stop reading for now, if anywhere.
+    `has_all`: whether everything up to there could be read the last time.
+    """
 
     def __init__(self, following: Following, follows_definitions: bool) -> None:
+        self.stop: Stop | None = None
+        self.has_all = False
         self._following = following
         self._until: tuple[str, int] | None = None
         self._follower = Follower(
@@ -56,8 +71,9 @@ class FollowedLogs:
 
         Raises `SourceError`: the logs do not continue where the last batch ended.
         """
+        until, self.has_all = self._limit()
         end = self._follower.advance(
-            checkpoint_of(start), max_bytes=max_bytes, max_files=max_files, until=self._readable_end()
+            checkpoint_of(start), max_bytes=max_bytes, max_files=max_files, until=until
         )
         return {**end.as_dict(), **({READER: start[READER]} if READER in start else {})}
 
@@ -82,6 +98,24 @@ class FollowedLogs:
         """The end of what may be read; None for no limit."""
         return self._until
 
+    def _limit(self) -> tuple[tuple[str, int] | None, bool]:
+        """The end of what is to be read, and whether that is `stop`."""
+        end = self._readable_end()
+        if self.stop is None:
+            return end, False
+        newest, size = end = end or self._follower.end()
+        for path in takewhile(lambda one: one != newest, self._follower.logs()):
+            if self._is_stop(path, size_of(path)):
+                return (path, self.stop.position), True
+        return ((newest, self.stop.position), True) if self._is_stop(newest, size) else (end, False)
+
+    def _is_stop(self, path: str, size: int) -> bool:
+        assert self.stop is not None
+        if log_name(os.path.basename(path)) != self.stop.log or size < self.stop.position:
+            return False
+        header = header_of(path)
+        return header is not None and header.log_id == self.stop.log_id
+
     def backlog(self, offset: Offset) -> Backlog:
         """What remains after an offset."""
         return self._meter.after(checkpoint_of(offset))
@@ -97,8 +131,11 @@ class SpooledLogs(FollowedLogs):
         self._is_bounded = False
 
     def end_here(self) -> None:
-        """Read only what the server has when the query starts."""
+        """Read only what the server has now, or when the query starts."""
         self._is_bounded = True
+        if self._spool is not None:
+            self._spool.update()
+            self._until = self._spool.end()
 
     def first(self) -> Offset:
         """Prepare the spool for a new query.
@@ -122,7 +159,7 @@ class SpooledLogs(FollowedLogs):
         return super().steps(start, end)
 
     def done(self, end: Offset) -> None:
-        self._begun().note(str(end[READER]), end["file"], end.get("log_id", 0))
+        self._resume(end)
 
     def end(self) -> tuple[str, int]:
         """The newest log, and up to where it is on disk, or was when a bounded query started."""

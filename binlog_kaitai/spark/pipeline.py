@@ -21,6 +21,7 @@ from threading import Event
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
+from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl.definitions import DatedText
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.following.walk import Step
@@ -33,6 +34,7 @@ from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.spark.followed_logs import FollowedLogs, followed_logs, log_header
+from binlog_kaitai.spark.healing import Healing
 from binlog_kaitai.spark.progress import Progress, progress_of
 from binlog_kaitai.spark.stream_options import Following
 
@@ -61,6 +63,7 @@ class Job:
     `keeps_state`: keep the contents of each table, too.
     `has_dates`: partition the tables by date.
     `drops_refused`: leave no rows in tables whose contents are not known.
+    `resnapshot`: tables to read from the server again; `heals`: and those that have no state, at any time.
     `source`: with several sources: the name of this one.
     `is_shared`: other sources have the lake, too; rows have the name of theirs in the column `_source`.
     `storage_options`: credentials for the lake's store, see `lake.storage.read_options`.
@@ -82,6 +85,8 @@ class Job:
     is_shared: bool = False
     storage_options: Mapping[str, str] = field(default_factory=dict, repr=False)
     drops_refused: bool = False
+    resnapshot: Sequence[str] = ()
+    heals: bool = False
 
     @property
     def source_in_lake(self) -> str:
@@ -162,6 +167,7 @@ class Pipeline:
         self.lake = Lake(
             job.lake, job.format, job.source_in_lake, self.shared, storage_options=job.storage_options
         )
+        self._folder = Path(job.work) / "snapshot"
 
     def run(self, tasks: Tasks, *, interval: float | None = None) -> None:
         """Load what is new, and complete the batch that an earlier run has left.
@@ -172,6 +178,8 @@ class Pipeline:
         Raises `BinlogError`: the lake or the logs cannot be used, or another pipeline writes to the lake.
         """
         plan = self.lake.open(self.job.rules, has_dates=self.job.has_dates)
+        if plan.batch < 0 and self.job.resnapshot:
+            raise UsageError(f"{self.lake.storage.name} is new: --resnapshot is for a lake that exists")
         snapshot = self._snapshot() if plan.batch < 0 else None
         if plan.ddl is None and plan.batch >= 0 and (self.job.snapshot_readers or self.job.dump):
             raise UsageError(f"{self.lake.storage.name} was begun without a snapshot; use another lake")
@@ -200,21 +208,64 @@ class Pipeline:
         start = logs.first() if plan.end is None else plan.end
         if self.job.keeps_state and self._state is None and plan.batch >= 0:
             self._update_state(tasks, plan, [])  # which an earlier run may not have kept
+        healing = self._healing(repeats=interval is not None)
         while not self.stopped.is_set():
             begun = time.monotonic()
-            end = self.in_turn(partial(self._load_next, tasks, logs, start))
-            if end == start and interval is None:
+            refused = self._state.tables_refused() if self._state is not None and self.job.heals else {}
+            if healing.begin(refused, start) and interval is None:
+                logs.end_here()
+            before = self.lake.plan
+            start = self.in_turn(partial(self._load_next, tasks, logs, start, healing))
+            if self.lake.plan is before and interval is None:
+                healing.check()
                 return
-            start = end
             if interval is not None:
                 self.stopped.wait(max(0.0, interval - (time.monotonic() - begun)))
 
-    def _load_next(self, tasks: Tasks, logs: FollowedLogs, start: Offset) -> Offset:
+    def _healing(self, *, repeats: bool) -> Healing:
+        job = self.job
+        asked, loaded = TableSet.of(job.resnapshot), TableSet.of(job.tables)
+        return Healing(asked, loaded, self._taken, self._folder, self.on_snapshot, repeats=repeats)
+
+    def _load_next(self, tasks: Tasks, logs: FollowedLogs, start: Offset, healing: Healing) -> Offset:
         """Load the next batch; returns its end, which is its start if nothing is new."""
         plan = self.lake.plan
         assert plan is not None
+        logs.stop = healing.stop()
         end = logs.next(start, self.job.following.max_bytes)
-        return end if end == start else self._load(tasks, logs, plan.next(start, end))
+        if end != start:
+            return self._load(tasks, logs, plan.next(start, end))
+        if not logs.has_all:
+            return end
+        end = self._load(tasks, logs, plan.next(*healing.places(start, self.job.following.ddl or plan.ddl)))
+        healing.end()
+        return end
+
+    def _taken(self, **options: Any) -> Snapshot:
+        """A snapshot of some tables of the server."""
+        from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+
+        job = self.job
+        assert job.following.server is not None
+        return take_snapshot(
+            job.following.server,
+            self._folder,
+            kind=job.format,
+            zero_dates=job.zero_dates,
+            readers=job.snapshot_readers or 2,
+            rules=job.rules,
+            report=self.on_snapshot,
+            **options,
+        )
+
+    def _snapshot_piece(self, plan: Plan) -> Piece:
+        from binlog_kaitai.snapshot.snapshot_files import Snapshot
+
+        if (snapshot := Snapshot.load(self._folder)) is None:
+            reason = f"lacks a part of a snapshot, which is no longer in {self._folder}"
+            raise UsageError(f"{self.lake.storage.name} {reason}; begin a new lake")
+        storage, has_dates, restores = self.lake.storage, self.job.has_dates, plan.batch > 0
+        return snapshot.piece(self._folder, storage, self.lake.source, has_dates=has_dates, restores=restores)
 
     def _load(self, tasks: Tasks, logs: FollowedLogs, plan: Plan, *, is_recovered: bool = False) -> Offset:
         """Make the planned batch, and commit it; returns its end."""
@@ -224,17 +275,12 @@ class Pipeline:
             self.lake.begin(plan)
         begun = time.monotonic()
         if plan.start == plan.end:
-            snapshot = self._snapshot()
-            if snapshot is None:
-                reason = f"lacks a part of its snapshot, which is no longer in {self._work}"
-                raise UsageError(f"{self.lake.storage.name} {reason}; begin a new lake")
-            storage, has_dates = self.lake.storage, self.job.has_dates
-            pieces = [snapshot.piece(self._work / "snapshot", storage, self.lake.source, has_dates=has_dates)]
+            pieces = [self._snapshot_piece(plan)]
         else:
             pieces = self._pieces(tasks, logs.steps(plan.start, plan.end))
         self.lake.commit(pieces)
         if plan.start == plan.end:
-            shutil.rmtree(self._work / "snapshot", ignore_errors=True)
+            shutil.rmtree(self._folder, ignore_errors=True)
         logs.done(plan.end)
         seconds = time.monotonic() - begun
         try:
@@ -280,17 +326,12 @@ class Pipeline:
             piece.effects = [*piece.effects, *known]
         return pieces
 
-    @property
-    def _work(self) -> Path:
-        return Path(self.job.work)
-
     def _snapshot(self) -> Snapshot | None:
         """The snapshot that the lake begins with, taken now if there is none."""
-        from binlog_kaitai.core.filters import TableSet
         from binlog_kaitai.snapshot.server_snapshot import take_snapshot
         from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
-        job, folder = self.job, self._work / "snapshot"
+        job, folder = self.job, self._folder
         found = Snapshot.load(folder) if job.work else None
         if found is not None:
             found.check_rules(job.rules)

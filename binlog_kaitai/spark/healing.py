@@ -1,0 +1,120 @@
+"""Tables that a lake reads from the server again: those asked for, and those whose state it has lost.
+
+A snapshot of them is taken at a position of the server's log. Once the lake has everything before that, a
+batch adds the rows, and what the tables had until then no longer counts.
+"""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from binlog_kaitai.core.filters import TableSet
+from binlog_kaitai.ddl.definitions import restore, save
+from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.lake.place import Offset
+from binlog_kaitai.snapshot.snapshot_files import RECORD
+from binlog_kaitai.spark.followed_logs import Stop
+
+if TYPE_CHECKING:
+    from binlog_kaitai.lake.lineage import Key
+    from binlog_kaitai.snapshot.snapshot_files import Snapshot
+
+#: Seconds until a table that was read again is read once more, which doubles each time, and at most.
+_PAUSE, _MAX_PAUSE = 60.0, 86400.0
+
+
+class Healing:
+    """Takes the snapshots, one after another: a table that cannot be read does not concern the others.
+
+    `asked`: tables to read once, as for `TableSet`.
+    `loaded`: the tables whose changes the lake has.
+    `take`: takes a snapshot of `tables` in a folder, for a lake whose newest changes are of an `era`.
+    `folder`: where it is kept until it is in the lake.
+    `repeats`: a table may be read again more than once in this run.
+    `snapshot`: the one that is not in the lake yet.
+    """
+
+    def __init__(
+        self,
+        asked: TableSet,
+        loaded: TableSet,
+        take: Callable[..., Snapshot],
+        folder: Path,
+        report: Callable[[str], object],
+        *,
+        repeats: bool,
+    ) -> None:
+        self._asked, self._loaded, self._take, self._folder = asked, loaded, take, folder
+        self._report = report
+        self._pause = _PAUSE if repeats else math.inf
+        #: When a table may be read again, and after how long from the last time.
+        self._next: dict[Key, tuple[float, float]] = {}
+        self._healed: set[Key] = set()
+        self.snapshot: Snapshot | None = None
+
+    def begin(self, refused: Mapping[Key, str], offset: Offset) -> bool:
+        """Take a snapshot if one is due; returns whether there is a new one.
+
+        `refused`: tables without state, with reasons.
+        `offset`: where the lake is.
+        Raises `UsageError`, `ServerError`: a table that was asked for cannot be read.
+        """
+        if self.snapshot is not None and self.snapshot.era != offset.get("era", 0):
+            self._report("another server's logs continue; the tables are read again from it")
+            self.snapshot = None
+        for table in self._healed.intersection(refused):
+            self._next[table] = math.inf, math.inf  # although nothing has changed since
+        self._healed = set()
+        now, asked = time.monotonic(), self._asked
+        due = [table for table in refused if self._next.get(table, (now, 0))[0] <= now][:1]
+        if self.snapshot is not None or not (asked or due):
+            return False
+        for table in [] if asked else due:
+            pause = min(2 * self._next[table][1], _MAX_PAUSE) if table in self._next else self._pause
+            self._next[table] = now + pause, pause
+            self._report(f"{'.'.join(table)} is read again, since {refused[table]}")
+        if (self._folder / RECORD).exists():  # of a run that did not come to use it
+            shutil.rmtree(self._folder)
+        tables = asked or TableSet.of(map(".".join, due))
+        try:
+            self.snapshot = self._take(tables=tables, era=offset.get("era", 0))
+        except BinlogError as error:
+            if asked:
+                raise
+            self._report(f"it cannot be read: {error}")
+            return False
+        names = [f"{schema}.{name}" for schema, name, _ in self.snapshot.tables]
+        if asked and (others := [name for name in names if name not in self._loaded]):
+            raise UsageError(f"the lake does not load changes of {', '.join(others)}; add them to --tables")
+        return True
+
+    def stop(self) -> Stop | None:
+        """Where the lake has to be for the snapshot."""
+        one = self.snapshot
+        return None if one is None else Stop(one.log, one.log_id, one.position)
+
+    def end(self) -> None:
+        """The snapshot is in the lake."""
+        assert self.snapshot is not None
+        self._healed = {(schema, name) for schema, name, _ in self.snapshot.tables}
+        self.snapshot, self._asked = None, TableSet()
+
+    def check(self) -> None:
+        """Raises `SourceError`: the logs end without the snapshot's position."""
+        if (one := self.snapshot) is not None:
+            reason = f"the logs end before position {one.position} of {one.log}, of which the snapshot is"
+            raise SourceError(f"{reason}: do they come from another server?")
+
+    def places(self, offset: Offset, ddl: str | None) -> tuple[Offset, Offset]:
+        """The start and the end of the snapshot's batch: where the lake is, with the tables' definitions."""
+        assert self.snapshot is not None
+        definitions = restore(str(offset.get("definitions", "")), ddl)
+        for schema, _, statement in self.snapshot.tables:
+            definitions.observe(schema, statement)
+        place = {**offset, "definitions": save(definitions)}
+        return place, place

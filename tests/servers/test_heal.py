@@ -1,0 +1,297 @@
+"""Tables of a lake that are read from their server again: all are those of the server then."""
+
+from __future__ import annotations
+
+import json
+import random
+import threading
+from collections import Counter
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pymysql
+import pytest
+
+from binlog_kaitai.errors import ServerError, UsageError
+from binlog_kaitai.lake.changes import TableChanges
+from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
+from binlog_kaitai.lake.place import PlanTable
+from binlog_kaitai.spark.pipeline import Job, Pipeline
+from binlog_kaitai.spark.stream_options import Following
+from tests.lake.lakes import KilledError, OneByOne, dying, opened
+from tests.lake.test_truth import changes_of, content
+from tests.rows.truth import OracleTable
+from tests.servers.conftest import StartServer
+from tests.servers.test_snapshot import empty, url
+from tests.servers.test_state import shown
+from tools.corpus.snapshot import snapshot
+from tools.servers import Server
+
+pytestmark = pytest.mark.server
+
+NAMES = ("mysql-5.6", "mysql-9.7", "mariadb-10.2", "mariadb-11.8")
+
+#: Tables whose contents their changes do not tell.
+LOST = (
+    # Values that an ALTER converts, of rows that do not change afterwards.
+    "CREATE TABLE w.converted (id INT PRIMARY KEY, v VARCHAR(20), t DATETIME(3))",
+    "INSERT INTO w.converted VALUES (1, 'a', '2026-01-01 10:00:00.6'), (2, 'b', NULL), (3, 'c', NULL)",
+    "ALTER TABLE w.converted MODIFY t DATETIME",
+    "UPDATE w.converted SET v = 'bb' WHERE id = 2",
+    # Statements logged as text.
+    "CREATE TABLE w.`Text` (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO w.`Text` VALUES (1, 1), (2, 2)",
+    "SET SESSION binlog_format = 'STATEMENT'",
+    "UPDATE w.`Text` SET v = v + 1",
+    "SET SESSION binlog_format = 'ROW'",
+    # Without a key, and older than the log.
+    "CREATE TABLE w.old (v INT)",
+    "SET SESSION sql_log_bin = 0",
+    "INSERT INTO w.old VALUES (1), (1), (2)",
+    "SET SESSION sql_log_bin = 1",
+    "DELETE FROM w.old WHERE v = 2",
+    # Changed without the log's knowledge, which only the server's administrator knows.
+    "CREATE TABLE w.silent (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO w.silent VALUES (1, 1), (2, 2)",
+    "SET SESSION sql_log_bin = 0",
+    "UPDATE w.silent SET v = 20 WHERE id = 2",
+    "SET SESSION sql_log_bin = 1",
+    "CREATE TABLE w.fine (id INT PRIMARY KEY, v INT)",
+    "INSERT INTO w.fine VALUES (1, 1)",
+)
+
+#: Of their rows, some that had no changes, and some that had.
+LATER = (
+    "INSERT INTO w.converted VALUES (4, 'd', '2026-02-02 02:02:02')",
+    "DELETE FROM w.converted WHERE id = 1",
+    "UPDATE w.`Text` SET v = -v WHERE id = 2",
+    "DELETE FROM w.old WHERE v = 1 LIMIT 1",
+    "INSERT INTO w.old VALUES (7)",
+    "UPDATE w.silent SET v = 10 WHERE id = 1",
+    "DELETE FROM w.silent WHERE id = 2",
+    "INSERT INTO w.fine VALUES (2, 2)",
+)
+
+REFUSED = {"w.converted", "w.Text", "w.old"}
+
+
+def started(start_server: StartServer, name: str) -> Server:
+    server = start_server(name)
+    empty(server, "w")
+    execute(server, *LOST)
+    return server
+
+
+def execute(server: Server, *statements: str) -> None:
+    connection = server.connect()
+    cursor = connection.cursor()
+    for statement in statements:
+        cursor.execute(statement)
+    connection.close()
+
+
+class Run:
+    """Runs of a pipeline on a server's logs; `lines`: what the last one reported of snapshots."""
+
+    def __init__(self, server: Server, lake: Path, **job: Any) -> None:
+        self._server, self._lake, self._job = server, lake, job
+        self.lines: list[str] = []
+
+    def __call__(self, size: int = 2000, **job: Any) -> dict[str, str]:
+        """Load what is new; returns tables without state, and why."""
+        work, self.lines = self._lake / "_work", []
+        following = Following((str(work / "spool"),), max_bytes=size, server=url(self._server))
+        options = {"keeps_state": True, "views": ["changes"], "zero_dates": "text", **self._job, **job}
+        made = Job(following, str(self._lake), str(work), **options)
+        pipeline = Pipeline(made, on_snapshot=self.lines.append)
+        pipeline.run(OneByOne())
+        return {} if pipeline._state is None else dict(pipeline._state.refused)
+
+
+def check(server: Server, lake: Path, *without: str) -> None:
+    """Changes and states are the server's tables, with those `without` a state."""
+    found = opened(lake)
+    changes = TableChanges(found)
+    oracle = [OracleTable.of(json.loads(line)) for line in snapshot(server, ["w"]).splitlines()]
+    for table in oracle:
+        if (name := ".".join(table.name)) in without:
+            continue
+        expected = Counter(table.rows)
+        state = found.tables.open(f"state/{name}")
+        kept = [row for batch in (() if state is None else state.batches()) for row in batch.to_pylist()]
+        assert shown(kept, table) == expected, name
+        assert (
+            shown(content(changes_of(changes, table.name), changes.lineage.keys[table.name]), table)
+            == expected
+        )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_without_state_heal(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    server = started(start_server, name)
+    run = Run(server, tmp_path)
+    assert run().keys() == REFUSED
+    check(server, tmp_path, *REFUSED, "w.silent")
+    assert run(heals=True) == {}
+    assert len(run.lines) == len(REFUSED)
+    check(server, tmp_path, "w.silent")
+    execute(server, *LATER)
+    assert run(heals=True) == {}
+    assert run.lines == []
+    check(server, tmp_path)
+    changes = changes_of(TableChanges(opened(tmp_path)), ("w", "converted"))
+    assert Counter(kind for kind, *_ in changes) == {"snapshot": 3, "insert": 1, "delete": 1}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_that_are_asked_for_are_read_again(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = started(start_server, name)
+    run = Run(server, tmp_path)
+    run()
+    assert run(resnapshot=["w.silent", "w.Te*"]).keys() == REFUSED - {"w.Text"}
+    check(server, tmp_path, "w.converted", "w.old")
+    execute(server, *LATER)
+    assert run().keys() == REFUSED - {"w.Text"}
+    check(server, tmp_path, "w.converted", "w.old")
+
+
+def test_a_table_that_a_lake_did_not_load_so_far(start_server: StartServer, tmp_path: Path) -> None:
+    server = started(start_server, "mysql-9.7")
+    run = Run(server, tmp_path)
+    run(tables=["w.fine"])
+    with pytest.raises(
+        UsageError, match=r"the lake does not load changes of w\.silent; add them to --tables"
+    ):
+        run(tables=["w.fine"], resnapshot=["w.silent"])
+    run(tables=["w.fine", "w.silent"], resnapshot=["w.silent"])
+    execute(server, *LATER)
+    run(tables=["w.fine", "w.silent"])
+    check(server, tmp_path, *REFUSED)
+
+
+def test_what_cannot_be_read_again(start_server: StartServer, tmp_path: Path) -> None:
+    server = started(start_server, "mariadb-11.8")
+    run = Run(server, tmp_path)
+    with pytest.raises(UsageError, match="is new: --resnapshot is for a lake that exists"):
+        run(resnapshot=["w.fine"])
+    run()
+    with pytest.raises(ServerError, match="the server has no such table"):
+        run(resnapshot=["w.none"])
+    execute(server, "DROP TABLE w.old")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("binlog_kaitai.snapshot.server_snapshot._LOCK_SECONDS", 1)
+        connection = server.connect()
+        connection.cursor().execute("BEGIN")
+        connection.cursor().execute("INSERT INTO w.`Text` VALUES (9, 9)")
+        # A transaction that is open keeps the lock from being taken; the run goes on without.
+        assert run(heals=True).keys() == REFUSED - {"w.old"}
+        connection.cursor().execute("ROLLBACK")
+        connection.close()
+    assert any("it cannot be read" in line for line in run.lines), run.lines
+    assert run(heals=True) == {}
+    check(server, tmp_path, "w.silent")
+
+
+def test_a_table_is_refused_again(start_server: StartServer, tmp_path: Path) -> None:
+    """It is read again in the next run, not in the same one."""
+    server = started(start_server, "mariadb-11.8")
+    run = Run(server, tmp_path)
+    assert run(heals=True) == {}
+    execute(server, "SET binlog_format = 'STATEMENT'", "UPDATE w.`Text` SET v = v * 2")
+    assert run().keys() == {"w.Text"}
+    execute(server, *LATER)
+    assert run(heals=True) == {}
+    assert len(run.lines) == 1
+    check(server, tmp_path, "w.silent")
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_columns_have_names_from_then_on(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """Definitions that no log has are those of the snapshot from there on."""
+    server = start_server(name)
+    empty(server, "w")
+    execute(
+        server,
+        "SET sql_log_bin = 0",
+        "CREATE TABLE w.unnamed (id INT PRIMARY KEY, e ENUM('x', 'y'), u INT UNSIGNED)",
+        "SET sql_log_bin = 1",
+        "INSERT INTO w.unnamed VALUES (1, 'x', 4000000000), (2, 'y', 2)",
+    )
+    run = Run(server, tmp_path)
+    run()
+    run(resnapshot=["w.unnamed"])
+    execute(
+        server, "UPDATE w.unnamed SET e = 'x', u = 3000000000 WHERE id = 2", "ALTER TABLE w.unnamed ADD n INT"
+    )
+    execute(server, "INSERT INTO w.unnamed VALUES (3, 'y', 0, 5)")
+    assert run() == {}
+    check(server, tmp_path)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_while_the_tables_change(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """A change counts once: it is before the snapshot, or after it. Without a key, one too many shows."""
+    server = start_server(name)
+    empty(server, "w")
+    execute(server, "CREATE TABLE w.k (id INT PRIMARY KEY, v INT)", "CREATE TABLE w.n (v INT)")
+    stopped, size = threading.Event(), 1 << 20
+
+    def write(seed: int) -> None:
+        chance = random.Random(seed)
+        connection = server.connect()
+        cursor = connection.cursor()
+        while not stopped.wait(0.005):
+            one = chance.randrange(9)
+            with suppress(pymysql.err.OperationalError):  # a deadlock, which rolls back
+                cursor.execute("BEGIN")
+                cursor.execute(f"REPLACE INTO w.k VALUES ({10 * seed + one}, {chance.randrange(9)})")
+                cursor.execute(f"INSERT INTO w.n VALUES ({one})")
+                cursor.execute(f"DELETE FROM w.n WHERE v = {chance.randrange(9)} LIMIT 1")
+                cursor.execute("COMMIT" if chance.random() < 0.9 else "ROLLBACK")
+        connection.close()
+
+    threads = [threading.Thread(target=write, args=(seed,)) for seed in range(3)]
+    for thread in threads:
+        thread.start()
+    try:
+        run = Run(server, tmp_path)
+        run(size)
+        for _ in range(5):
+            assert run(size, resnapshot=["w.*"]) == {}
+    finally:
+        stopped.set()
+        for thread in threads:
+            thread.join()
+    assert run(size) == {}
+    check(server, tmp_path)
+
+
+@pytest.mark.parametrize("left", range(12))
+def test_kills(left: int, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run ends between two of the commits of plans and tables, then another one."""
+    server = started(start_server, "mysql-9.7")
+    run = Run(server, tmp_path)
+    run()
+    execute(server, *LATER[:4])
+    with monkeypatch.context() as patch:
+        dies = dying(left)
+        for one, name in ((DeltaTable, "append"), (DeltaTables, "replace"), (PlanTable, "store")):
+            patch.setattr(one, name, dies(getattr(one, name)))
+        with suppress(KilledError):
+            run(heals=True)
+    execute(server, *LATER[4:])
+    assert run(heals=True) == {}
+    check(server, tmp_path, "w.silent")
+
+
+def test_a_table_that_has_no_state_at_all_is_read_once(start_server: StartServer, tmp_path: Path) -> None:
+    """Without a key, its documents cannot be compared."""
+    server = start_server("mysql-9.7")
+    empty(server, "w")
+    execute(server, "CREATE TABLE w.lists (v VECTOR(2))", "INSERT INTO w.lists VALUES (TO_VECTOR('[1,2]'))")
+    run = Run(server, tmp_path)
+    assert run(heals=True).keys() == {"w.lists"}
+    assert len(run.lines) == 1
