@@ -94,11 +94,12 @@ def test_rows_that_were_changed_again_later_are_counted_in_logs_read_past_the_st
     text = sql(log, said, undo=True, filters=incident(log))
     (warning,) = again(said)
     rows = 10 if "mysql" in log.name else 9
-    assert f"4 of {rows} rows were changed again, the first at " in warning
-    changed = [
-        row for row in bk.read_rows(log) if row.change.value == "update" and row.schema.table_name == "orders"
+    assert f"3 of {rows} rows were changed again, the first at " in warning
+    (position,) = [
+        row.position
+        for row in bk.read_rows(log)
+        if row.change.value == "delete" and row.schema.table_name == "orders"
     ]
-    position = changed[3].position  # the first three are the incident
     assert f"{log.name}:{position} (u.orders)" in warning
     assert warning.split(":")[0][:40] in text[: text.index("BEGIN;")]
 
@@ -111,8 +112,16 @@ def test_rows_that_were_changed_again_later_are_counted_in_logs_read_past_the_st
         ({"operation": ["insert", "update", "delete"]}, {}, None),
         # What comes before, or concerns other rows, does not count.
         ({"where": "id = 3"}, {"table": "u.orders"}, None),
-        ({"where": "id = 1 AND total = 0"}, {"table": "u.orders", "stop_position": 6000}, "1 of 1"),
-        ({"where": "id < 3", "column": ["total"], "operation": ["update"]}, {"table": "u.orders"}, "2 of 2"),
+        ({"where": "id = 2 AND total = 0"}, {"table": "u.orders", "stop_position": 6000}, "1 of 1"),
+        # The second order was deleted; of the first, another column was changed, which --check compares.
+        ({"where": "id < 3", "column": ["total"], "operation": ["update"]}, {"table": "u.orders"}, "1 of 2"),
+        (
+            {"where": "id < 3", "column": ["total"], "operation": ["update"], "check": True},
+            {"table": "u.orders"},
+            "2 of 2",
+        ),
+        # All columns of a row that the script deletes count.
+        ({"where": "id < 4", "operation": ["insert"]}, {"table": "u.orders"}, "3 of 3"),
         ({"operation": ["delete"]}, {"table": "u.parents"}, "1 of 1"),  # a new row has the key
         # Without a key: a row with other values is another row, an equal new one is no change.
         ({"where": "n = 2", "operation": ["update"]}, {"table": "u.notes"}, None),
@@ -144,7 +153,7 @@ def test_the_memory_for_rows_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr("binlog_kaitai.render.sql.later_changes.MOST", 2)
     said: list[str] = []
     sql(LOGS["mysql-9.7"], said, undo=True, filters=incident(LOGS["mysql-9.7"]))
-    assert "of more than 2 rows, it is unknown whether they were changed again" in said
+    assert "of more than 2 rows or values, it is unknown whether they were changed again" in said
 
 
 @every_server

@@ -65,7 +65,7 @@ def test_only_the_changed_columns_are_reverted(
     log = last_log(server)
     _, second = [row.position for row in bk.read_rows(log) if row.change.value == "update"]
     chosen = "--operation", "update", "--stop-position", str(second)
-    play(server, script("--undo", "--ddl", ddl, *chosen, log, code=3))  # the row was changed again
+    play(server, script("--undo", "--ddl", ddl, *chosen, log))  # the later change is one of other columns
     found = server.execute("SELECT total, DATE(t), DATE(u), DATE(d), DATE(due) FROM r.orders")
     assert [str(one) for one in found[0]] == ["100", *later.values()]
 
@@ -91,6 +91,41 @@ def test_a_column_that_was_added_since_is_not_changed(
     assert [str(one) for one in server.execute("SELECT total, DATE(updated) FROM r.orders")[0]] == [
         "100", "2026-01-01"
     ]  # fmt: skip
+
+
+#: What happens after the total of a row was set to 0; the row once that is reverted; whether it is doubtful.
+LATER = {
+    "UPDATE r.orders SET note = 'later' WHERE id = 1": (["1", "5", "later"], False),
+    "UPDATE r.orders SET total = 7 WHERE id = 1": (["1", "5", "a"], True),  # the later change is lost
+    "UPDATE r.orders SET id = 9 WHERE id = 1": (["9", "0", "a"], True),  # the row is not found
+    "DELETE FROM r.orders WHERE id = 1": (None, True),
+    "REPLACE INTO r.orders VALUES (1, 7, 'new')": (["1", "5", "new"], True),
+    "UPDATE r.orders SET total = 7 WHERE id = 2": (["1", "5", "a"], False),
+}
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_a_row_was_changed_again_if_the_script_overwrites_the_change_or_does_not_find_the_row(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    server = start_server(name)
+    for later, (expected, is_again) in LATER.items():
+        begun(
+            server,
+            "CREATE TABLE r.orders (id INT PRIMARY KEY, total INT, note VARCHAR(9))",
+            "INSERT INTO r.orders VALUES (1, 5, 'a'), (2, 6, 'b')",
+        )
+        ddl = definitions(server, tmp_path / "r.sql")
+        last_log(server)
+        run(server, ["UPDATE r.orders SET total = 0 WHERE id = 1", later])
+        log = last_log(server)
+        _, second, *_ = (row.position for row in bk.read_rows(log))
+        chosen = "--stop-position", str(second)
+        play(server, script("--undo", "--ddl", ddl, *chosen, log, code=3 if is_again else 0))
+        rows = [
+            [str(value) for value in row] for row in server.execute("SELECT * FROM r.orders WHERE id <> 2")
+        ]
+        assert rows == ([] if expected is None else [expected]), later
 
 
 #: Changes that are reverted, and what stands in the way of the second one.

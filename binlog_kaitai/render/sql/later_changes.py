@@ -3,9 +3,11 @@
 Rules
 -----
 1. A row is recognized by its primary key or, if none is known, by all its values: by a digest of their bytes.
-2. A later change counts if the script does not revert it. To know all of them, logs are read to their end,
-   past a stop.
-3. Memory is bounded: beyond `MOST` rows, the script says that it does not know.
+2. A later change counts if the script does not revert it, and if it concerns what a statement of the script
+   writes or looks for: it inserts or deletes the row, or changes its key or a column that the statement sets.
+   All columns count if the statement inserts or deletes the row, or finds it by all columns.
+3. To know all later changes, logs are read to their end, past a stop.
+4. Memory is bounded: beyond `MOST` rows, the script says that it does not know.
 """
 
 from __future__ import annotations
@@ -28,7 +30,7 @@ from binlog_kaitai.rows.partial_updates import with_results
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column
 
-#: Maximum number of rows to recognize: 128 MiB of digests.
+#: Maximum number of rows, and of their changed columns, to recognize: 128 MiB of digests each.
 MOST = 1 << 24
 
 #: The selected ones of some changes, with a flag.
@@ -36,10 +38,14 @@ Select = Callable[[Table, Iterable[ChangeGroup]], Iterator[tuple[ChangeGroup, bo
 
 
 class LaterChanges:
-    """Rows in a script that are changed again after a change in it."""
+    """Rows in a script that are changed again after a change in it.
 
-    def __init__(self) -> None:
-        self._rows, self._again = _Digests(), _Digests()
+    `by_all_columns`: the statements of the script find rows by more than their keys.
+    """
+
+    def __init__(self, *, by_all_columns: bool = False) -> None:
+        self._by_all_columns = by_all_columns
+        self._rows, self._values, self._again = _Digests(), _Digests(), _Digests()
         self._tables: dict[tuple[str, str], int] = {}
         self._first = self._unread = ""
 
@@ -75,7 +81,7 @@ class LaterChanges:
                 is_selected = np.isin(located.events, page.chosen)
                 if select is not None and is_selected.any():
                     is_selected = _selected(table, located, is_selected, select)
-                if self._rows.size < MOST:
+                if max(self._rows.size, self._values.size) < MOST:
                     hits = self._compared(table, located, is_selected)
                     if len(hits):
                         yield int(located.events[hits[0]]), table.schema.full_name
@@ -86,16 +92,27 @@ class LaterChanges:
         _digest(table, located, digests)
         has_key = bool(table.schema.primary_key)
         # A new row with the earlier or the current key is in the way; one with equal values is not.
-        rows = np.flatnonzero(is_selected & (has_key | (located.changes != BEFORE)))
+        reverted = is_selected & (has_key | (located.changes != BEFORE))
         is_there = (located.changes == BEFORE) | (located.changes == DELETE)
-        others = np.flatnonzero(~is_selected & (has_key | is_there))
-        is_again = self._rows.has(digests[others])
-        if len(rows) and len(others):
-            once, first = np.unique(digests[rows], return_index=True)
-            index = np.minimum(np.searchsorted(once, digests[others]), len(once) - 1)
-            is_again |= (once[index] == digests[others]) & (rows[first[index]] < others)
-        self._rows.add(digests[rows])
-        hits: Ints = others[is_again]
+        others = ~is_selected & (has_key | is_there)
+        keeps_key = np.zeros(len(digests), dtype=np.bool_)
+        updates = np.flatnonzero(located.changes[:-1] == BEFORE)
+        if has_key and not self._by_all_columns:
+            updates = updates[digests[updates] == digests[updates + 1]]
+            keeps_key[updates] = keeps_key[updates + 1] = True
+        is_again = self._rows.follow(digests, reverted, others & ~keeps_key)
+        whole = _mixed(digests, _WHOLE)
+        is_again |= self._values.follow(whole, reverted & ~keeps_key, others & keeps_key)
+        for column in _written(table.schema.columns) if keeps_key.any() else ():
+            changed = np.zeros(len(digests), dtype=np.bool_)
+            cells = Cells.of(table, column, located)
+            before, after = cells.part(updates), cells.part(updates + 1)
+            # What is missing from an after image is unchanged.
+            pairs = updates[before.differs(after) & (after.starts != ABSENT)]
+            changed[pairs] = changed[pairs + 1] = True
+            values = _mixed(digests, column.index)
+            is_again |= self._values.follow(values, reverted & changed, others & changed)
+        hits: Ints = np.flatnonzero(is_again)
         self._again.add(digests[hits])
         return hits
 
@@ -107,8 +124,8 @@ class LaterChanges:
             count = f"{len(self._again)} of {len(self._rows)} rows were changed again"
             effect = "the script may overwrite the later changes, or not find the rows"
             notes.append(f"{count}, the first at {self._first}: {effect}")
-        if self._rows.size >= MOST:
-            notes.append(f"of more than {MOST} rows, it is unknown whether they were changed again")
+        if max(self._rows.size, self._values.size) >= MOST:
+            notes.append(f"of more than {MOST} rows or values, it is unknown whether they were changed again")
         if self._unread:
             notes.append(f"it is unknown whether rows were changed again after this: {self._unread}")
         return notes
@@ -141,7 +158,21 @@ def _digest(table: Table, located: LocatedRows, digests: Unsigned) -> None:
 def _identity(table: Table) -> list[Column]:
     columns = table.schema.columns
     key = [columns[index] for index in table.schema.primary_key]
-    return [column for column in key or columns if not (column.is_generated or column.is_row_period)]
+    return _written(key or columns)
+
+
+def _written(columns: Iterable[Column]) -> list[Column]:
+    """The columns that statements write."""
+    return [column for column in columns if not (column.is_generated or column.is_row_period)]
+
+
+#: Stands for all columns of a row, in place of a column's index.
+_WHOLE = -1
+
+
+def _mixed(digests: Unsigned, column: int) -> Unsigned:
+    """Digests of a column of each row."""
+    return digests ^ np.uint64((column + 2) * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
 
 
 class _Digests:
@@ -167,8 +198,19 @@ class _Digests:
         if len(digests):
             self._arrays.append(distinct_values(digests))
 
-    def has(self, digests: Unsigned) -> Bools:
-        """Which digests the set contains."""
+    def follow(self, digests: Unsigned, is_new: Bools, is_asked: Bools) -> Bools:
+        """Add the new ones of some digests, in log order; which of those asked for were there before."""
+        found = np.zeros(len(digests), dtype=np.bool_)
+        rows, asked = np.flatnonzero(is_new), np.flatnonzero(is_asked)
+        found[asked] = self._has(digests[asked])
+        if len(rows) and len(asked):
+            once, first = np.unique(digests[rows], return_index=True)
+            index = np.minimum(np.searchsorted(once, digests[asked]), len(once) - 1)
+            found[asked] |= (once[index] == digests[asked]) & (rows[first[index]] < asked)
+        self.add(digests[rows])
+        return found
+
+    def _has(self, digests: Unsigned) -> Bools:
         found = np.zeros(len(digests), dtype=np.bool_)
         for array in self._arrays:
             found |= array[np.minimum(np.searchsorted(array, digests), len(array) - 1)] == digests

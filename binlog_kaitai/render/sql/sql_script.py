@@ -415,7 +415,9 @@ def write_sql(
     `**others`: see :class:`WriteOptions`.
     """
     logs = resolve(source, others.pop("keys"))
-    later = LaterChanges() if options.undo and (filters or options.wanted) else None
+    by_all_columns = options.check or options.for_table is not None
+    is_partial = options.undo and (filters or options.wanted)
+    later = LaterChanges(by_all_columns=by_all_columns) if is_partial else None
     past_stop = None if later is None else later.stopped
     pages = RowsPages(
         logs, filters, every_block=True, follows_xa=False, ends=ends, past_stop=past_stop, **others
