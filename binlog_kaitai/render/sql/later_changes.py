@@ -168,11 +168,14 @@ def _written(columns: Iterable[Column]) -> list[Column]:
 
 #: Stands for all columns of a row, in place of a column's index.
 _WHOLE = -1
+#: An odd number that mixes a column's index into a digest.
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def _mixed(digests: Unsigned, column: int) -> Unsigned:
     """Digests of a column of each row."""
-    return digests ^ np.uint64((column + 2) * 0x9E3779B97F4A7C15 & (1 << 64) - 1)
+    factor = np.array([column + 2], dtype=np.uint64) * _MIX  # arrays wrap around without a warning
+    return digests ^ factor
 
 
 class _Digests:
