@@ -6,7 +6,7 @@ import json
 import random
 import threading
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -181,15 +181,12 @@ def test_what_cannot_be_read_again(start_server: StartServer, tmp_path: Path) ->
     with pytest.raises(ServerError, match="the server has no such table"):
         run(resnapshot=["w.none"])
     execute(server, "DROP TABLE w.old")
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, closing(server.connect()) as connection:
         patch.setattr("binlog_kaitai.snapshot.server_snapshot._LOCK_SECONDS", 1)
-        connection = server.connect()
         connection.cursor().execute("BEGIN")
         connection.cursor().execute("INSERT INTO w.`Text` VALUES (9, 9)")
-        # A transaction that is open keeps the lock from being taken; the run goes on without.
-        assert run(heals=True).keys() == REFUSED - {"w.old"}
-        connection.cursor().execute("ROLLBACK")
-        connection.close()
+        # A transaction that is open keeps a table from being locked; the run goes on without it.
+        assert run(heals=True).keys() == {"w.Text"}
     assert any("it cannot be read" in line for line in run.lines), run.lines
     assert run(heals=True) == {}
     check(server, tmp_path, "w.silent")
