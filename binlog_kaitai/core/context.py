@@ -199,7 +199,7 @@ class Context:
         return event
 
     def lose_table_maps(self) -> None:
-        """Pass over a table map: an earlier one with the same ID must not be taken for it."""
+        """Forget all table maps: one may have been skipped, and an earlier one with its ID is not valid."""
         self.table_maps.clear()
         self.lacks_table_maps = True
 

@@ -87,6 +87,9 @@ _PATIENCE = 1800.0
 #: A row as PyMySQL returns it: text, or bytes.
 _Row = tuple[str | bytes | None, ...]
 
+#: Schema, name, engine and approximate number of rows of a table.
+_Listed = tuple[str, str, str | None, int | None]
+
 
 def take_snapshot(
     url: str,
@@ -168,14 +171,14 @@ class _Taking:
         locking.run(f"SET SESSION lock_wait_timeout = {_LOCK_SECONDS}")
         lock = self._lock_tables if self._locks_tables else self._lock_all
         try:
-            lock(locking)
+            chosen = lock(locking)
             self._files.log, self._files.position = locking.newest_position()
             self._files.server_id = locking.server.server_id
             (moment,) = locking.ask_one("SELECT UTC_TIMESTAMP(6)", datetime)
             self._files.time = moment.replace(tzinfo=UTC)
             for session in reading:
                 session.run("START TRANSACTION WITH CONSISTENT SNAPSHOT")
-            tables, ddl = self._tables(locking)
+            tables, ddl = self._tables(locking, chosen)
             for table in tables:
                 if not table.is_transactional:
                     part = TableRange(table)
@@ -186,23 +189,24 @@ class _Taking:
             locking.run("UNLOCK TABLES")
         return ddl, tables
 
-    def _lock_all(self, session: ServerSession) -> None:
+    def _lock_all(self, session: ServerSession) -> list[_Listed]:
         session.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
         if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
             reason = f"{len(prepared)} XA transactions are prepared, so that the tables lack changes "
             raise ServerError(f"{reason}that the log has; commit them or roll them back, and run this again")
+        return self._listed(session)
 
-    def _lock_tables(self, session: ServerSession) -> None:
+    def _lock_tables(self, session: ServerSession) -> list[_Listed]:
         # With autocommit, older servers do not wait for transactions that have changed an InnoDB table.
         session.run(f"SET SESSION autocommit = 0, innodb_lock_wait_timeout = {_LOCK_SECONDS}")
-        names = [quoted(*row[:2]) for row in self._listed(session)]
-        if not names:
+        if not (listed := self._listed(session)):
             raise ServerError("the server has no such table")
-        locks = ", ".join(f"{name} READ" for name in names)
+        locks = ", ".join(f"{quoted(schema_name, name)} READ" for schema_name, name, *_ in listed)
         session.ask(f"LOCK TABLES {locks}", what="a snapshot (LOCK TABLES)")
+        return listed
 
-    def _listed(self, session: ServerSession) -> list[tuple[str, str, str | None, int | None]]:
-        """Schema, name, engine and approximate rows of the tables to read."""
+    def _listed(self, session: ServerSession) -> list[_Listed]:
+        """The tables to read."""
         listed = session.ask(
             "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
             "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
@@ -211,11 +215,10 @@ class _Taking:
         )
         return [row[:4] for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
 
-    def _tables(self, session: ServerSession) -> tuple[list[ServerTable], str]:
+    def _tables(self, session: ServerSession, chosen: list[_Listed]) -> tuple[list[ServerTable], str]:
         optional = str, NoneType
         engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
         transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
-        chosen = self._listed(session)
         statements: dict[TableKey, str] = {}
         for schema_name, name, *_ in chosen:
             show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"

@@ -33,8 +33,7 @@ class Healing:
 
     `asked`: tables to read once, as for `TableSet`.
     `loaded`: the tables whose changes the lake has.
-    `take`: takes a snapshot of `tables` in a folder, for a lake whose newest changes are of an `era`.
-    `folder`: where it is kept until it is in the lake.
+    `take`: takes a snapshot of tables, for a lake whose newest changes are of an era, in the `folder`.
     `repeats`: a table may be read again more than once in this run.
     `snapshot`: the one that is not in the lake yet.
     """
@@ -43,7 +42,7 @@ class Healing:
         self,
         asked: TableSet,
         loaded: TableSet,
-        take: Callable[..., Snapshot],
+        take: Callable[[TableSet, int], Snapshot],
         folder: Path,
         report: Callable[[str], object],
         *,
@@ -52,7 +51,7 @@ class Healing:
         self._asked, self._loaded, self._take, self._folder = asked, loaded, take, folder
         self._report = report
         self._pause = _PAUSE if repeats else math.inf
-        #: When a table may be read again, and after how long from the last time.
+        #: When a table may be read again, and how long after that once more.
         self._next: dict[Key, tuple[float, float]] = {}
         self._healed: set[Key] = set()
         self.snapshot: Snapshot | None = None
@@ -71,18 +70,18 @@ class Healing:
             self._next[table] = math.inf, math.inf  # although nothing has changed since
         self._healed = set()
         now, asked = time.monotonic(), self._asked
-        due = [table for table in refused if self._next.get(table, (now, 0))[0] <= now][:1]
+        due = next((table for table in refused if self._next.get(table, (now, 0))[0] <= now), None)
         if self.snapshot is not None or not (asked or due):
             return False
-        for table in [] if asked else due:
-            pause = min(2 * self._next[table][1], _MAX_PAUSE) if table in self._next else self._pause
-            self._next[table] = now + pause, pause
-            self._report(f"{'.'.join(table)} is read again, since {refused[table]}")
+        tables = asked
+        if due is not None and not asked:
+            tables, (_, pause) = TableSet.of([".".join(due)]), self._next.get(due, (now, self._pause))
+            self._next[due] = now + pause, min(2 * pause, _MAX_PAUSE)
+            self._report(f"{'.'.join(due)} is read again, since {refused[due]}")
         if (self._folder / RECORD).exists():  # of a run that did not come to use it
             shutil.rmtree(self._folder)
-        tables = asked or TableSet.of(map(".".join, due))
         try:
-            self.snapshot = self._take(tables=tables, era=offset.get("era", 0))
+            self.snapshot = self._take(tables, offset.get("era", 0))
         except BinlogError as error:
             if asked:
                 raise
@@ -110,11 +109,10 @@ class Healing:
             reason = f"the logs end before position {one.position} of {one.log}, of which the snapshot is"
             raise SourceError(f"{reason}: do they come from another server?")
 
-    def places(self, offset: Offset, ddl: str | None) -> tuple[Offset, Offset]:
-        """The start and the end of the snapshot's batch: where the lake is, with the tables' definitions."""
+    def place(self, offset: Offset, ddl: str | None) -> Offset:
+        """Where the lake is, with the definitions that the tables have in the snapshot."""
         assert self.snapshot is not None
         definitions = restore(str(offset.get("definitions", "")), ddl)
         for schema, _, statement in self.snapshot.tables:
             definitions.observe(schema, statement)
-        place = {**offset, "definitions": save(definitions)}
-        return place, place
+        return {**offset, "definitions": save(definitions)}

@@ -237,26 +237,10 @@ class Pipeline:
             return self._load(tasks, logs, plan.next(start, end))
         if not logs.has_all:
             return end
-        end = self._load(tasks, logs, plan.next(*healing.places(start, self.job.following.ddl or plan.ddl)))
+        place = healing.place(start, self.job.following.ddl or plan.ddl)
+        end = self._load(tasks, logs, plan.next(place, place))
         healing.end()
         return end
-
-    def _taken(self, **options: Any) -> Snapshot:
-        """A snapshot of some tables of the server."""
-        from binlog_kaitai.snapshot.server_snapshot import take_snapshot
-
-        job = self.job
-        assert job.following.server is not None
-        return take_snapshot(
-            job.following.server,
-            self._folder,
-            kind=job.format,
-            zero_dates=job.zero_dates,
-            readers=job.snapshot_readers or 2,
-            rules=job.rules,
-            report=self.on_snapshot,
-            **options,
-        )
 
     def _snapshot_piece(self, plan: Plan) -> Piece:
         from binlog_kaitai.snapshot.snapshot_files import Snapshot
@@ -328,29 +312,41 @@ class Pipeline:
 
     def _snapshot(self) -> Snapshot | None:
         """The snapshot that the lake begins with, taken now if there is none."""
-        from binlog_kaitai.snapshot.server_snapshot import take_snapshot
         from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
-        job, folder = self.job, self._folder
-        found = Snapshot.load(folder) if job.work else None
+        job = self.job
+        found = Snapshot.load(self._folder) if job.work else None
         if found is not None:
             found.check_rules(job.rules)
         if found is not None or not (job.snapshot_readers or job.dump):
             return found
-        options: dict[str, Any] = {
-            "tables": TableSet.of(job.tables),
+        tables = TableSet.of(job.tables)
+        if job.dump is None:
+            return self._taken(tables)
+        from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
+
+        header_of = partial(log_header, job.following)
+        return snapshot_of_dump(
+            Path(job.dump), self._folder, header_of=header_of, tables=tables, **self._snapshot_options()
+        )
+
+    def _taken(self, tables: TableSet, era: int | None = None) -> Snapshot:
+        """A snapshot of tables of the server; `era`: as of `take_snapshot`."""
+        from binlog_kaitai.snapshot.server_snapshot import take_snapshot
+
+        server, readers = self.job.following.server, self.job.snapshot_readers or 2
+        assert server is not None
+        options = self._snapshot_options()
+        return take_snapshot(server, self._folder, tables=tables, era=era, readers=readers, **options)
+
+    def _snapshot_options(self) -> dict[str, Any]:
+        job = self.job
+        return {
             "kind": job.format,
             "zero_dates": job.zero_dates,
             "rules": job.rules,
             "report": self.on_snapshot,
         }
-        if job.dump is not None:
-            from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
-
-            header_of = partial(log_header, job.following)
-            return snapshot_of_dump(Path(job.dump), folder, header_of=header_of, **options)
-        assert job.following.server is not None
-        return take_snapshot(job.following.server, folder, readers=job.snapshot_readers, **options)
 
 
 def _run_update(packed: bytes) -> Updated:

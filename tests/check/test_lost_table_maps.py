@@ -1,4 +1,4 @@
-"""Rows whose table map is damaged are never read with an older one of the same id, whoever reads past damage.
+"""No reader that skips damage applies an older table map with the same id to rows whose own map is lost.
 
 The log has one transaction with rows of two tables, whose table maps are equal but for the name.
 """

@@ -49,6 +49,10 @@ class LaterChanges:
         self._tables: dict[tuple[str, str], int] = {}
         self._first = self._unread = ""
 
+    @property
+    def _is_full(self) -> bool:
+        return max(self._rows.size, self._values.size) >= MOST
+
     def stopped(self, error: BinlogError) -> None:
         """Take note of an error after which a log cannot be read on."""
         self._unread = self._unread or plain(str(error))
@@ -81,7 +85,7 @@ class LaterChanges:
                 is_selected = np.isin(located.events, page.chosen)
                 if select is not None and is_selected.any():
                     is_selected = _selected(table, located, is_selected, select)
-                if max(self._rows.size, self._values.size) < MOST:
+                if not self._is_full:
                     hits = self._compared(table, located, is_selected)
                     if len(hits):
                         yield int(located.events[hits[0]]), table.schema.full_name
@@ -124,7 +128,7 @@ class LaterChanges:
             count = f"{len(self._again)} of {len(self._rows)} rows were changed again"
             effect = "the script may overwrite the later changes, or not find the rows"
             notes.append(f"{count}, the first at {self._first}: {effect}")
-        if max(self._rows.size, self._values.size) >= MOST:
+        if self._is_full:
             notes.append(f"of more than {MOST} rows or values, it is unknown whether they were changed again")
         if self._unread:
             notes.append(f"it is unknown whether rows were changed again after this: {self._unread}")
