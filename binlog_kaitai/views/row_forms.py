@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.log.groups import distinct, distinct_values
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
@@ -32,6 +32,8 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     PIECE,
     STATE_SIZE,
     STEP,
+    LineMemory,
+    LineRows,
     put_row_lines,
 )
 from binlog_kaitai.values.schema import is_mariadb
@@ -281,40 +283,41 @@ def put_image(line: Line, table_lines: TableLines, columns: Columns, *, is_secon
 
 
 class LineBuffer:
-    """The last arguments of `put_row_lines`, which are output or memory, for some lines.
+    """Output and memory of `put_row_lines` for some lines.
 
     `size`: the likely size of the lines, in bytes.
     `most_left`: number of values that a line may leave out.
     """
 
     def __init__(self, dialect: int, count: int, size: int, most_left: int) -> None:
-        self._scratch = np.empty(_SCRATCH if dialect in (SQL, QUOTED_SQL) else 0, dtype=np.uint8)
-        self._stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
-        self._state, self._left = np.zeros(STATE_SIZE, dtype=np.int64), np.empty((_FEW, 3), dtype=np.int64)
-        self._out, self._ends = np.empty(size + 4096, dtype=np.uint8), np.empty(count, dtype=np.int64)
+        self.memory = LineMemory(
+            np.empty(_SCRATCH if dialect in (SQL, QUOTED_SQL) else 0, dtype=np.uint8),
+            np.empty(MAX_DEPTH * LEVEL, dtype=np.int64),
+            np.zeros(STATE_SIZE, dtype=np.int64),
+            np.empty((_FEW, 3), dtype=np.int64),
+            np.empty(size + 4096, dtype=np.uint8),
+            np.empty(count, dtype=np.int64),
+        )
         self._most_left = most_left
-
-    def arguments(self) -> tuple[Array, ...]:
-        """The arguments."""
-        return self._scratch, self._stack, self._state, self._left, self._out, self._ends
 
     def grow(self) -> None:
         """Make room, if the kernel has not written all lines."""
-        if self._state[NEED] == NO_SCRATCH:
-            self._scratch = np.empty(2 * len(self._scratch), dtype=np.uint8)
+        scratch, _, state, left, out, ends = self.memory
+        if state[NEED] == NO_SCRATCH:
+            self.memory = self.memory._replace(scratch=np.empty(2 * len(scratch), dtype=np.uint8))
             return
-        offset, line = int(self._state[OFFSET]), int(self._state[LINE])
-        rest = (len(self._ends) - line) * (offset // max(line, 1)) * 9 // 8
-        wider = np.empty(offset + max(int(self._state[NEED]) + 4096, rest), dtype=np.uint8)
-        wider[:offset] = self._out[:offset]
-        self._out = wider
-        if self._state[LEFT_COUNT] + self._most_left > len(self._left):
-            more = np.empty((len(self._left) + self._most_left, 3), dtype=np.int64)
-            self._left = np.concatenate((self._left, more))
+        offset, line = int(state[OFFSET]), int(state[LINE])
+        rest = (len(ends) - line) * (offset // max(line, 1)) * 9 // 8
+        wider = np.empty(offset + max(int(state[NEED]) + 4096, rest), dtype=np.uint8)
+        wider[:offset] = out[:offset]
+        if state[LEFT_COUNT] + self._most_left > len(left):
+            left = np.concatenate((left, np.empty((len(left) + self._most_left, 3), dtype=np.int64)))
+        self.memory = self.memory._replace(out=wider, left=left)
 
     def lines(self) -> tuple[Bytes, Ints, Ints]:
-        """The lines, their ends, and the values that are left out, see `put_lines`."""
-        return self._out[: int(self._state[OFFSET])], self._ends, self._left[: int(self._state[LEFT_COUNT])]
+        """The lines, their ends, and the values that are left out, see `LineMemory`."""
+        _, _, state, left, out, ends = self.memory
+        return out[: int(state[OFFSET])], ends, left[: int(state[LEFT_COUNT])]
 
 
 class LineWriter:
@@ -355,13 +358,14 @@ class LineWriter:
         page, table_lines, count = self._page, self._table_lines, len(rows)
         indexes = self._event_indexes(of_rows, updated)
         which = rows, indexes, page.numbered(of_rows, in_event), self._numbers
-        limits, pieces, pool, null, words, word_limits = table_lines.arrays()
-        arrays = limits, for_lines(pieces, located), pool, null, *self._texts, words, word_limits
+        arrays, (texts, text_limits) = table_lines.arrays(), self._texts
+        pieces = for_lines(arrays.pieces, located)
+        programs = arrays._replace(pieces=pieces, texts=texts, text_limits=text_limits)
         # Placeholders refer to the bytes of the block.
         longest = table_lines.style.longest if located.data is page.block.data else NO_LIMIT
-        dialect, rows_of_data = table_lines.style.dialect, (located.data, *flat(located.starts), *which)
+        dialect, line_rows = table_lines.style.dialect, LineRows(located.data, *flat(located.starts), *which)
         buffer = LineBuffer(dialect, count, count * table_lines.line_size, len(pieces))
-        while not put_row_lines.run(dialect, *rows_of_data, *arrays, longest, *buffer.arguments()):
+        while not put_row_lines.run(dialect, line_rows, programs, longest, buffer.memory):
             buffer.grow()
         data, ends, left = buffer.lines()
         table_lines.line_size = len(data) // max(count, 1) * 17 // 16 + 16

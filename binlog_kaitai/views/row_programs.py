@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.event_rows import to_json
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.column_cells import Cells
@@ -313,7 +313,7 @@ class TableLines:
         self._numbers: dict[tuple[object, ...], int] = {}
         self._pieces: list[tuple[int, ...]] = []
         self._limits = [0]
-        self._arrays: tuple[Array, ...] | None = None
+        self._arrays: row_lines.LinePrograms | None = None
         self._lock = Lock()  # pages of a table are processed in several threads
 
     def constant(self, text: bytes) -> tuple[int, int]:
@@ -346,11 +346,11 @@ class TableLines:
             self._arrays = None
         return self._numbers[key]
 
-    def arrays(self) -> tuple[Array, ...]:
-        """Limits and pieces, pool, null, words and their limits, as arguments of `put_row_lines`."""
+    def arrays(self) -> row_lines.LinePrograms:
+        """All programs, without texts of events."""
         with self._lock:
             if self._arrays is None:
-                self._arrays = (
+                self._arrays = row_lines.LinePrograms(
                     np.array(self._limits, dtype=np.int64),
                     np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
                     _bytes(bytes(self._pool) + bytes(row_lines.STEP)),

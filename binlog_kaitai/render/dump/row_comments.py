@@ -16,7 +16,7 @@ from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, Format, TableMapEvent
 from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.kernels.arrays import Array, Ints
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import may_have_fractions, schema_of
@@ -229,13 +229,12 @@ class RowProgram(NamedTuple):
 class ProgramArrays(NamedTuple):
     """All programs, for `walk_images` and `put_row_lines`.
 
-    `lines`: the arguments of `put_row_lines` from `limits` to `word_limits`.
     `width`: the largest number of columns.
     """
 
     printed: tuple[Ints, Ints, Ints]
     counted: tuple[Ints, Ints, Ints]
-    lines: tuple[Array, ...]
+    lines: row_lines.LinePrograms
     width: int
 
 
@@ -306,11 +305,11 @@ class RowPrograms:
             self._arrays = ProgramArrays(
                 joined([program.printed for program in programs]),
                 joined([program.counted for program in programs]),
-                (
+                row_lines.LinePrograms(
                     np.cumsum([0, *(len(program.pieces) for program in programs)], dtype=np.int64),
                     np.array(pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
                     np.frombuffer(bytes(self._pool) + bytes(row_lines.STEP), dtype=np.uint8),
-                    *(np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.uint8), np.zeros(1, dtype=np.int64)),
+                    np.zeros(0, dtype=np.uint8),
                     np.frombuffer(b"".join(self._words), dtype=np.uint8),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),
                 ),

@@ -53,7 +53,7 @@ from binlog_kaitai.rows.text.dump_kernels import (
 )
 from binlog_kaitai.rows.text.listed_values import BYTES, CLIENT
 from binlog_kaitai.rows.text.long_values import LONG
-from binlog_kaitai.rows.text.row_line_kernel import FIRST, KIND, PREFIX, SECOND, SIZE, put_row_lines
+from binlog_kaitai.rows.text.row_line_kernel import FIRST, KIND, PREFIX, SECOND, SIZE, LineRows, put_row_lines
 from binlog_kaitai.values.column_kinds import Kind, of_type
 from binlog_kaitai.views.row_forms import LineBuffer, flat, for_lines, with_left_texts
 
@@ -193,10 +193,10 @@ class TextJobs:
             for batch in islice(located(walked, arrays.width, most), some):
                 rows = np.flatnonzero(batch.changes != AFTER)
                 event_of = batch.events[rows]
-                pieces = for_lines(arrays.lines[1], batch)
-                lines = rows, event_of, rows, events[2], arrays.lines[0], pieces, *arrays.lines[2:], LONG
-                buffer = LineBuffer(CLIENT, len(rows), expected, len(arrays.lines[1]))
-                while not put_row_lines.run(CLIENT, data, *flat(batch.starts), *lines, *buffer.arguments()):
+                lines = LineRows(data, *flat(batch.starts), rows, event_of, rows, events[2])
+                written = arrays.lines._replace(pieces=for_lines(arrays.lines.pieces, batch))
+                buffer = LineBuffer(CLIENT, len(rows), expected, len(written.pieces))
+                while not put_row_lines.run(CLIENT, lines, written, LONG, buffer.memory):
                     buffer.grow()
                 text, line_ends, left = buffer.lines()
                 values = [self._left(batch, rows, events[2], *value) for value in left[:, :2].tolist()]
@@ -222,7 +222,7 @@ class TextJobs:
 
         `first`, `line`, `number`: the first image of each row; the value's row, and the piece that writes it.
         """
-        piece, event = self.programs.arrays().lines[1][number], int(rows.events[first[line]])
+        piece, event = self.programs.arrays().lines.pieces[number], int(rows.events[first[line]])
         try:
             table_map = self.programs[int(program_of[event])].stored.body
             return self._value(rows, int(first[line] + piece[SECOND]), piece.tolist(), table_map)

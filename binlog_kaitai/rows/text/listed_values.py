@@ -7,7 +7,7 @@ quotation marks (`quotes`), and `put_sql` in SQL, with texts that depend on the 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -258,22 +258,30 @@ def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, posi
     return put_quote(quotes, out, position)
 
 
+class CellBytes(NamedTuple):
+    """A value: its bytes `data[offset : offset + length]`, its kind, and what this takes of its column.
+
+    `words`, `limits`: words of columns, and the start of each.
+    `first`, `word_count`: the words of its column.
+    """
+
+    data: Bytes
+    offset: int
+    length: int
+    kind: int
+    detail: int
+    words: Bytes
+    limits: Ints
+    first: int
+    word_count: int
+
+
 @kernel
-def put_coded(
-    data: Bytes,
-    start: int,
-    length: int,
-    is_ascii: bool,
-    words: Bytes,
-    limits: Ints,
-    first: int,
-    quotes: int,
-    out: Bytes,
-    offset: int,
-) -> int:
+def put_coded(cell: CellBytes, quotes: int, out: Bytes, offset: int) -> int:
     """Write a string byte by byte, translated by words; LEFT if a byte has none."""
+    data, start, length, _, detail, words, limits, first, _ = cell
     offset = put_quote(quotes, out, offset)
-    if is_ascii:
+    if detail == 1:
         is_special, is_high = copy_marked(data, start, length, out, offset)
         if not (is_special or is_high):
             return put_quote(quotes, out, offset + length)
@@ -289,10 +297,10 @@ def put_coded(
 
 
 @kernel
-def put_members(
-    bits: int, words: Bytes, limits: Ints, first: int, count: int, quotes: int, out: Bytes, offset: int
-) -> int:
+def put_members(cell: CellBytes, quotes: int, out: Bytes, offset: int) -> int:
     """Write the names of bits, separated by commas; LEFT if a bit has none."""
+    _, bits = integers(cell.data, cell.offset, cell.length)
+    count = cell.word_count
     if count < 64 and bits >> count != 0:
         return LEFT
     offset = put_quote(quotes, out, offset)
@@ -303,7 +311,7 @@ def put_members(
                 out[offset] = 44
                 offset += 1
             is_first = False
-            offset = put_word(words, limits, first + bit, out, offset)
+            offset = put_word(cell.words, cell.limits, cell.first + bit, out, offset)
     return put_quote(quotes, out, offset)
 
 
@@ -376,20 +384,14 @@ def bare(end: Any, out: Bytes, begin: int) -> Any:
 
 @kernel
 def put_sql_document(
-    data: Bytes,
-    start: int,
-    length: int,
-    introducer: Bytes,
-    quotes: int,
-    scratch: Bytes,
-    stack: Ints,
-    out: Bytes,
-    position: int,
+    cell: CellBytes, quotes: int, scratch: Bytes, stack: Ints, out: Bytes, position: int
 ) -> Any:
     """Write a document as a string literal, or as an expression; gives LEFT, NO_ROOM or NO_SCRATCH.
 
     The first half of the scratch memory is for the text of the document, the second one for its casts.
     """
+    data, start, length, _, _, words, limits, first, _ = cell
+    introducer = words[limits[first] : limits[first + 1]]
     half = scratch.shape[0] // 2
     text, casts = scratch[:half], scratch[half:]
     end, end_of_casts = put_document(data, start, start + length, text, 0, stack, casts, 0)
@@ -420,18 +422,9 @@ def put_sql_document(
 
 
 @kernel
-def put_geometry(
-    data: Bytes,
-    start: int,
-    length: int,
-    words: Bytes,
-    limits: Ints,
-    first: int,
-    quotes: int,
-    out: Bytes,
-    end: int,
-) -> int:
+def put_geometry(cell: CellBytes, quotes: int, out: Bytes, end: int) -> int:
     """Write a geometry from SRID and WKB; one without WKB as bytes."""
+    data, start, length, _, _, words, limits, first, _ = cell
     if length <= _SRID_SIZE:
         return put_digits(data, start, start + length, 0, quotes, out, end)
     end = put_word(words, limits, first, out, end)
@@ -446,15 +439,15 @@ def put_geometry(
 
 
 @kernel
-def put_rare(data: Bytes, offset: int, length: int, kind: int, out: Bytes, end: int) -> Any:
+def put_rare(cell: CellBytes, out: Bytes, end: int) -> Any:
     """Write a YEAR or BIT, the same in all dialects; LEFT for any other kind."""
-    if kind == YEAR:
-        _, number = year(data, offset)
+    if cell.kind == YEAR:
+        _, number = year(cell.data, cell.offset)
         return put_signed(number, out, end)
-    if kind == BIT:
+    if cell.kind == BIT:
         bits = np.int64(0)
-        for step in range(length):
-            bits = (bits << 8) | np.int64(data[offset + step])
+        for step in range(cell.length):
+            bits = (bits << 8) | np.int64(cell.data[cell.offset + step])
         return put_unsigned(bits, out, end)
     return LEFT
 
@@ -467,18 +460,10 @@ def put_word(words: Bytes, limits: Ints, word: int, out: Bytes, end: int) -> Any
 
 @kernel
 @inlined
-def put_client(
-    data: Bytes,
-    offset: int,
-    length: int,
-    kind: int,
-    detail: int,
-    escapes: Bytes,
-    stack: Ints,
-    out: Bytes,
-    end: int,
-) -> Any:
+def put_client(cell: CellBytes, stack: Ints, out: Bytes, end: int) -> Any:
     """Like `put_cell`, as the clients print values; BYTES are strings, MEMBERS bits."""
+    data, offset, length, kind, detail, words, limits, first, _ = cell
+    escapes = words[limits[first] : limits[first + 1]]
     if kind == SIGNED:
         return put_integer(data, offset, length, out, end)
     if kind == BYTES:
@@ -520,23 +505,9 @@ def put_client(
 
 @kernel
 @inlined
-def put_sql(
-    data: Bytes,
-    offset: int,
-    length: int,
-    kind: int,
-    detail: int,
-    words: Bytes,
-    limits: Ints,
-    first: int,
-    count: int,
-    quotes: int,
-    scratch: Bytes,
-    stack: Ints,
-    out: Bytes,
-    end: int,
-) -> Any:
+def put_sql(cell: CellBytes, quotes: int, scratch: Bytes, stack: Ints, out: Bytes, end: int) -> Any:
     """Like `put_cell`, in SQL: the words of a MEMBER are literals. NO_SCRATCH only for a DOCUMENT."""
+    data, offset, length, kind, detail, words, limits, first, count = cell
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, end)
@@ -544,12 +515,12 @@ def put_sql(
         _, bits = integers(data, offset, length)
         return put_unsigned(bits, out, end)
     if kind in (UTF8, CODED, DOCUMENT):
-        introducer = words[limits[first] : limits[first + 1]]
         if kind == DOCUMENT:
-            return put_sql_document(data, offset, length, introducer, quotes, scratch, stack, out, end)
+            return put_sql_document(cell, quotes, scratch, stack, out, end)
         if kind == UTF8 and not is_utf8(data, offset, offset + length):
             # Servers reject an introducer before invalid bytes.
             return put_digits(data, offset, offset + length, 0, quotes, out, end)
+        introducer = words[limits[first] : limits[first + 1]]
         return put_literal(data, offset, offset + length, introducer, quotes, out, end)
     if DATE <= kind <= OLD_TIME:
         end = put_moment(False, data, offset, kind, detail, out, put_marks(quotes, out, end))
@@ -566,37 +537,23 @@ def put_sql(
     if kind == BYTES:
         return put_digits(data, offset, offset + length, detail, quotes, out, end)
     if kind == GEOMETRY:
-        return put_geometry(data, offset, length, words, limits, first, quotes, out, end)
+        return put_geometry(cell, quotes, out, end)
     if kind == MEMBER:
         number = enum(data, offset, length)
         if number >= count:
             return LEFT
         return put_word(words, limits, first + number, out, end)
     if kind == MEMBERS:
-        _, bits = integers(data, offset, length)
-        end = put_members(bits, words, limits, first, count, 0, out, put_marks(quotes, out, end))
+        end = put_members(cell, 0, out, put_marks(quotes, out, end))
         return put_marks(quotes, out, end) if end >= 0 else LEFT
-    return put_rare(data, offset, length, kind, out, end)
+    return put_rare(cell, out, end)
 
 
 @kernel
 @inlined
-def put_cell(
-    data: Bytes,
-    offset: int,
-    length: int,
-    kind: int,
-    detail: int,
-    words: Bytes,
-    limits: Ints,
-    first: int,
-    count: int,
-    quotes: int,
-    stack: Ints,
-    out: Bytes,
-    end: int,
-) -> Any:
-    """Write the value whose bytes are `data[offset : offset + length]`; NO_ROOM only for a DOCUMENT."""
+def put_cell(cell: CellBytes, quotes: int, stack: Ints, out: Bytes, end: int) -> Any:
+    """Write a value; NO_ROOM only for a DOCUMENT."""
+    data, offset, length, kind, detail, words, limits, first, count = cell
     if kind == SIGNED:
         number, _ = integers(data, offset, length)
         return put_signed(number, out, end)
@@ -617,7 +574,7 @@ def put_cell(
     if kind == FLOAT:
         return put_single(np.float64(np.uint32(int_4(data, offset, True)).view(np.float32)), out, end)
     if kind == CODED:
-        return put_coded(data, offset, length, detail == 1, words, limits, first, quotes, out, end)
+        return put_coded(cell, quotes, out, end)
     if kind == BYTES:
         return put_bytes_object(data, offset, length, detail, quotes, out, end)
     if kind == DOCUMENT:
@@ -629,6 +586,5 @@ def put_cell(
         end = put_word(words, limits, first + number, out, put_quote(quotes, out, end))
         return put_quote(quotes, out, end)
     if kind == MEMBERS:
-        _, bits = integers(data, offset, length)
-        return put_members(bits, words, limits, first, count, quotes, out, end)
-    return put_rare(data, offset, length, kind, out, end)
+        return put_members(cell, quotes, out, end)
+    return put_rare(cell, out, end)

@@ -5,7 +5,7 @@ In the table format, values are made safe to display: truncated, on one line, wi
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ from binlog_kaitai.rows.text.listed_values import (
     SQL,
     UTF8,
     WIDEST,
+    CellBytes,
     put_cell,
     put_client,
     put_sql,
@@ -235,55 +236,80 @@ def is_same_value(data: Bytes, first: int, second: int, size: int, prefix: int) 
     return step == prefix + size
 
 
-@kernel
-@inlined
-def put_lines(
-    is_sql: bool,
-    is_client: bool,
-    dialect: int,
-    data: Bytes,
-    starts: Ints,
-    first_start: int,
-    step_start: int,
-    rows: Ints,
-    events: Ints,
-    numbers: Ints,
-    programs: Ints,
-    limits: Ints,
-    pieces: Ints,
-    pool: Bytes,
-    null: Bytes,
-    texts: Bytes,
-    text_limits: Ints,
-    words: Bytes,
-    word_limits: Ints,
-    longest: int,
-    scratch: Bytes,
-    stack: Ints,
-    state: Ints,
-    left: Ints,
-    out: Bytes,
-    ends: Ints,
-) -> bool:
-    """See `put_row_lines`.
+class LineRows(NamedTuple):
+    """The rows of some lines, for `put_row_lines`.
 
-    `is_sql`, `is_client`: constants: other dialects are slower in a loop that contains the code for these.
-    `dialect`: see `listed_values`.
     `data`, `starts`, `first_start`, `step_start`: bytes, and the offsets of values in them, see
     `walk_images`: the entry of column `c` and row `r` has the index `first_start + c * step_start + r`.
     `rows`, `events`, `numbers`, `programs`: for each line, its (first) row, the index of its event, and the
     row number in the log; for each event, the program that writes its lines.
+    """
+
+    data: Bytes
+    starts: Ints
+    first_start: int
+    step_start: int
+    rows: Ints
+    events: Ints
+    numbers: Ints
+    programs: Ints
+
+
+class LinePrograms(NamedTuple):
+    """The programs of lines, for `put_row_lines`.
+
     `limits`, `pieces`: program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
     `pool`, `null`: leads, and the text for NULL.
-    `texts`, `text_limits`: texts of events, consecutive for each event, and the start of each.
     `words`, `word_limits`: words of columns, and the start of each: see `listed_values`.
-    `longest`: maximum length of a string that is not left out.
+    `texts`, `text_limits`: texts of events, consecutive for each event, and the start of each.
+    """
+
+    limits: Ints
+    pieces: Ints
+    pool: Bytes
+    null: Bytes
+    words: Bytes
+    word_limits: Ints
+    texts: Bytes = np.zeros(0, dtype=np.uint8)
+    text_limits: Ints = np.zeros(1, dtype=np.int64)
+
+
+class LineMemory(NamedTuple):
+    """Memory and output of `put_row_lines`.
+
     `scratch`, `stack`: memory for documents in SQL, and the stack of `put_document`.
     `state` (int64 array of STATE_SIZE): where to continue; initially all 0.
     `left` (int64 array of shape (n, 3)): output: line, piece and offset in `out` of each value left to the
     event reader; in the table format, where the whole line is left out, the offset of its beginning.
     `out`, `ends`: output: the lines, and the end of each.
     """
+
+    scratch: Bytes
+    stack: Ints
+    state: Ints
+    left: Ints
+    out: Bytes
+    ends: Ints
+
+
+@kernel
+@inlined
+def put_lines(
+    is_sql: bool,
+    is_client: bool,
+    dialect: int,
+    lines: LineRows,
+    written: LinePrograms,
+    longest: int,
+    memory: LineMemory,
+) -> bool:
+    """See `put_row_lines`.
+
+    `is_sql`, `is_client`: constants: other dialects are slower in a loop that contains the code for these.
+    """
+    data, starts, first_start, step_start, rows, events, numbers, programs = lines
+    limits, pieces, pool, null, words, word_limits, texts, text_limits = written
+    scratch, stack, state, left, out, ends = memory
     room = out.shape[0]
     line = state[LINE]
     position = state[OFFSET]
@@ -377,46 +403,15 @@ def put_lines(
                     if position + widest + _SHOWN_ROOM > room:
                         need = widest + _SHOWN_ROOM
                         break
-                if is_left:
-                    pass
-                elif is_client:
-                    escapes = words[word_limits[piece[WORD]] : word_limits[piece[WORD] + 1]]
-                    end = put_client(
-                        data, offset, length, cell_kind, piece[DETAIL], escapes, stack, out, position
-                    )
-                elif is_sql:
-                    end = put_sql(
-                        data,
-                        offset,
-                        length,
-                        cell_kind,
-                        piece[DETAIL],
-                        words,
-                        word_limits,
-                        piece[WORD],
-                        piece[WORDS],
-                        dialect - SQL + 1,
-                        scratch,
-                        stack,
-                        out,
-                        position,
-                    )
-                else:
-                    end = put_cell(
-                        data,
-                        offset,
-                        length,
-                        cell_kind,
-                        piece[DETAIL],
-                        words,
-                        word_limits,
-                        piece[WORD],
-                        piece[WORDS],
-                        dialect,
-                        stack,
-                        out,
-                        position,
-                    )
+                if not is_left:
+                    column = piece[DETAIL], words, word_limits, piece[WORD], piece[WORDS]
+                    cell = CellBytes(data, offset, length, cell_kind, *column)
+                    if is_client:
+                        end = put_client(cell, stack, out, position)
+                    elif is_sql:
+                        end = put_sql(cell, dialect - SQL + 1, scratch, stack, out, position)
+                    else:
+                        end = put_cell(cell, dialect, stack, out, position)
                 if is_sql and end == NO_SCRATCH:
                     need = np.int64(NO_SCRATCH)
                     break
@@ -478,61 +473,15 @@ def put_lines(
 
 @kernel
 def put_row_lines(
-    dialect: int,
-    data: Bytes,
-    starts: Ints,
-    first_start: int,
-    step_start: int,
-    rows: Ints,
-    events: Ints,
-    numbers: Ints,
-    programs: Ints,
-    limits: Ints,
-    pieces: Ints,
-    pool: Bytes,
-    null: Bytes,
-    texts: Bytes,
-    text_limits: Ints,
-    words: Bytes,
-    word_limits: Ints,
-    longest: int,
-    scratch: Bytes,
-    stack: Ints,
-    state: Ints,
-    left: Ints,
-    out: Bytes,
-    ends: Ints,
+    dialect: int, lines: LineRows, programs: LinePrograms, longest: int, memory: LineMemory
 ) -> bool:
     """Write lines from the one in the state on; returns whether all are done, or False if `out` is full.
 
-    See `put_lines` for the parameters.
+    `dialect`: see `listed_values`.
+    `longest`: maximum length of a string that is not left out.
     """
-    arguments = (
-        dialect,
-        data,
-        starts,
-        first_start,
-        step_start,
-        rows,
-        events,
-        numbers,
-        programs,
-        limits,
-        pieces,
-        pool,
-        null,
-        texts,
-        text_limits,
-        words,
-        word_limits,
-        longest,
-        scratch,
-        stack,
-        state,
-        left,
-        out,
-        ends,
-    )
     if dialect == CLIENT:
-        return put_lines(False, True, *arguments)
-    return put_lines(True, False, *arguments) if dialect >= SQL else put_lines(False, False, *arguments)
+        return put_lines(False, True, dialect, lines, programs, longest, memory)
+    if dialect >= SQL:
+        return put_lines(True, False, dialect, lines, programs, longest, memory)
+    return put_lines(False, False, dialect, lines, programs, longest, memory)
