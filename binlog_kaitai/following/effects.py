@@ -111,6 +111,7 @@ class Effect:
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
     Those of kind `COMPUTED` have the same one twice, as do those of `REDEFINED` whose text is another one.
     `values`: of kind `REDEFINED`: see `known_values`.
+    `key`: of kind `KEYED`: the columns of the primary key.
     """
 
     position: int
@@ -123,6 +124,12 @@ class Effect:
     reason: str = ""
     columns: tuple[tuple[str, str], ...] = ()
     values: str = ""
+    key: tuple[str, ...] = ()
+
+    @property
+    def table(self) -> TableKey:
+        """The table by its names."""
+        return self.schema_name, self.table_name
 
 
 #: A statement, or the effect of what has no statement or one that is only known as text.

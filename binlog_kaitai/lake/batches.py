@@ -45,11 +45,8 @@ class Piece:
     `log`: the path of the log.
     `start`, `end`: positions in it.
     `era`: the era of its changes.
-    `keys`: the primary keys of each table, with the names of columns in the view of changes, by the position
-    of the first change with this key.
-    `unnamed`: why the columns of each table have no names, "" if they have, likewise.
-    `incomplete`: tables whose content cannot be derived from their changes, with reasons.
-    `effects`: effects of statements on whole tables.
+    `effects`: effects of statements on whole tables, and facts about tables with changes, see `EffectKind`;
+    keys have the names of columns in the view of changes.
     `damaged_ranges`: ranges that could not be read.
     `warnings`: what the user should know.
     """
@@ -59,9 +56,6 @@ class Piece:
     end: int
     era: int = 0
     files: list[DataFile] = field(default_factory=list)
-    keys: dict[Key, dict[int, list[str]]] = field(default_factory=dict)
-    unnamed: dict[Key, dict[int, str]] = field(default_factory=dict)
-    incomplete: dict[Key, str] = field(default_factory=dict)
     effects: Sequence[Effect] = ()
     damaged_ranges: int = 0
     warnings: list[str] = field(default_factory=list)
@@ -69,17 +63,14 @@ class Piece:
     def entries(self, kind: str) -> Iterator[Entry]:
         """What the lake must know to join changes to tables."""
         log = log_number(self.log)
-        for table, keys in self.keys.items():
-            for position, columns in keys.items():
-                key = tuple(untaken_name(name, TAKEN[kind]) for name in columns)
-                yield Entry(position, EffectKind.KEYED, *table, era=self.era, log=log, key=key)
-        for table, reasons in self.unnamed.items():
-            for position, reason in reasons.items():
-                yield Entry(position, EffectKind.UNNAMED, *table, reason=reason, era=self.era, log=log)
-        for table, reason in self.incomplete.items():
-            yield Entry(self.start, EffectKind.UNCLEAR, *table, reason=reason, era=self.era, log=log)
         for effect in self.effects:
-            yield Entry.of(effect, self.era, log)
+            key = tuple(untaken_name(name, TAKEN[kind]) for name in effect.key)
+            yield Entry.of(replace(effect, key=key), self.era, log)
+
+    @property
+    def tables(self) -> set[Key]:
+        """The tables with changes."""
+        return {one.table for one in self.effects if one.kind is EffectKind.KEYED}
 
 
 class Shared:
@@ -238,7 +229,7 @@ class Lake:
         if self._kind == "delta" or self.source:
             return {}
         found: dict[str, list[Moves]] = {}
-        for table in {table for piece in pieces for table in piece.keys}:
+        for table in {table for piece in pieces for table in piece.tables}:
             begin = self.lineage.segments(table)[-1].after
             moves = [one for one in self.lineage.moves(table) if begin is None or one.place > begin]
             found[f"changes/{table_name(self.plan.rules.name_of(table))}"] = moves

@@ -51,21 +51,15 @@ class Entry(Effect):
     """An effect in one of the logs of a lake.
 
     `era`, `log`: the era, and the number of the log.
-    `key`: of kind `KEYED`: the columns of the primary key.
     """
 
     era: int = 0
     log: int = 0
-    key: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, effect: Effect, era: int, log: int) -> Entry:
         """The entry for the effect of a statement in a log."""
         return cls(**asdict(effect), era=era, log=log)
-
-    @property
-    def table(self) -> Key:
-        return self.schema_name, self.table_name
 
     @property
     def place(self) -> Place:

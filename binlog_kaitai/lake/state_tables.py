@@ -377,9 +377,8 @@ def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str
 
 def _affected(piece: Piece) -> Iterator[Key]:
     """Tables whose contents a piece may have changed; without a name, all of a schema, or of all schemas."""
-    yield from (*piece.keys, *piece.incomplete)
     for one in piece.effects:
-        yield one.schema_name, one.table_name
+        yield one.table
         if one.kind == EffectKind.RENAMED:
             yield one.new_schema_name, one.new_table_name
 

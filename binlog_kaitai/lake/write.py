@@ -65,17 +65,24 @@ _MAY_BE_COMPUTED = (
 class Written:
     """What was found while writing part of a log, by schema and name of a table.
 
-    `keys`: the primary keys of each table, as far as the log or its definitions show, by the position of the
-    first change with this key.
-    `unnamed`: why the columns of each table have no names, "" if they have, likewise.
+    `facts`: the primary keys of each table and why its columns have no names, as far as the log or its
+    definitions show, at the first change with each.
     `effects`: tables whose content cannot be derived from their changes, and columns that are not in all.
     `damages`: the damage that was skipped, by position.
     """
 
-    keys: dict[tuple[str, str], dict[int, list[str]]] = field(default_factory=dict)
-    unnamed: dict[tuple[str, str], dict[int, str]] = field(default_factory=dict)
+    facts: list[Effect] = field(default_factory=list)
     effects: list[Effect] = field(default_factory=list)
     damages: list[Gap] = field(default_factory=list)
+    _last: dict[tuple[EffectKind, tuple[str, str]], Effect] = field(default_factory=dict)
+
+    def note(self, facts: Iterable[Effect]) -> None:
+        """Add facts about a table, unless they are its last ones."""
+        for one in facts:
+            last = self._last.get((one.kind, one.table))
+            if last is None or (last.reason, last.key) != (one.reason, one.key):
+                self._last[one.kind, one.table] = one
+                self.facts.append(one)
 
 
 def write_lake(
@@ -195,13 +202,8 @@ def _changes(
         if masks and (reason := masks.why_no_key(table.schema)) is not None:
             written.effects.append(unclear(page.position(last), *table.key, reason))
     for table, batch in batches(page, readable, zero_dates):
-        keys, unnamed = written.keys.setdefault(table.key, {}), written.unnamed.setdefault(table.key, {})
-        key = [name for name, one in own_columns(table.schema).items() if one.is_primary_key]
-        position = batch.column("_position")[0].as_py() if batch.num_rows else None
-        if position is not None and key != next(reversed(keys.values()), None):
-            keys[position] = key
-        if position is not None and why_unnamed(table) != next(reversed(unnamed.values()), None):
-            unnamed[position] = why_unnamed(table)
+        if batch.num_rows:
+            written.note(facts_of(table, batch.column("_position")[0].as_py()))
         if masks:
             batch = masks.applied(table.schema, batch, schema_of(table))
         yield f"changes/{table_name(rules.name_of(table.key))}", batch
@@ -230,10 +232,13 @@ def statements_in_payloads(page: RowsPage) -> list[Effect]:
     return found
 
 
-def why_unnamed(table: Table) -> str:
-    """Why the columns of a table have no names; "" if they have."""
+def facts_of(table: Table, position: int) -> Iterator[Effect]:
+    """Why the columns of a table with a change at a position have no names, "" if they have; and its key."""
     is_unnamed = table.schema.names_from is NameSource.NONE
-    return table.mismatch or "its definition is unknown" if is_unnamed else ""
+    reason = table.mismatch or "its definition is unknown" if is_unnamed else ""
+    yield Effect(position, EffectKind.UNNAMED, *table.key, reason=reason)
+    key = tuple(name for name, one in own_columns(table.schema).items() if one.is_primary_key)
+    yield Effect(position, EffectKind.KEYED, *table.key, key=key)
 
 
 def lacking_columns(table: Table, program: ImageProgram) -> set[int]:

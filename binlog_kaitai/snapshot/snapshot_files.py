@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -90,12 +91,12 @@ class Snapshot:
             table, _, rest = name.partition(f"/{DATE}=")
             day = rest.partition("/")[0] if has_dates else ""
             piece.files.append(moved_in(storage, table, folder / name, day, source))
-        piece.keys = {(schema, table): {self.position: key} for schema, table, key in self.keys}
-        if restores:
-            names = [(schema, table) for schema, table, _ in self.tables]
-            piece.unnamed = {name: {self.position: ""} for name in names}
-            piece.effects = [Effect(self.position, EffectKind.RESTORED, *name) for name in names]
-        piece.incomplete = {(schema, table): reason for schema, table, reason in self.incomplete}
+        effect = partial(Effect, self.position)
+        effects = [effect(EffectKind.KEYED, *one[:2], key=tuple(one[2])) for one in self.keys]
+        effects += [effect(EffectKind.UNCLEAR, *one[:2], reason=one[2]) for one in self.incomplete]
+        for one in self.tables if restores else ():
+            effects += [effect(kind, *one[:2]) for kind in (EffectKind.UNNAMED, EffectKind.RESTORED)]
+        piece.effects = effects
         return piece
 
 

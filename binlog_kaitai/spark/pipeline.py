@@ -398,8 +398,7 @@ class StepWriter:
                     report_dropped(written.damages, source)
             finally:
                 files.close()
-        piece.files, piece.keys, piece.unnamed = files.files, written.keys, written.unnamed
-        piece.effects = written.effects
+        piece.files, piece.effects = files.files, [*written.facts, *written.effects]
         piece.damaged_ranges = len(written.damages)
         # The driver prints them: nobody reads what the workers print.
         piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))

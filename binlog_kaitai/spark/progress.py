@@ -169,7 +169,7 @@ def progress_of(
         sum(piece.damaged_ranges for piece in pieces),
         backlog,
         tuple(dict.fromkeys(texts)),
-        frozenset(".".join(table) for piece in pieces for table in piece.keys),
+        frozenset(".".join(table) for piece in pieces for table in piece.tables),
         is_recovered,
     )
 

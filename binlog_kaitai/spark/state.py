@@ -30,10 +30,10 @@ from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
 from binlog_kaitai.lake.write import (
     effects_of,
+    facts_of,
     lacking_columns,
     programs_of,
     statements_in_payloads,
-    why_unnamed,
 )
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.rows.event_metadata import STATEMENT
@@ -43,7 +43,7 @@ from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE, own_columns
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 from binlog_kaitai.views.splits import list_files
 
 #: The columns of the changes view before those of the table.
@@ -333,14 +333,9 @@ def lineage_of(options: ReadOptions) -> Lineage:
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):
-                    columns = own_columns(table.schema).items()
-                    key = tuple(name for name, column in columns if column.is_primary_key)
-                    position = int(page.block.positions[page.images.rows[event]])
-                    why = why_unnamed(table)
-                    unnamed = Entry(position, EffectKind.UNNAMED, *table.key, log=log, reason=why)
-                    by_log[file].setdefault((table.key, why), unnamed)
-                    keyed = Entry(position, EffectKind.KEYED, *table.key, log=log, key=key)
-                    by_log[file].setdefault((table.key, key), keyed)
+                    for one in facts_of(table, page.position(event)):
+                        known = table.key, one.kind, one.reason, one.key
+                        by_log[file].setdefault(known, Entry.of(one, 0, log))
             for last, own_table, program in programs_of(page):
                 for one in effects_of(page, last, own_table, program):
                     by_log[file][own_table.key, one.kind, one.columns, one.reason] = Entry.of(one, 0, log)

@@ -91,7 +91,7 @@ def test_a_lake_has_its_dates_to_itself(log: Path, tmp_path: Path) -> None:
     assert {"log_date_", "_Metadata_"} <= {*names}
     assert [row[name] for name in names] == list(range(len(NAMES)))
     assert row["log_date"] != list(NAMES).index("log_date")
-    assert list(written.keys["s", "t"].values()) == [list(NAMES.values())]
+    assert [one.key for one in written.facts] == [(), tuple(NAMES.values())]
 
 
 def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> Non
     assert [row[name] for name in names] == list(range(len(names)))
     (source,) = resolve(str(log))
     written = write_lake(source, TableFiles(Storage(str(tmp_path / "lake"))), views=["changes"])
-    assert list(written.keys["s", "t"].values()) == [names]
+    assert [one.key for one in written.facts] == [(), tuple(names)]
 
 
 @pytest.mark.parametrize("is_stream", [False, True])

@@ -239,7 +239,7 @@ def test_a_lake_around_damage_has_all_that_is_whole(case: str, tmp_path: Path) -
             name = f"changes/{row['schema']}.{row['table']}"
             images[name] += (row["before"] is not None) + (row["after"] is not None)
     assert counts == images
-    assert {f"changes/{'.'.join(name)}" for name in written.keys} == images.keys()
+    assert {f"changes/{'.'.join(name)}" for name in {one.table for one in written.facts}} == images.keys()
     (file,) = (one for one in files.files if one.table == "damage")
     reported = pq.read_table(tmp_path / "damage" / file.path, partitioning=None).to_pylist()
     assert [(row["file"], row["from"]) for row in reported] == [(split.name, one.start) for one in damages]

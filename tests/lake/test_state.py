@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
@@ -130,9 +131,8 @@ def test_an_update_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
         files = TableFiles(lake.storage)
         files.write("changes/s.t", pa.RecordBatch.from_pylist([change]))
         files.close()
-        piece = Piece(
-            "binlog.000001", position, position + 1, files=files.files, keys={("s", "t"): {position: []}}
-        )
+        facts = [Effect(position, EffectKind.KEYED, "s", "t")]
+        piece = Piece("binlog.000001", position, position + 1, files=files.files, effects=facts)
         plan = plan.next(*({"file": piece.log, "position": one} for one in (piece.start, piece.end)))
         lake.begin(plan)
         lake.commit([piece])

@@ -34,8 +34,8 @@ PIECE = Piece(
     4,
     1_500_004,
     files=[file("changes/shop.orders", 3), file("changes/shop.orders", 4), file("events", 5)],
-    keys={("shop", "orders"): {4: ["id"]}},
     effects=[
+        Effect(4, EffectKind.KEYED, "shop", "orders", key=("id",)),
         Effect(4, EffectKind.UNCLEAR, "shop", "carts", reason=LOGGED_AS_TEXT),
         Effect(9, EffectKind.UNCLEAR, "", "", reason="any table may have changed"),
     ],

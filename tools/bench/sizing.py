@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
@@ -209,9 +210,9 @@ def measure_merge(folder: Path, rows: int, changes: int, *, newest: bool) -> Non
     for start in range(0, changes, _PART):
         files.write("changes/s.orders", _changes(_orders(ids[start : start + _PART])))
     files.close()
-    keys = {("s", "orders"): {4: ["id"]}}
+    facts = [Effect(4, EffectKind.KEYED, "s", "orders", key=("id",))]
     lake.begin(plan.next({"file": "binlog.000001", "position": 4}, {"file": "binlog.000002", "position": 4}))
-    piece = Piece("binlog.000001", 4, 5, files=files.files, keys=keys)
+    piece = Piece("binlog.000001", 4, 5, files=files.files, effects=facts)
     lake.commit([piece])
     assert lake.plan is not None
     (update,), _ = State(lake).updates(lake.plan, [piece])
