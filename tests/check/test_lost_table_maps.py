@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair
+from binlog_kaitai.check.slices import slice_log
 from binlog_kaitai.core.grammar import header_offset
+from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.skip_damage import read_around
@@ -115,3 +117,12 @@ def test_rows_after_lost_rows_of_their_statement_are_kept(tmp_path: Path) -> Non
     assert log.rows in positions
     done = repair(log.source, str(tmp_path / "repaired"), keep_partial=True)
     assert [event.type for event in bk.open(done.target)].count("WRITE_ROWS_EVENT") == 2
+
+
+@pytest.mark.parametrize("filters", [{}, {"event_type": "WRITE_ROWS_EVENT"}, {"table": "*.o"}], ids=str)
+def test_slice_refuses_the_log(lost: Lost, filters: dict[str, Any], tmp_path: Path) -> None:
+    target = tmp_path / "sliced"
+    with pytest.raises(BinlogError) as raised:
+        list(slice_log([lost.source], [str(target)], **filters))
+    assert lost.table_map <= (raised.value.position or 0) < lost.end
+    assert not target.exists()
