@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 import numpy as np
@@ -177,6 +178,7 @@ class _Scan:
             report.checksums[name] += count
         for row in [] if is_whole else np.flatnonzero(statuses == BAD).tolist():
             damages.append(checksums.error_at(block, row))
+        self._note_times(block)
         if block.is_special:
             self._note_format(block)
         damages += self._check_positions(block)
@@ -204,12 +206,21 @@ class _Scan:
         wanted[self._bodies.refused] = False
         return check_images(part, self._tables, wanted)
 
+    def _note_times(self, block: Block) -> None:
+        report, first = self._report, block.fixed_header(0)
+        if report.server_id is None:
+            report.server_id, report.first_time = first.server_id, first.timestamp or None
+        report.last_time = block.fixed_header(len(block) - 1).timestamp or report.last_time
+
     def _note_format(self, block: Block) -> None:
         """Detect a relay log, by a flag or by a second format description, that of the source."""
         is_first = block.positions[0] == self._begin
         self._is_relay_log |= not is_first or bool(np.asarray(block.header["is_relay_log"]).any())
         self._is_exact = checksums.check(block)[0] != NONE
         position = int(block.positions[0])
+        if self._report.server_version is None:
+            with suppress(BinlogError):  # damage of the body, which is checked below
+                self._report.server_version = getattr(block.event(0).body, "server_version", None)
         if block.types[0] == EventType.format_description_event and position > len(MAGIC):
             self._report.formats.append((position, block.raw(0)))
 

@@ -31,6 +31,12 @@ class Report:
         Name of the log.
     size : int
         Size in bytes, as far as it was read.
+    server_id : int or None
+        The server ID in its first event.
+    server_version : str or None
+        The version of the server that wrote it, such as ``"8.0.43-log"``; None if that cannot be read.
+    first_time, last_time : int or None
+        Times of its first and last event, in seconds since 1970 UTC: when it was begun and closed.
     events, inner_events, transactions : int
         Events of the file itself, events inside compressed transactions, and transactions.
     checksums : dict
@@ -70,6 +76,10 @@ class Report:
 
     file: str
     size: int = 0
+    server_id: int | None = None
+    server_version: str | None = None
+    first_time: int | None = None
+    last_time: int | None = None
     events: int = 0
     inner_events: int = 0
     transactions: int = 0

@@ -44,6 +44,7 @@ _COMMANDS = {
     "find": "Find the log and position of a time or a GTID.",
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
     "lake": "Maintain the Delta tables of a pipeline's lake.",
+    "logs": "List logs, one per line, and what is missing between them.",
     "pipeline": "Load new changes into Delta or Iceberg tables with Spark.",
     "repair": "Recover the intact transactions of a damaged log.",
     "rows": "List changed rows, one per line.",
@@ -56,7 +57,7 @@ _COMMANDS = {
 
 #: The modules of several commands.
 _MODULES = dict.fromkeys(("events", "rows", "transactions"), "listing_commands")
-_MODULES |= dict.fromkeys(("repair", "slice", "verify"), "check_commands") | {"find": "gtids_command"}
+_MODULES |= dict.fromkeys(("logs", "repair", "slice", "verify"), "check_commands") | {"find": "gtids_command"}
 
 
 class _Commands(click.Group):

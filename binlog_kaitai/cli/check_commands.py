@@ -1,21 +1,23 @@
-"""Commands for damaged logs, and for parts of logs: `verify`, `repair` and `slice`."""
+"""Commands for whole logs, damaged ones, and parts of logs: `logs`, `verify`, `repair` and `slice`."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import print_json, progress_over, say, warn
+from binlog_kaitai.cli.console import print_json, progress_over, say, text_output, warn
 from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.sources.source import Source
 
 if TYPE_CHECKING:
+    from binlog_kaitai.check.verify_report import Report
     from binlog_kaitai.core.filters import FilterOptions
 
 
@@ -42,28 +44,71 @@ def verify(sources: tuple[str, ...], output: str, jobs: int | None, thorough: bo
       binlog-kaitai verify /var/lib/mysql/binlog.index
       binlog-kaitai verify --format json binlog.0000* | jq 'select(.ok | not)'
     """
+    from binlog_kaitai.render.check_reports import report_lines, report_object
+    from binlog_kaitai.sources.source import resolve
+
+    def write(report: Report) -> None:
+        if output == "json":
+            print_json(to_json(report_object(report)))
+            return
+        for line in report_lines(report):
+            say(line)
+
+    _check(resolve(sources), write, jobs=jobs, is_thorough=thorough)
+
+
+@click.command()
+@options.sources
+@options.zone
+@options.formats("table", "json", "csv")
+@options.jobs
+def logs(sources: tuple[str, ...], output: str, jobs: int | None) -> None:
+    """List logs, one per line, and what is missing between them.
+
+    Each line has the log, its server's ID and version, the times when it was begun and closed, its size, the
+    number of its transactions, its state (closed; active: in use; half copy; truncated; encrypted; DAMAGED)
+    and its GTIDs. The logs of a server follow each other, and a line before a log says what is missing
+    between it and the one before. Reads and checks all logs, as `verify` does, with the same exit codes.
+
+    With --format json, each line is an object with some of the fields of verify's reports.
+
+    \b
+    Examples:
+      binlog-kaitai logs /var/lib/mysql/binlog.index
+      binlog-kaitai logs /backup/db1 /backup/db2
+      binlog-kaitai logs --format json binlog.* | jq 'select(.gap_before)'
+    """
+    from binlog_kaitai.log.series import by_series
+    from binlog_kaitai.render.listings import log_writer
+    from binlog_kaitai.sources.source import resolve
+
+    in_order = [log for series in by_series(resolve(sources)) for log in series]
+    stdout = text_output(is_table=output == "table")
+    has_folders = len({os.path.dirname(log.name) for log in in_order}) > 1
+    _check(in_order, log_writer(output, stdout, has_folders=has_folders), jobs=jobs)
+    stdout.flush()
+
+
+def _check(
+    logs: list[Source], write: Callable[[Report], object], *, jobs: int | None, is_thorough: bool = False
+) -> None:
+    """Check logs, write the report on each, and exit with the code of what was found."""
     from binlog_kaitai.check.damage_scan import scan
     from binlog_kaitai.check.series_check import SeriesCheck
     from binlog_kaitai.log.series import SeriesDefinitions
-    from binlog_kaitai.render.check_reports import counted, report_lines, report_object
-    from binlog_kaitai.sources.source import resolve
+    from binlog_kaitai.render.check_reports import counted
 
     damage_count = not_checked = incomplete = 0
-    logs = resolve(sources)
     definitions, series = SeriesDefinitions(logs), SeriesCheck(logs)
     for source in logs:
         with progress_over() as progress:
             advance = partial(progress, source)
-            report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=jobs)
+            report = scan(source, advance, is_thorough=is_thorough, definitions=definitions, threads=jobs)
         damage_count += report.damage_count
         not_checked += report.not_checked is not None
         series.take(report)
         incomplete += report.lacks_transactions
-        if output == "json":
-            print_json(to_json(report_object(report)))
-            continue
-        for line in report_lines(report):
-            say(line)
+        write(report)
     if not_checked:
         warn(f"not checked: {counted(not_checked, 'file')}")
     if damage_count:

@@ -28,6 +28,10 @@ def report_object(report: Report) -> dict[str, object]:
     return {
         "file": report.file,
         "ok": report.is_ok,
+        "server_id": report.server_id,
+        "server_version": report.server_version,
+        "first_time": report.first_time,
+        "last_time": report.last_time,
         "bytes": report.size,
         "events": report.events,
         "inner_events": report.inner_events,

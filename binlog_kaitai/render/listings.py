@@ -1,14 +1,17 @@
-"""Listings of events and transactions as lines of JSON, as a table, or as CSV."""
+"""Listings of events, transactions and logs as lines of JSON, as a table, or as CSV."""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable, Iterable
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.log.log_end import EndKind
+from binlog_kaitai.render.check_reports import report_object
 from binlog_kaitai.render.output_text import (
     ENCODING_ERRORS,
     TableWriter,
@@ -21,6 +24,9 @@ from binlog_kaitai.render.output_text import (
     to_json,
     zone_name,
 )
+
+if TYPE_CHECKING:
+    from binlog_kaitai.check.verify_report import Report
 
 #: A line of JSON.
 _Object = dict[str, Any]
@@ -54,15 +60,46 @@ _TRANSACTION_COLUMNS = {
     "tables": 0,
 }
 
+_LOG_COLUMNS = {
+    "file": 18,
+    "server": 8,
+    "version": 14,
+    "from": 19,
+    "to": 19,
+    "size": 9,
+    "transactions": 12,
+    "state": 10,
+    "gtids": 0,
+}
+
+#: What the report on a log says in its line, as JSON and as CSV.
+_LOG_FIELDS = (
+    *("file", "server_id", "server_version", "first_time", "last_time", "bytes", "transactions"),
+    *("end", "gtids", "gap_before", "missing_logs", "half_copy", "damage_count", "not_checked"),
+)
+
 #: The columns that are shown side by side on a narrow terminal, with the other values in a line below; and
 #: which of these are shown without their names.
-_MAIN = {"file", "position", "time", "type", "kind"}
-_WITHOUT_NAMES = {"gtid", "info", "tables"}
+_MAIN = {"file", "position", "time", "type", "kind", "from", "state"}
+_WITHOUT_NAMES = {"gtid", "gtids", "info", "tables"}
+
+#: Columns whose headings name the time zone.
+_ZONED = {"time", "from"}
 
 #: Times, which CSV has in ISO 8601.
-_TIMES = frozenset(("timestamp", "start", "original_commit_timestamp", "immediate_commit_timestamp"))
+_TIMES = frozenset(
+    (
+        *("timestamp", "start", "original_commit_timestamp", "immediate_commit_timestamp"),
+        *("first_time", "last_time"),
+    )
+)
 
 _CHANGES = ("rows_inserted", "rows_updated", "rows_deleted")
+
+#: The part of a version that a table shows: builds and packages make it long.
+_VERSION = re.compile(r"[\d.]+(-MariaDB)?")
+
+_STATES = {EndKind.CLEAN: "closed", EndKind.IN_USE: "active", EndKind.TRUNCATED: "truncated"}
 
 #: Longer texts are truncated in a table.
 _MAX_LENGTH = 80
@@ -82,6 +119,32 @@ def transaction_writer(output: str, stream: BinaryIO) -> Callable[[bytes | memor
     return _writer(output, stream, _TRANSACTION_COLUMNS, _transaction_cells, str)
 
 
+def log_writer(output: str, stream: BinaryIO, *, has_folders: bool) -> Callable[[Report], object]:
+    """A function that takes the reports on logs and writes them in the format `output`.
+
+    `has_folders`: a table says in which folder the following logs are.
+    """
+    write_line = _writer(output, stream, _LOG_COLUMNS, _log_cells, float)
+    folder: str | None = None
+
+    def note(text: str) -> None:
+        if output == "table":
+            stream.write(f"-- {printable(text)}\n".encode("utf-8", ENCODING_ERRORS))
+
+    def write(report: Report) -> None:
+        nonlocal folder
+        before, (folder, name) = folder, os.path.split(report.file)
+        if has_folders and folder != before:
+            note(folder)
+        if report.gap_before is not None:
+            note(f"{name} {report.gap_before.reason}")
+        fields = report_object(report)
+        line = to_json({name: fields[name] for name in _LOG_FIELDS})
+        write_line(f"{line}\n".encode("utf-8", ENCODING_ERRORS))
+
+    return write
+
+
 def _writer(
     output: str,
     stream: BinaryIO,
@@ -92,7 +155,7 @@ def _writer(
     if output == "json":
         return stream.write
     has_headings = False
-    headings = [f"time ({zone_name()})" if name == "time" else name for name in columns]
+    headings = [f"time ({zone_name()})" if name in _ZONED else name for name in columns]
 
     width = stream.width if isinstance(stream, TableWriter) else None
     is_narrow = width is not None and sum(columns.values()) + 2 * len(columns) + _LEAST_TEXT > width
@@ -134,6 +197,29 @@ def _event_cells(event: _Object) -> list[str]:
         fields = {"gtid": event["gtid"], **fields}
     info = (f"{name}={_shown(value)}" for name, value in fields.items() if value is not None)
     return [os.path.basename(event["file"]), *map(str, values), " ".join(info)]
+
+
+def _log_cells(log: _Object) -> list[str]:
+    times = (log[name] for name in ("first_time", "last_time"))
+    return [
+        os.path.basename(log["file"]),
+        "" if log["server_id"] is None else str(log["server_id"]),
+        "" if (version := _VERSION.match(log["server_version"] or "")) is None else version[0],
+        *(shown_time(time) if time else "" for time in times),
+        shown_bytes(log["bytes"]),
+        str(log["transactions"]),
+        _log_state(log),
+        _shown(log["gtids"]),
+    ]
+
+
+def _log_state(log: _Object) -> str:
+    if log["damage_count"]:
+        return "DAMAGED"
+    if log["not_checked"] is not None:
+        kind: str = log["not_checked"]["kind"]
+        return {"EncryptedError": "encrypted", "NotABinlogError": "not a log"}.get(kind, "unreadable")
+    return "half copy" if log["half_copy"] else _STATES[EndKind(log["end"])]
 
 
 def _transaction_cells(transaction: _Object) -> list[str]:
