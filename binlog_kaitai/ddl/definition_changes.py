@@ -33,6 +33,7 @@ from binlog_kaitai.values.table_definition import TableDefinition
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
+    from binlog_kaitai.core.filters import Filters
 
 #: What ALTER TABLE can drop besides columns.
 _NOT_COLUMNS = frozenset(
@@ -90,6 +91,14 @@ class DefinitionChange:
     def new_key(self) -> TableKey:
         """The table after the statement."""
         return self.new_schema_name or self.schema_name, self.new_table_name or self.table_name or ""
+
+    def is_taken_by(self, filters: Filters) -> bool:
+        """Whether it matches the filters by a name; a table does by the old or the new one."""
+        if self.table_name is None and self.new_schema_name is None:
+            # A statement about a whole database, or about unknown tables, matches all of its tables.
+            return filters.takes_schema(self.schema_name)
+        new = self.new_schema_name or self.schema_name, self.new_table_name or self.table_name
+        return filters.takes_names(self.schema_name, self.table_name) or filters.takes_names(*new)
 
 
 def changes_of(body: QueryBody | BinlogError, definitions: Definitions) -> list[DefinitionChange]:

@@ -16,12 +16,16 @@ from binlog_kaitai.core.event_types import CHANGE_TYPES, type_name
 from binlog_kaitai.core.filters import Filters, matches
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import split_gtid
+from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
+from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.errors import FilterWarning, warn
 from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Gtids
 from binlog_kaitai.log.groups import distinct_values, group_ranges
 from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.log.statements import statement_body, statements_in
 from binlog_kaitai.rows.table_maps import decode
 from binlog_kaitai.sources.source import Source
 
@@ -81,6 +85,20 @@ class EventSelection:
             wanted &= np.array([filters.takes_gtid(gtid) for gtid in gtids.texts])[gtids.which]
         return wanted
 
+    def defines(self, block: Block) -> Bools:
+        """Which events are statements that change the definition of a requested table, as a bool array."""
+        found = np.zeros(len(block), dtype=np.bool_)
+        for row, change in _definition_changes(block):
+            found[row] |= change.is_taken_by(self._filters)
+        return found
+
+
+def _definition_changes(block: Block) -> Iterator[tuple[int, DefinitionChange]]:
+    """What the statements of a block do to definitions, as far as their texts tell, with their events."""
+    for row in statements_in(block, may_affect_tables):
+        for change in changes_of(statement_body(block, row), Definitions()):
+            yield row, change
+
 
 #: Maximum number of existing names to remember, and to list in a warning.
 _MOST_KNOWN, _MOST_SHOWN = 10_000, 3
@@ -136,8 +154,11 @@ class Unmatched:
         if is_first:
             self._file = source.name
 
-    def look(self, block: Block, limit: int, gtids: Gtids | None) -> None:
-        """Test the remaining filters on the next block, up to the event `limit`, where a stop is."""
+    def look(self, block: Block, limit: int, gtids: Gtids | None, *, takes_definitions: bool = False) -> None:
+        """Test the remaining filters on the next block, up to the event `limit`, where a stop is.
+
+        `takes_definitions`: a table is also found by statements that change its definition.
+        """
         if self.is_done:
             return
         self._is_stopped |= limit < len(block)
@@ -153,6 +174,9 @@ class Unmatched:
             self._found("server id", distinct_values(header.numbers("server_id")[:limit]).tolist())
         if self._left["table"] or self._left["database"]:
             self._look_at_names(block, limit)
+        if self._left["table"] and takes_definitions:
+            defined = (change for row, change in _definition_changes(block) if row < limit)
+            self._match({".".join(key) for change in defined for key in (change.key, change.new_key)})
         if gtids is not None and self._single & {"include_gtids", "exclude_gtids"}:
             self._look_at_gtids(gtids.texts[which] for which in distinct_values(gtids.which[:limit]).tolist())
 
@@ -178,11 +202,15 @@ class Unmatched:
     def _look_at_names(self, block: Block, limit: int) -> None:
         for name in _table_names(block, limit):
             self._found("table", [name])
-            self._left["table"] -= {item for item in self._left["table"] if matches(item, name)}
+            self._match([name])
             self._found("database", [name.partition(".")[0]])
         if self._left["database"]:
             for kind in _WITH_SCHEMA:
                 self._found("database", filter(None, _schemas(block, kind, limit)))
+
+    def _match(self, names: Iterable[str]) -> None:
+        left = self._left["table"]
+        left -= {item for item in left for name in names if matches(item, name)}
 
     def _look_at_gtids(self, gtids: Iterable[str | None]) -> None:
         included, excluded = self._filters.include_gtids, self._filters.exclude_gtids

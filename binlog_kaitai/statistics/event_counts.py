@@ -349,7 +349,7 @@ def chosen_events(page: TransactionsPage, selection: EventSelection) -> Bools:
 def _named(page: TransactionsPage, selection: EventSelection) -> Bools:
     """Which events name one of the requested schemas or tables."""
     block, images = page.block, page.images
-    named = np.zeros(len(block), dtype=np.bool_)
+    named = selection.defines(block)
     of_table = [isinstance(table, Table) and selection.takes_names(*table.key) for table in images.tables]
     named[images.rows] = np.array([*of_table, False], dtype=np.bool_)[images.table_of]
     for kind, has_table in _NAMED:
@@ -359,7 +359,7 @@ def _named(page: TransactionsPage, selection: EventSelection) -> Bools:
             columns = [_texts(block, *body.ranges("schema_name"))]
             columns.append(_texts(block, *body.ranges("table_name")) if has_table else [None] * len(rows))
             takes = [selection.takes_names(*names) for names in zip(*columns, strict=True)]
-            named[rows] = np.array(takes, dtype=np.bool_)
+            named[rows] |= np.array(takes, dtype=np.bool_)
     return named
 
 

@@ -125,7 +125,7 @@ def ddl_batches(
             own.reach(page.block.file, int(page.block.positions[row]))
             if page.wanted[row]:
                 done = filter(_is_done, changes)
-                chosen = [change for change in enumerate(done) if _is_chosen(change[1], filters)]
+                chosen = [change for change in enumerate(done) if change[1].is_taken_by(filters)]
                 rows += [_row(page, row, number, body, change) for number, change in chosen]
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema=DDL_SCHEMA)
@@ -136,14 +136,6 @@ def _is_done(change: DefinitionChange) -> bool:
     if change.is_done is None and change.kind is DdlKind.CREATE_TABLE:
         return change.before is None
     return bool(change.is_done)
-
-
-def _is_chosen(change: DefinitionChange, filters: Filters) -> bool:
-    if change.table_name is None and change.new_schema_name is None:
-        # A statement about a whole database, or about unknown tables, matches all of its tables.
-        return filters.takes_schema(change.schema_name)
-    new = change.new_schema_name or change.schema_name, change.new_table_name or change.table_name
-    return filters.takes_names(change.schema_name, change.table_name) or filters.takes_names(*new)
 
 
 def _row(

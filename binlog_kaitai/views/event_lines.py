@@ -57,6 +57,7 @@ class Infos:
         self._block, self._pool, self._tables = block, pool, tables
         self._selection, self._new_program, self._fail = selection, new_program, fail
         self._validator = validator
+        self._defines = selection.defines(block) if selection.has_names else wanted
         self.programs: list[LineProgram] = []
         self._program_of_kind = np.zeros(256, dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
@@ -95,7 +96,8 @@ class Infos:
         """Remove the events whose schema or table does not match."""
         for index in np.flatnonzero(wanted[rows] & matches).tolist():
             names = [self._text(columns.get(name), index) for name in _NAMES]
-            wanted[rows[index]] = self._selection.takes_names(*names)
+            row = rows[index]
+            wanted[row] = self._selection.takes_names(*names) or self._defines[row]
 
     def _text(self, column: TextColumn | None, row: int) -> str | None:
         return None if column is None else text_of(self._block.data, self._pool, column, row)
@@ -150,9 +152,8 @@ class Infos:
                 info = info_of(self._parsed(row))
                 texts.append(json_text(info))
                 names = (info.get(name) for name in _NAMES)
-                wanted[row] = self._selection.takes_names(
-                    *(None if name is None else str(name) for name in names)
-                )
+                texts_of = (None if name is None else str(name) for name in names)
+                wanted[row] = self._selection.takes_names(*texts_of) or self._defines[row]
             except BinlogError as error:
                 texts.append(b"null")
                 self._fail(row, self._block.event(row).locate(error))
@@ -243,7 +244,8 @@ class EventPages(LogPages[EventsPage]):
         found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
         filtered = found if self._has_gtids else None
         wanted = selection.of(block, filtered)
-        self._unmatched.look(block, min([selection.limit, *failures]), filtered)
+        limit = min([selection.limit, *failures])
+        self._unmatched.look(block, limit, filtered, takes_definitions=True)
         if failures:
             wanted[min(failures) :] = False
         infos = None

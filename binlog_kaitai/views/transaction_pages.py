@@ -61,10 +61,10 @@ class TransactionsPage:
         self.parts = Parts(block, segments)
         self.changes = Changes(images.rows, images.tables, images.table_of, row_counts(images))
 
-    def columns(self, *, types: Iterable[int] = (), with_schemas: bool = False) -> pa.RecordBatch:
+    def columns(self, *, types: Iterable[int] = (), defines: Bools | None = None) -> pa.RecordBatch:
         """All transactions, see `parts_of`; without `gtids`, some columns are missing."""
         events = self.block, self.roles, self.parts, self.gtids, self.changes
-        return parts_of(*events, types=types, with_schemas=with_schemas)
+        return parts_of(*events, types=types, defines=defines)
 
     def rows(self, begin: int, end: int) -> pa.RecordBatch:
         """A few of the transactions with all columns."""
@@ -137,7 +137,7 @@ class TransactionSelection(EventSelection):
         return takes
 
     def _takes_names(self, batch: pa.RecordBatch) -> Bools:
-        """Which transactions change one of the tables, or have the default database."""
+        """Which transactions change one of the tables or its definition, or have the default database."""
         databases, tables = self._filters.databases, self._filters.tables
         lists = batch.column("tables")
         names = lists.flatten().dictionary_encode()
@@ -146,7 +146,7 @@ class TransactionSelection(EventSelection):
             and (not databases or any(name.startswith(f"{database}.") for database in databases))
             for name in names.dictionary.to_pylist()
         ]
-        takes = np.zeros(len(batch), dtype=np.bool_)
+        takes: Bools = batch.column("defines").to_numpy(zero_copy_only=False).copy()
         chosen = np.array(takes_name, dtype=np.bool_)[names.indices.to_numpy()]
         takes[lists.value_parent_indices().to_numpy()[chosen]] = True
         if not tables:
@@ -206,23 +206,25 @@ class TransactionPages(LogPages[Finished]):
             stop = min(failures)
             block, roles = block.part(0, stop), roles.part(0, stop)
             gtids = gtids and gtids.part(slice(stop))
-        self._unmatched.look(block, len(block), gtids)
+        self._unmatched.look(block, len(block), gtids, takes_definitions=True)
         images = Images(block, state.tables)
         segments = state.boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if len(block):
             page = TransactionsPage(block, gtids, images, roles, segments)
             self.see(page)
-            yield from self._chosen(self._finished(page, state), selection)
+            yield from self._chosen(self._finished(page, state, selection), selection)
         if failures and not selection.is_over:
             raise failures[min(failures)]
 
     def _finish(self, state: _OpenLog, selection: EventSelection) -> Iterator[Finished]:
         yield from self._chosen(state.finish(), selection)
 
-    def _finished(self, page: TransactionsPage, state: _OpenLog) -> Iterator[Finished]:
+    def _finished(
+        self, page: TransactionsPage, state: _OpenLog, selection: EventSelection
+    ) -> Iterator[Finished]:
         begin, end, segments = 0, len(page.parts), page.segments
-        has_names = bool(self._filters.databases or self._filters.tables)
-        batch = page.columns(types=self._types, with_schemas=has_names) if self._makes_rows else None
+        defines = selection.defines(page.block) if selection.has_names else None
+        batch = page.columns(types=self._types, defines=defines) if self._makes_rows else None
 
         def row(number: int) -> PartRow:
             rows = page.rows(number, number + 1) if batch is None else batch.slice(number, 1)

@@ -144,23 +144,23 @@ def parts_of(
     changes: Changes,
     *,
     types: Iterable[int] = (),
-    with_schemas: bool = False,
+    defines: Bools | None = None,
 ) -> pa.RecordBatch:
     """All parts in a block.
 
     `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last event
-    that ends a transaction, `meant` that of the first statement; `schema` and `has_type` are for filters;
-    `table_bytes` has the size of the rows events of each of `tables`.
+    that ends a transaction, `meant` that of the first statement; `schema`, `defines` and `has_type` are for
+    filters; `table_bytes` has the size of the rows events of each of `tables`.
 
     `gtids`: the GTIDs in force; None omits the columns `gtid` and `xid`.
     `types`: requested event types: `has_type` flags the transactions that have one.
-    `with_schemas`: whether default databases are requested.
+    `defines`: which events change the definition of a requested table; None if no names are requested.
     """
     first, last = parts.first, parts.last
     stamps = block.header.numbers("timestamp")
     outcome, meant, statements = _outcomes_of(roles, parts)
     names, table_bytes = _tables(block, parts, changes)
-    schemas = _schemas(block, parts) if with_schemas else pa.nulls(len(parts), pa.string())
+    schemas = pa.nulls(len(parts), pa.string()) if defines is None else _schemas(block, parts)
     columns: dict[str, Array | pa.Array] = {
         "position": block.positions[first],
         "end_position": block.end_positions[last],
@@ -176,6 +176,7 @@ def parts_of(
         "meant": meant,
         "statement": _definitions(block, meant, statements),
         "schema": schemas,
+        "defines": np.zeros(len(parts), dtype=np.bool_) if defines is None else parts.any(defines),
         "has_type": parts.any(np.isin(block.types, list(types))),
         "tables": names,
         "table_bytes": table_bytes,
@@ -338,7 +339,7 @@ def join(whole: PartRow, part: PartRow) -> None:
     for name, count in zip(part["tables"], part["table_bytes"], strict=True):
         sums[name] = sums.get(name, 0) + count
     whole["tables"], whole["table_bytes"] = list(sums), list(sums.values())
-    for name in ("is_compressed", "is_begun", "has_type"):
+    for name in ("is_compressed", "is_begun", "has_type", "defines"):
         whole[name] = whole[name] or part[name]
     whole["start"] = min(filter(None, (whole["start"], part["start"])), default=0)
     for name in ("end_position", "end"):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -115,10 +117,14 @@ def test_a_wrong_filter_is_an_error_at_once() -> None:
         bk.read_events(COMPRESSED, event_type="no such type")
 
 
+def defines(statement: str, schema: str, table: str) -> bool:
+    return re.match(rf"(CREATE|DROP) (DATABASE `?{schema}\b|TABLE `?{table}\b)", statement) is not None
+
+
 def takes(row: dict[str, Any], **filters: Any) -> bool:
     """The filters once more, over the lines."""
     names = row["info"] or {}
-    tests = {
+    tests: dict[str, Callable[[Any], object]] = {
         "event_type": lambda value: row["type"] == value,
         "server_id": lambda value: row["server_id"] == value,
         "start_position": lambda value: row["position"] >= value,
@@ -126,7 +132,10 @@ def takes(row: dict[str, Any], **filters: Any) -> bool:
         "include_gtids": lambda value: row["gtid"] == value,
         "exclude_gtids": lambda value: row["gtid"] != value,
         "database": lambda value: names.get("schema_name") == value,
-        "table": lambda value: f"{names.get('schema_name')}.{names.get('table_name')}" == value,
+        "table": lambda value: (
+            f"{names.get('schema_name')}.{names.get('table_name')}" == value
+            or defines(names.get("query_text", ""), *value.split("."))
+        ),
     }
     return all(tests[name](value) for name, value in filters.items())
 
