@@ -45,7 +45,7 @@ _COMMANDS = {
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
     "lake": "Maintain the Delta tables of a pipeline's lake.",
     "logs": "List logs, one per line, and what is missing between them.",
-    "pipeline": "Load new changes into Delta or Iceberg tables with Spark.",
+    "pipeline": "Load new changes into Delta or Iceberg tables, with Spark or without.",
     "repair": "Recover the intact transactions of a damaged log.",
     "rows": "List changed rows, one per line.",
     "slice": "Copy selected transactions into a new log.",

@@ -6,12 +6,12 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 from click.core import ParameterSource
@@ -23,9 +23,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import FORMATS, PLACE, SOURCES, VIEWS
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from binlog_kaitai.spark.pipeline import Job
+    from binlog_kaitai.spark.pipeline import Job, Tasks
 
 #: A time as Spark writes it, and the seconds of its units.
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|hours?)")
@@ -142,6 +140,12 @@ _OF_SOURCES = (
 @options.flag("--dry-run", "Print what would be loaded, without writing. Needs no Spark.")
 @options.new_file("--progress-file", "Append a line of JSON for each batch.")
 @options.new_file("--metrics-file", "Keep metrics in this file, in Prometheus' text format.")
+@options.option(
+    "--engine",
+    "What runs the tasks: Spark, or processes of this machine, which need neither Spark nor Java.",
+    type=click.Choice(("spark", "local")),
+    default="spark",
+)
 @options.flag("--ui", "Serve Spark's user interface.")
 @options.option("--master", "Spark master, such as local[4]; set by spark-submit itself.", "URL")
 @options.option("--conf settings", "A Spark setting. *", "NAME=VALUE")
@@ -154,12 +158,13 @@ def pipeline(
     dry_run: bool,
     progress_file: str | None,
     metrics_file: str | None,
+    engine: str,
     ui: bool,
     master: str | None,
     settings: tuple[str, ...],
     **_: Any,
 ) -> None:
-    """Load new changes into Delta or Iceberg tables with Spark.
+    """Load new changes into Delta or Iceberg tables, with Spark or without.
 
     LAKE is a directory, or a folder of an object store, such as s3://bucket/folder. Its tables are events,
     transactions, statements, and the changes of each table, partitioned by date. Each run loads what is new
@@ -180,13 +185,19 @@ def pipeline(
       binlog-kaitai pipeline --to lake --snapshot-from dump.sql mysql://repl@db1/
       binlog-kaitai pipeline --to lake --servers fleet.toml --into one
     """
-    try:
-        import pyspark  # noqa: F401
-    except ImportError as error:
-        raise UsageError(f"requires PySpark 4.1 or newer and Java 17; run: {pip_install('spark')}") from error
+    if engine == "local":
+        for option, is_given in ("--ui", ui), ("--master", master), ("--conf", settings):
+            if is_given:
+                raise UsageError(f"{option} requires --engine spark")
+    else:
+        try:
+            import pyspark  # noqa: F401
+        except ImportError as error:
+            hint = f"run: {pip_install('spark')}; --engine local needs neither"
+            raise UsageError(f"requires PySpark 4.1 or newer and Java 17; {hint}") from error
     from binlog_kaitai.cli.pipeline_reports import Reports, show_preview
     from binlog_kaitai.spark.fleet import Fleet
-    from binlog_kaitai.spark.pipeline import Pipeline, SparkTasks
+    from binlog_kaitai.spark.pipeline import Pipeline
     from binlog_kaitai.spark.progress import ProgressFiles
 
     context = click.get_current_context()
@@ -204,20 +215,21 @@ def pipeline(
     reports = [Reports(job, files) for job in jobs]
     pipelines = [Pipeline(one.job, one.take, one.take_snapshot, one.take_state) for one in reports]
     seconds = parse_interval(interval) if continuous else None
+    start = _on_this_machine if engine == "local" else partial(_on_spark, master, shows_ui=ui)
     try:
         if servers is None:
             (pipeline,) = pipelines
             pipeline.lake.check()
-            with _session(master, settings, ui) as spark:
-                pipeline.run(SparkTasks(spark), interval=seconds)
+            with start(settings) as started:
+                pipeline.run(started.tasks(""), interval=seconds)
         else:
             failures = {one.job.source: one.take_failure for one in reports}
             fleet = Fleet(pipelines, lambda source, error: failures[source](error, retries=continuous))
-            with _session(master, (_FAIR, *settings), ui) as spark:
+            with start((_FAIR, *settings)) as started:
                 try:
-                    fleet.run(partial(SparkTasks, spark), interval=seconds)
+                    fleet.run(started.tasks, interval=seconds)
                 except KeyboardInterrupt:
-                    spark.sparkContext.cancelAllJobs()
+                    started.cancel()
                     fleet.wait(_PATIENCE)
                     raise
     finally:
@@ -336,21 +348,45 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     )
 
 
+class _Engine(NamedTuple):
+    """What runs tasks: those of a source by its name, and what gives them up."""
+
+    tasks: Callable[[str], Tasks]
+    cancel: Callable[[], object]
+
+
 @contextmanager
-def _session(master: str | None, settings: Sequence[str], shows_ui: bool) -> Iterator[SparkSession]:
-    """A session for the block, which SIGINT and SIGTERM end."""
+def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> Iterator[_Engine]:
+    """Spark for the block, which SIGINT and SIGTERM end."""
+    from binlog_kaitai.spark.pipeline import SparkTasks
     from binlog_kaitai.spark.session import session, stop
 
     spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:
         say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
+    cancel = spark.sparkContext.cancelAllJobs
     try:
         with handling(interrupt, signal.SIGINT, signal.SIGTERM):
-            yield spark
+            yield _Engine(partial(SparkTasks, spark), cancel)
     except KeyboardInterrupt:
-        spark.sparkContext.cancelAllJobs()
+        cancel()
     finally:
         stop(spark)
+
+
+@contextmanager
+def _on_this_machine(settings: Sequence[str]) -> Iterator[_Engine]:
+    """Processes of this machine for the block, which SIGINT and SIGTERM end."""
+    from binlog_kaitai.spark.pipeline import LocalTasks
+
+    tasks = LocalTasks()
+    try:
+        with handling(interrupt, signal.SIGINT, signal.SIGTERM):
+            yield _Engine(lambda source: tasks, tasks.stop)
+    except KeyboardInterrupt:
+        pass
+    finally:
+        tasks.stop()
 
 
 def parse_interval(text: str) -> float:

@@ -321,7 +321,7 @@ def needed_deltalake() -> None:
     try:
         import deltalake  # noqa: F401
     except ImportError as error:
-        raise UsageError(f"Delta tables need deltalake: {pip_install('spark')}") from error
+        raise UsageError(f"Delta tables need deltalake: {pip_install('lake')}") from error
 
 
 @contextmanager

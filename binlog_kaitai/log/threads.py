@@ -66,8 +66,12 @@ def default_threads(threads: int | None) -> int:
     """The given number, or one per processor; at most four, because more gain little and need memory."""
     if threads is not None:
         return threads
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(usable, _MOST)
+    return min(usable_processors(), _MOST)
+
+
+def usable_processors() -> int:
+    """The number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Done(NamedTuple):

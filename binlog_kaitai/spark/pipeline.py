@@ -7,17 +7,22 @@ has, so a batch that was killed is repeated from its plan, and nothing else is n
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import shutil
+import signal
 import time
 import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
+from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Event
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from binlog_kaitai.arrow import pa
@@ -32,6 +37,7 @@ from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.log.threads import usable_processors
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.spark.followed_logs import FollowedLogs, followed_logs, log_header
 from binlog_kaitai.spark.healing import Healing
@@ -130,6 +136,46 @@ class SparkTasks:
             return self._context.parallelize(inputs, len(inputs)).map(task).collect()
         except (PySparkException, Py4JError) as error:
             raise _plain(error) from error
+
+
+class LocalTasks:
+    """Tasks in processes of this machine, without Spark and Java."""
+
+    def __init__(self) -> None:
+        self.at_once = usable_processors()
+        self._pool = self._new_pool()
+
+    def _new_pool(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(self.at_once, get_context("spawn"), _begin_process)
+
+    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
+        if len(inputs) == 1:
+            return [task(inputs[0])]
+        pool = self._pool
+        try:
+            return list(pool.map(task, inputs))
+        except BrokenProcessPool as error:
+            if pool is self._pool:
+                self._pool = self._new_pool()
+            reason = "a process that writes the lake's files was killed; it may have needed too much memory"
+            raise SourceError(reason) from error
+
+    def stop(self) -> None:
+        """End the processes after the tasks that run; others are not begun."""
+        self._pool.shutdown(cancel_futures=True)
+
+
+def _begin_process() -> None:
+    """In a process of `LocalTasks`: leave interrupts to the process that started it, and end with it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    parent = parent_process()
+    assert parent is not None
+
+    def end() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=end, daemon=True).start()
 
 
 def _plain(error: Exception) -> BinlogError:

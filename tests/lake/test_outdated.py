@@ -10,11 +10,9 @@ import pytest
 from click.testing import CliRunner
 from deltalake import DeltaTable
 
-from binlog_kaitai.cli import pipeline_command
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
-from binlog_kaitai.spark import pipeline as pipelines
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import ProgressFiles
 from binlog_kaitai.spark.stream_options import Following
@@ -103,24 +101,15 @@ def test_a_refused_state_without_rows_until_its_contents_are_known(
     assert load(log) == [{"a": 5, "b": 7}, {"a": 6, "b": 7}]
 
 
-def test_a_run_that_leaves_a_refused_state_ends_with_3(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Session:
-        def __enter__(self) -> None: ...
-        def __exit__(self, *_: object) -> None: ...
-
-    monkeypatch.setattr(pipeline_command, "_session", lambda *_: Session())
-    monkeypatch.setattr(pipelines, "SparkTasks", lambda _: OneByOne())
+def test_a_run_that_leaves_a_refused_state_ends_with_3(tmp_path: Path) -> None:
     log = TableLog("ab", "a")
     log.insert(1, 7)
     for statement, code in (("", 0), (REFUSALS["driver"], 3), ("TRUNCATE TABLE s.t", 0)):
         if statement:
             log.run(statement)
             log.insert(2, 7)
-        done = CliRunner().invoke(
-            app, ["pipeline", "--state", "--to", str(tmp_path / "lake"), str(log.write(tmp_path))]
-        )
+        options = ["--engine", "local", "--state", "--to", str(tmp_path / "lake")]
+        done = CliRunner().invoke(app, ["pipeline", *options, str(log.write(tmp_path))])
         assert done.exit_code == code, done.output
 
 

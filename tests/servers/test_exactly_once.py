@@ -116,7 +116,7 @@ def test_each_row_once_over_many_kills(
     logs, lake = server.data / "binlog.index", tmp_path / "lake"
     source = url(server.port) if is_live else str(logs)
     choose, in_flight = random.Random(5), 0
-    run_to_end(source, lake)  # which leaves Java's archive of classes to all that are killed
+    run_to_end(source, lake, engine="spark")  # which leaves Java's archive of classes to all that are killed
     with writing(server):
         for process in pipelines(source, lake, kills):
             wait_for_a_batch(process, lake, complete(lake) + choose.randrange(1, 4))
@@ -124,14 +124,22 @@ def test_each_row_once_over_many_kills(
             assert process.poll() is None
             kill(process)
             in_flight += planned(lake) > complete(lake)
-    run_to_end(source, lake)
+    run_to_end(source, lake, engine="spark")
     check_rows(lake, logs)
     check_tables(server, lake)
     assert in_flight > kills // 4
 
 
-def run_to_end(source: str, lake: Path, *options: str) -> None:
-    command: list[str | Path] = [sys.executable, "-m", "binlog_kaitai", "pipeline", *options]
+def run_to_end(source: str, lake: Path, *options: str, engine: str = "local") -> None:
+    command: list[str | Path] = [
+        sys.executable,
+        "-m",
+        "binlog_kaitai",
+        "pipeline",
+        "--engine",
+        engine,
+        *options,
+    ]
     command += ["--to", lake, source]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
