@@ -71,7 +71,8 @@ def find_leftover(
     if stream is not outer and not stream.is_eof():
         return path or "event", stream.size() - stream.pos()
     for name, child in children(node):
-        if found := find_leftover(child, f"{path}.{name}" if path else name, stream):
+        is_leaf = child._io is stream and not child._STRUCTURES
+        if not is_leaf and (found := find_leftover(child, f"{path}.{name}" if path else name, stream)):
             return found
     return None
 

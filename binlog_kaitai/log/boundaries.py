@@ -19,6 +19,8 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.log.transaction_roles import (
+    BEGUN,
+    COMMITTED,
     DDL,
     DDL_WORDS,
     FIXED,
@@ -26,6 +28,7 @@ from binlog_kaitai.log.transaction_roles import (
     HAS_GTID,
     IS_BEGUN,
     IS_OPEN,
+    LAST_OF_BEGIN,
     OTHER,
     STATE_SIZE,
     Meaning,
@@ -145,6 +148,9 @@ def _queries(block: Block, kind: int) -> Codes | list[Meaning]:
             table[number] = meaning
     meanings = table[which]
     meanings[~body.matches] = -1
+    closes = block.closes.take(block.rows_of(kind))  # a BEGIN or COMMIT, also for the event reader
+    last = block.data[block.all_body_ends(kind)[closes] - 1]
+    meanings[closes] = np.where((last == LAST_OF_BEGIN)[:, np.newaxis], BEGUN, COMMITTED)
     for index in np.flatnonzero(meanings[:, 0] < 0).tolist():
         start = int(starts[index])
         text = bytes(block.data[start : start + int(lengths[index])])

@@ -70,7 +70,7 @@ IS_INSIDE, BEGINS, ENDS, IN_GTID = Phase.IS_INSIDE, Phase.BEGINS, Phase.ENDS, Ph
 HAS_GTID, IS_BEGUN, IS_OPEN, IS_ALONE = 0, 1, 2, 3
 STATE_SIZE = 4
 
-_MARIADB_GTID, _LAST_OF_BEGIN = int(EventType.gtid_event), ord("N")
+_MARIADB_GTID, LAST_OF_BEGIN = int(EventType.gtid_event), ord("N")
 
 
 @kernel
@@ -144,15 +144,15 @@ def follow_known(
             is_open = has_gtid
             is_begun = is_alone = has_unknown_statement = False
             has_unknown_flags = kind == _MARIADB_GTID
-        elif has_gtid and (not is_open or (has_unknown_statement and role == PART)):
-            return start  # what follows a commit has no GTID
+        elif has_gtid and (not is_open or has_unknown_statement):
+            return start  # what follows a commit, which that statement may be, has no GTID
         elif has_gtid and role != PART:
             if role == STATEMENT and closes[event]:
                 end = starts[event] + sizes[event] - (CHECKSUM_SIZE if checksums[event] != NONE else 0)
                 if not 0 < end <= data.shape[0]:
                     return start
-                role = BEGIN if data[end - 1] == _LAST_OF_BEGIN else END
-            if role != END and (has_unknown_statement or is_alone):
+                role = BEGIN if data[end - 1] == LAST_OF_BEGIN else END
+            if role != END and is_alone:
                 return start
             has_unknown_statement, has_unknown_flags = role == STATEMENT, False
             is_begun, is_open, is_alone = role == BEGIN, role != END, False
@@ -176,7 +176,7 @@ class Outcome(IntEnum):
 #: Role of a statement, and the outcome it gives its transaction.
 Meaning = tuple[Role, Outcome]
 
-_BEGIN, _COMMIT = (Role.BEGIN, Outcome.OPEN), (Role.END, Outcome.COMMIT)
+BEGUN, COMMITTED = (Role.BEGIN, Outcome.OPEN), (Role.END, Outcome.COMMIT)
 DDL, OTHER = (Role.STATEMENT, Outcome.DDL), (Role.STATEMENT, Outcome.IMPLICIT)
 _ROLLBACK, _PREPARE = (Role.END, Outcome.ROLLBACK), (Role.END, Outcome.XA_PREPARE)
 
@@ -198,10 +198,10 @@ DDL_WORDS = frozenset(
     b"CREATE ALTER DROP RENAME TRUNCATE GRANT REVOKE ANALYZE OPTIMIZE REPAIR FLUSH INSTALL UNINSTALL".split()
 )
 _OF_XA = {
-    b"START": _BEGIN,
-    b"BEGIN": _BEGIN,
+    b"START": BEGUN,
+    b"BEGIN": BEGUN,
     b"PREPARE": _PREPARE,
-    b"COMMIT": _COMMIT,
+    b"COMMIT": COMMITTED,
     b"ROLLBACK": _ROLLBACK,
 }
 #: Number of bytes of a compressed statement to decompress for its first words.
@@ -236,9 +236,9 @@ def meaning_of(query: bytes) -> Meaning:
     if first == b"XA":
         return _OF_XA.get(second, OTHER)
     if first == b"BEGIN" or (first, second) == (b"START", b"TRANSACTION"):
-        return _BEGIN
+        return BEGUN
     if first == b"COMMIT":
-        return _COMMIT
+        return COMMITTED
     if first == b"ROLLBACK":
         return OTHER if re.match(SAVEPOINT, query) else _ROLLBACK
     return DDL if first in DDL_WORDS else OTHER
@@ -247,7 +247,7 @@ def meaning_of(query: bytes) -> Meaning:
 FIXED: dict[int, Meaning] = {
     **dict.fromkeys(BETWEEN, (Role.OUTSIDE, Outcome.OPEN)),
     **dict.fromkeys(GTID_TYPES, (Role.GTID, Outcome.OPEN)),
-    EventType.xid_event: _COMMIT,
+    EventType.xid_event: COMMITTED,
     EventType.xa_prepare_log_event: _PREPARE,
     EventType.execute_load_query_event: OTHER,
     EventType.load_event: OTHER,

@@ -15,7 +15,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.values import numbers, sql_text, strings, temporal
 from binlog_kaitai.values.charsets import decoder_of
-from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, DOCUMENTS, STRINGS, Kind, of_type
+from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, Kind, of_type
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, json_of, marked
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.sql_text import SqlDialect
@@ -30,12 +30,6 @@ Sql = Callable[[Any, Column, SqlDialect], str]
 
 #: Maximum digits of Arrow's 128-bit decimal.
 _DECIMAL_128 = 38
-
-#: Maximum digits of a DECIMAL, bits of a BIT, and fractional second digits, in either server.
-_MOST_DIGITS, _MOST_BITS, _MOST_FRACTION = 65, 64, 6
-
-#: Sizes of values with members, in bytes, in either server.
-_CHOICE_SIZES = {Kind.ENUM: (1, 2), Kind.SET: (1, 2, 3, 4, 8)}
 
 
 class Representation(NamedTuple):
@@ -59,19 +53,11 @@ class Representation(NamedTuple):
 def representation_of(column: Column) -> Representation:
     """How the values of a column are represented.
 
-    Raises `GrammarError`: the grammar does not know the type, or no server stores values of its length.
+    Raises `GrammarError`: the grammar does not know the type.
     """
     representation = _REPRESENTATIONS.get(column.kind)
     if representation is None:
         raise GrammarError(f"unknown column type {int(column.type)}")
-    if (column.precision or 0) > _MOST_DIGITS or (column.scale or 0) > (column.precision or 0):
-        raise GrammarError(f"invalid DECIMAL({column.precision},{column.scale})")
-    if (column.bits or 0) > _MOST_BITS:
-        raise GrammarError(f"invalid BIT({column.bits})")
-    if column.kind in CHOICES and column.length not in _CHOICE_SIZES[column.kind]:
-        raise GrammarError(f"invalid {column.kind.name} of {column.length} bytes")
-    if column.fractional_digits > _MOST_FRACTION:
-        raise GrammarError(f"invalid precision of {column.fractional_digits} fractional digits")
     return representation
 
 

@@ -199,7 +199,15 @@ types:
     seq:
       - id: columns
         -orig-id: m_field_metadata
-        type: column_metadata(_parent.column_types[_index])
+        type: >-
+          column_metadata(_parent.column_types[_index], not (
+          _parent.column_types[_index] == column_types::column_type::long or
+          _parent.column_types[_index] == column_types::column_type::longlong or
+          _parent.column_types[_index] == column_types::column_type::tiny or
+          _parent.column_types[_index] == column_types::column_type::short or
+          _parent.column_types[_index] == column_types::column_type::int24 or
+          _parent.column_types[_index] == column_types::column_type::date or
+          _parent.column_types[_index] == column_types::column_type::year))
         repeat: expr
         repeat-expr: _parent.num_columns.value
         doc: One for each column; many have no bytes.

@@ -29,12 +29,14 @@ class ColumnMetadata(KaitaiStruct):
     fractional_digits = None
     real_type_and_length = None
     len_low = None
+    refusal = None
 
-    def __init__(self, column_type, _io, _parent=None, _root=None):
+    def __init__(self, column_type, has_metadata, _io, _parent=None, _root=None):
         super(ColumnMetadata, self).__init__(_io)
         self._parent = _parent
         self._root = _root or self
         self.column_type = column_type
+        self.has_metadata = has_metadata
         self._starts = {}
 
     def _read(self):
@@ -45,59 +47,72 @@ class ColumnMetadata(KaitaiStruct):
             _starts['element_type'] = _tell()
             self.element_type = KaitaiStream.resolve_enum(column_types.ColumnTypes.ColumnType, self._io.read_u1())
 
-        if self.has_len_pack:
+        if  ((self.has_metadata) and (self.has_len_pack)) :
             pass
             _starts['len_pack'] = _tell()
             self.len_pack = self._io.read_u1()
 
-        if  ((self.is_varchar) and ((not (self.is_array)))) :
+        if  ((self.has_metadata) and (self.is_varchar) and ((not (self.is_array)))) :
             pass
             _starts['max_length'] = _tell()
             self.max_length = self._io.read_u2le()
 
-        if  ((self.is_varchar) and (self.is_array)) :
+        if  ((self.has_metadata) and (self.is_varchar) and (self.is_array)) :
             pass
             _starts['max_len_element'] = _tell()
             self.max_len_element = self._io.read_bits_int_le(24)
 
-        if self.is_bit:
+        if  ((self.has_metadata) and (self.is_bit)) :
             pass
             _starts['bits'] = _tell()
             self.bits = self._io.read_u1()
             if not self.bits <= 7:
                 raise kaitaistruct.ValidationGreaterThanError(7, self.bits, self._io, u"/seq/4")
 
-        if self.is_bit:
+        if  ((self.has_metadata) and (self.is_bit)) :
             pass
             _starts['bytes'] = _tell()
             self.bytes = self._io.read_u1()
-            if not self.bytes <= 8:
-                raise kaitaistruct.ValidationGreaterThanError(8, self.bytes, self._io, u"/seq/5")
+            if not self.bytes <= (8 if self.bits == 0 else 7):
+                raise kaitaistruct.ValidationGreaterThanError((8 if self.bits == 0 else 7), self.bytes, self._io, u"/seq/5")
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
+        if  ((self.has_metadata) and (self.is_decimal)) :
             pass
             _starts['precision'] = _tell()
             self.precision = self._io.read_u1()
+            if not self.precision <= 65:
+                raise kaitaistruct.ValidationGreaterThanError(65, self.precision, self._io, u"/seq/6")
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
+        if  ((self.has_metadata) and (self.is_decimal)) :
             pass
             _starts['scale'] = _tell()
             self.scale = self._io.read_u1()
+            if not self.scale <= self.precision:
+                raise kaitaistruct.ValidationGreaterThanError(self.precision, self.scale, self._io, u"/seq/7")
 
-        if self.has_fractional_digits:
+        if  ((self.has_metadata) and (self.has_fractional_digits)) :
             pass
             _starts['fractional_digits'] = _tell()
             self.fractional_digits = self._io.read_u1()
+            if not self.fractional_digits <= 6:
+                raise kaitaistruct.ValidationGreaterThanError(6, self.fractional_digits, self._io, u"/seq/8")
 
-        if self.is_string:
+        if  ((self.has_metadata) and (self.is_string)) :
             pass
             _starts['real_type_and_length'] = _tell()
             self.real_type_and_length = self._io.read_u1()
 
-        if self.is_string:
+        if  ((self.has_metadata) and (self.is_string)) :
             pass
             _starts['len_low'] = _tell()
             self.len_low = self._io.read_u1()
+
+        if  ((self.has_metadata) and (self.is_string)) :
+            pass
+            _starts['refusal'] = _tell()
+            self.refusal = self._io.read_bytes(0)
+            if not self.refusal == (b"\x00" if  ((self.is_choice) and ((not (self.has_choice_length))))  else b""):
+                raise kaitaistruct.ValidationNotEqualError((b"\x00" if  ((self.is_choice) and ((not (self.has_choice_length))))  else b""), self.refusal, self._io, u"/seq/11")
         self._end = _tell()
 
     def _fetch_instances(self):
@@ -105,34 +120,37 @@ class ColumnMetadata(KaitaiStruct):
         if self.is_array:
             pass
 
-        if self.has_len_pack:
+        if  ((self.has_metadata) and (self.has_len_pack)) :
             pass
 
-        if  ((self.is_varchar) and ((not (self.is_array)))) :
+        if  ((self.has_metadata) and (self.is_varchar) and ((not (self.is_array)))) :
             pass
 
-        if  ((self.is_varchar) and (self.is_array)) :
+        if  ((self.has_metadata) and (self.is_varchar) and (self.is_array)) :
             pass
 
-        if self.is_bit:
+        if  ((self.has_metadata) and (self.is_bit)) :
             pass
 
-        if self.is_bit:
+        if  ((self.has_metadata) and (self.is_bit)) :
             pass
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
+        if  ((self.has_metadata) and (self.is_decimal)) :
             pass
 
-        if self.described_type == column_types.ColumnTypes.ColumnType.newdecimal:
+        if  ((self.has_metadata) and (self.is_decimal)) :
             pass
 
-        if self.has_fractional_digits:
+        if  ((self.has_metadata) and (self.has_fractional_digits)) :
             pass
 
-        if self.is_string:
+        if  ((self.has_metadata) and (self.is_string)) :
             pass
 
-        if self.is_string:
+        if  ((self.has_metadata) and (self.is_string)) :
+            pass
+
+        if  ((self.has_metadata) and (self.is_string)) :
             pass
 
 
@@ -144,6 +162,15 @@ class ColumnMetadata(KaitaiStruct):
 
         self._m_described_type = (self.element_type if self.is_array else self.column_type)
         return getattr(self, '_m_described_type', None)
+
+    @property
+    def has_choice_length(self):
+        """Whether the length is one of an ENUM, 1 or 2 bytes, or of a SET, 1 to 4 or 8 bytes."""
+        if hasattr(self, '_m_has_choice_length'):
+            return self._m_has_choice_length
+
+        self._m_has_choice_length =  ((self.length == 1) or (self.length == 2) or ( ((self.real_type == column_types.ColumnTypes.ColumnType.set) and ( ((self.length == 3) or (self.length == 4) or (self.length == 8)) )) ))
+        return getattr(self, '_m_has_choice_length', None)
 
     @property
     def has_fractional_digits(self):
@@ -176,6 +203,22 @@ class ColumnMetadata(KaitaiStruct):
 
         self._m_is_bit = self.described_type == column_types.ColumnTypes.ColumnType.bit
         return getattr(self, '_m_is_bit', None)
+
+    @property
+    def is_choice(self):
+        if hasattr(self, '_m_is_choice'):
+            return self._m_is_choice
+
+        self._m_is_choice =  ((self.real_type == column_types.ColumnTypes.ColumnType.enum) or (self.real_type == column_types.ColumnTypes.ColumnType.set))
+        return getattr(self, '_m_is_choice', None)
+
+    @property
+    def is_decimal(self):
+        if hasattr(self, '_m_is_decimal'):
+            return self._m_is_decimal
+
+        self._m_is_decimal = self.described_type == column_types.ColumnTypes.ColumnType.newdecimal
+        return getattr(self, '_m_is_decimal', None)
 
     @property
     def is_string(self):

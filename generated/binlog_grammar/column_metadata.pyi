@@ -14,6 +14,8 @@ class ColumnMetadata(KaitaiStruct):
     """
     column_type: _column_types.ColumnTypes.ColumnType | int
     """The type as the table map lists it."""
+    has_metadata: bool
+    """Whether the type may have metadata; false for most columns, of which nothing more need be asked."""
     element_type: _column_types.ColumnTypes.ColumnType | int | None
     """Type of the array's elements.
 
@@ -41,14 +43,14 @@ class ColumnMetadata(KaitaiStruct):
     The server's name: bit_len
     """
     bytes: int | None
-    """Number of whole bytes, 0 to 8.
+    """Number of whole bytes, 0 to 8; a BIT has at most 64 bits.
 
     The server's name: bytes_in_rec
     """
     precision: int | None
     """Number of digits in all, 1 to 65."""
     scale: int | None
-    """Number of digits after the decimal point, 0 to 38.
+    """Number of digits after the decimal point, 0 to 38, and not above `precision`.
 
     The server's name: decimals
     """
@@ -67,7 +69,9 @@ class ColumnMetadata(KaitaiStruct):
 
     The server's name: field_length
     """
-    def __init__(self, column_type: _column_types.ColumnTypes.ColumnType | int, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
+    refusal: _bytes | None
+    """No bytes; an ENUM or SET of a length that no server writes is refused here."""
+    def __init__(self, column_type: _column_types.ColumnTypes.ColumnType | int, has_metadata: bool, _io: KaitaiStream, _parent: Any = None, _root: Any = None) -> None: ...
     @property
     def is_array(self) -> bool: ...
     @property
@@ -75,6 +79,8 @@ class ColumnMetadata(KaitaiStruct):
         """The type that the rest of the metadata belongs to."""
     @property
     def is_varchar(self) -> bool: ...
+    @property
+    def is_decimal(self) -> bool: ...
     @property
     def is_bit(self) -> bool: ...
     @property
@@ -86,6 +92,11 @@ class ColumnMetadata(KaitaiStruct):
     @property
     def length(self) -> int:
         """Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."""
+    @property
+    def is_choice(self) -> bool: ...
+    @property
+    def has_choice_length(self) -> bool:
+        """Whether the length is one of an ENUM, 1 or 2 bytes, or of a SET, 1 to 4 or 8 bytes."""
     @property
     def len_length(self) -> int:
         """Size of the length before a value, in bytes; 0 where there is none."""

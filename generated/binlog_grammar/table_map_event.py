@@ -405,7 +405,7 @@ class TableMapEvent(KaitaiStruct):
             _starts['columns'] = _bounds = [_tell()]
             self.columns = []
             for i in range(self._parent.num_columns.value):
-                _t_columns = _modules.column_metadata.ColumnMetadata(self._parent.column_types[i], self._io)
+                _t_columns = _modules.column_metadata.ColumnMetadata(self._parent.column_types[i], (not ( ((self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.long) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.longlong) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.tiny) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.short) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.int24) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.date) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.year)) )), self._io)
                 try:
                     _t_columns._read()
                 finally:

@@ -141,6 +141,76 @@ def test_a_table_map_that_no_rows_follow_is_refused_by_both(tmp_path: Path) -> N
     assert disagreement(log) is None
 
 
+def log_of_column(path: Path, column: int, metadata: str, size: int, *, is_logged: bool) -> Path:
+    """A log of one row of an INT and a column, whose value of so many bytes the image has or lacks."""
+    first = b"\x80" if column == 246 else b"\0"  # a DECIMAL of 0
+    columns, values = ("03", bytes(4) + first + bytes(size - 1)) if is_logged else ("01", bytes(4))
+    return log_of_rows(
+        path,
+        "mysql-9.7",
+        (EventType.table_map_event, table_map_bytes([3, column], metadata)),
+        (EventType.write_rows_event, bytes.fromhex(f"070000000000 0100 0200 02 {columns} 00") + values),
+    )
+
+
+@pytest.mark.parametrize("is_logged", [True, False])
+@pytest.mark.parametrize(
+    ("column", "metadata", "size", "field_name"),
+    [
+        *((kind, "07", size, "fractional_digits") for kind, size in ((17, 8), (18, 9), (19, 7))),
+        *((246, metadata, 9, name) for metadata, name in (("4200", "precision"), ("0203", "scale"))),
+        *(
+            (16, metadata, 9, name)
+            for metadata, name in (("0108", "bytes"), ("0009", "bytes"), ("0800", "bits"))
+        ),
+        *((254, metadata, 3, "refusal") for metadata in ("f700", "f703", "c701", "f805", "f8c3")),
+    ],
+)
+def test_impossible_metadata_of_a_column_is_damage_of_the_table_map(
+    column: int, metadata: str, size: int, field_name: str, is_logged: bool, tmp_path: Path
+) -> None:
+    """Whether or not the rows have the column: all readers refuse what `verify` reports."""
+    log = log_of_column(tmp_path, column, metadata, size, is_logged=is_logged)
+    (damage,) = scan(Source.of_path(str(log)), is_thorough=True).damages
+    assert damage.event_type == "TABLE_MAP_EVENT"
+    for table in (None, "s.t"):
+        with pytest.raises(bk.BinlogError) as raised:
+            bk.read_changes(log, table=table).read_all()
+        error = raised.value
+        place = damage.position, "TABLE_MAP_EVENT", f"body.metadata.columns[1].{field_name}"
+        assert (error.position, error.event_type, error.field) == place
+    assert disagreement(log) is None
+
+
+@pytest.mark.parametrize("is_logged", [True, False])
+@pytest.mark.parametrize(
+    ("column", "metadata", "size"),
+    [(19, "06", 6), (246, "4141", 29), (246, "0100", 1), (16, "0008", 8), (16, "0707", 8)]
+    + [(254, metadata, int(metadata[2:], 16)) for metadata in ("f701", "f702", "f803", "f804", "f808")],
+)
+def test_metadata_at_the_limits_is_read(
+    column: int, metadata: str, size: int, is_logged: bool, tmp_path: Path
+) -> None:
+    log = log_of_column(tmp_path, column, metadata, size, is_logged=is_logged)
+    assert not scan(Source.of_path(str(log)), is_thorough=True).damages
+    assert len(list(bk.read_rows(log))) == 1
+    assert disagreement(log) is None
+
+
+@pytest.mark.parametrize("is_logged", [True, False])
+def test_rows_of_a_column_of_unknown_type_are_refused(is_logged: bool, tmp_path: Path) -> None:
+    """The table map may be of a newer server; its rows cannot be read even without the column."""
+    log = log_of_column(tmp_path, 108, "", 1, is_logged=is_logged)
+    (damage,) = scan(Source.of_path(str(log)), is_thorough=True).damages
+    assert (damage.event_type, damage.reason) == (
+        "WRITE_ROWS_EVENT",
+        "the table map has a column type of unknown length",
+    )
+    with pytest.raises(bk.BinlogError, match=damage.reason):
+        bk.read_changes(log).read_all()
+    assert disagreement(log) is None
+
+
 def test_compressed_images_that_do_not_unpack_are_refused_though_they_have_no_column(tmp_path: Path) -> None:
     rows = bytes.fromhex("070000000000 0100 01 00") + b"\x02"
     log = log_of_rows(

@@ -109,6 +109,28 @@ def test_rows_directly_after_a_statement(text: bytes) -> None:
     assert {row.gtid for row in bk.read_rows(bytes(log.data))} == {gtids[-2]}
 
 
+@pytest.mark.parametrize("after", ["xid", "begin", "statement", "rows"])
+@pytest.mark.parametrize(
+    "text", [b"XA ROLLBACK X'61',X'',1", b"ROLLBACK", b"FLUSH LOGS", b"SAVEPOINT a", b"FLUSH LOGS -- \0BEGIN"]
+)
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_any_event_after_a_statement(text: bytes, after: str, is_begun: bool) -> None:
+    """Both readers take the same statements for a BEGIN or the end of a transaction."""
+    layout, (head, *transactions) = events_of(case("mysql-9.7", "mixed").logs[0])
+    changes = next(one for one in transactions if EventType.write_rows_event in [raw[TYPE_AT] for raw in one])
+    follow: dict[str, list[bytes | None]] = {
+        "xid": [None],
+        "begin": [b"BEGIN"],
+        "statement": [b"TRUNCATE t", b"FLUSH LOGS"],
+    }
+    log = LogMaker(layout)
+    log.add_all([head[0], *changes[: 1 + is_begun]])
+    log.add_all(statement(one, layout) for one in (text, *follow.get(after, [])))
+    log.add_all(changes[-3:])
+    gtids = [one.gtid for one in bk.open(bytes(log.data))]
+    assert listed(bytes(log.data), 1 << 22) == listed(bytes(log.data), 300) == gtids
+
+
 @pytest.mark.parametrize("name", ["mysql-9.7/mixed", "mariadb-11.8/mixed"])
 def test_rows_followed_from_a_checkpoint_have_the_same_gtids(name: str, tmp_path: Path) -> None:
     path = case(*name.split("/")).logs[0]

@@ -124,36 +124,6 @@ def test_mutated_documents_are_the_same_text_or_left_to_the_reader(mode: str) ->
     assert made > rounds(300, 60)
 
 
-@pytest.mark.parametrize(
-    ("column", "metadata", "size", "reason"),
-    [
-        (108, "", 1, "the table map has a column type of unknown length"),
-        (246, "fe02", 113, "invalid DECIMAL(254,2)"),
-        (246, "0203", 2, "invalid DECIMAL(2,3)"),
-        (16, "0108", 9, "invalid BIT(65)"),
-        (254, "f703", 2, "invalid ENUM of 3 bytes"),
-        (254, "f8c3", 8, "invalid SET of 195 bytes"),
-    ],
-)
-def test_impossible_columns_are_reported_where_rows_have_them(
-    column: int, metadata: str, size: int, reason: str, tmp_path: Path
-) -> None:
-    layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])
-    maker = LogMaker(layout)
-    maker.add_all(groups[0])
-    maker.add(row_event(EventType.table_map_event, table_map_bytes([column], metadata)))
-    position = len(maker.data)
-    rows = bytes.fromhex("070000000000 0100 0200 01 ff 00") + bytes(size)
-    maker.add(row_event(EventType.write_rows_event, rows))
-    log = maker.write(tmp_path / "binlog.000001")
-    for table in (None, "s.t"):
-        with pytest.raises(bk.BinlogError) as raised:
-            bk.read_changes(log, table=table).read_all()
-        error = raised.value
-        assert (error.reason, error.position, error.event_type) == (reason, position, "WRITE_ROWS_EVENT")
-    assert list(by_columns(log)) == list(by_reader(log))
-
-
 @pytest.mark.parametrize("size", range(6))
 def test_a_geometry_is_its_bytes_however_few(size: int, tmp_path: Path) -> None:
     layout, groups = events_of(case("mysql-9.7", "no_checksum").logs[0])

@@ -355,11 +355,12 @@ BinlogEvent_.BinlogEvent = BinlogEvent;
 (function (KaitaiStream, ColumnMetadata_, ColumnTypes_) {
 
 var ColumnMetadata = (function() {
-function ColumnMetadata(_io, _parent, _root, columnType) {
+function ColumnMetadata(_io, _parent, _root, columnType, hasMetadata) {
 this._io = _io;
 this._parent = _parent;
 this._root = _root || this;
 this.columnType = columnType;
+this.hasMetadata = hasMetadata;
 this._debug = {};
 }
 ColumnMetadata.prototype._read = function() {
@@ -368,23 +369,23 @@ this._debug.elementType = { start: this._io.pos, ioOffset: this._io.byteOffset, 
 this.elementType = this._io.readU1();
 to(this, 'elementType');
 }
-if (this.hasLenPack) {
+if ( ((this.hasMetadata) && (this.hasLenPack)) ) {
 from(this, 'lenPack');
 this.lenPack = this._io.readU1();
 to(this, 'lenPack');
 }
-if ( ((this.isVarchar) && (!(this.isArray))) ) {
+if ( ((this.hasMetadata) && (this.isVarchar) && (!(this.isArray))) ) {
 from(this, 'maxLength');
 this.maxLength = this._io.readU2le();
 to(this, 'maxLength');
 }
-if ( ((this.isVarchar) && (this.isArray)) ) {
+if ( ((this.hasMetadata) && (this.isVarchar) && (this.isArray)) ) {
 from(this, 'maxLenElement');
 this.maxLenElement = this._io.readBitsIntLe(24);
 to(this, 'maxLenElement');
 }
 this._io.alignToByte();
-if (this.isBit) {
+if ( ((this.hasMetadata) && (this.isBit)) ) {
 from(this, 'bits');
 this.bits = this._io.readU1();
 to(this, 'bits');
@@ -394,47 +395,75 @@ this._debug.bits.validationError = _err;
 throw _err;
 }
 }
-if (this.isBit) {
+if ( ((this.hasMetadata) && (this.isBit)) ) {
 from(this, 'bytes');
 this.bytes = this._io.readU1();
 to(this, 'bytes');
-if (!(this.bytes <= 8)) {
-var _err = new KaitaiStream.ValidationGreaterThanError(8, this.bytes, this._io, "/seq/5");
+if (!(this.bytes <= (this.bits == 0 ? 8 : 7))) {
+var _err = new KaitaiStream.ValidationGreaterThanError((this.bits == 0 ? 8 : 7), this.bytes, this._io, "/seq/5");
 this._debug.bytes.validationError = _err;
 throw _err;
 }
 }
-if (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.NEWDECIMAL) {
+if ( ((this.hasMetadata) && (this.isDecimal)) ) {
 from(this, 'precision');
 this.precision = this._io.readU1();
 to(this, 'precision');
+if (!(this.precision <= 65)) {
+var _err = new KaitaiStream.ValidationGreaterThanError(65, this.precision, this._io, "/seq/6");
+this._debug.precision.validationError = _err;
+throw _err;
 }
-if (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.NEWDECIMAL) {
+}
+if ( ((this.hasMetadata) && (this.isDecimal)) ) {
 from(this, 'scale');
 this.scale = this._io.readU1();
 to(this, 'scale');
+if (!(this.scale <= this.precision)) {
+var _err = new KaitaiStream.ValidationGreaterThanError(this.precision, this.scale, this._io, "/seq/7");
+this._debug.scale.validationError = _err;
+throw _err;
 }
-if (this.hasFractionalDigits) {
+}
+if ( ((this.hasMetadata) && (this.hasFractionalDigits)) ) {
 from(this, 'fractionalDigits');
 this.fractionalDigits = this._io.readU1();
 to(this, 'fractionalDigits');
+if (!(this.fractionalDigits <= 6)) {
+var _err = new KaitaiStream.ValidationGreaterThanError(6, this.fractionalDigits, this._io, "/seq/8");
+this._debug.fractionalDigits.validationError = _err;
+throw _err;
 }
-if (this.isString) {
+}
+if ( ((this.hasMetadata) && (this.isString)) ) {
 from(this, 'realTypeAndLength');
 this.realTypeAndLength = this._io.readU1();
 to(this, 'realTypeAndLength');
 }
-if (this.isString) {
+if ( ((this.hasMetadata) && (this.isString)) ) {
 from(this, 'lenLow');
 this.lenLow = this._io.readU1();
 to(this, 'lenLow');
 }
+if ( ((this.hasMetadata) && (this.isString)) ) {
+from(this, 'refusal');
+this.refusal = this._io.readBytes(0);
+to(this, 'refusal');
+if (!((KaitaiStream.byteArrayCompare(this.refusal, ( ((this.isChoice) && (!(this.hasChoiceLength)))  ? new Uint8Array([0]) : new Uint8Array([]))) == 0))) {
+var _err = new KaitaiStream.ValidationNotEqualError(( ((this.isChoice) && (!(this.hasChoiceLength)))  ? new Uint8Array([0]) : new Uint8Array([])), this.refusal, this._io, "/seq/11");
+this._debug.refusal.validationError = _err;
+throw _err;
+}
+}
 }
 getter(ColumnMetadata, 'describedType', function() { return (this.isArray ? this.elementType : this.columnType); });
+getter(ColumnMetadata, 'hasChoiceLength', function() { return ((this.length == 1) || (this.length == 2) || ( ((this.realType == ColumnTypes_.ColumnTypes.ColumnType.SET) && ( ((this.length == 3) || (this.length == 4) || (this.length == 8)) )) )); });
 getter(ColumnMetadata, 'hasFractionalDigits', function() { return ((this.describedType == ColumnTypes_.ColumnTypes.ColumnType.TIMESTAMP2) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.DATETIME2) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.TIME2)); });
 getter(ColumnMetadata, 'hasLenPack', function() { return ((this.describedType == ColumnTypes_.ColumnTypes.ColumnType.FLOAT) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.DOUBLE) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.TINY_BLOB) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.MEDIUM_BLOB) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.LONG_BLOB) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.BLOB) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.BLOB_COMPRESSED) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.GEOMETRY) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.JSON) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.VECTOR)); });
 getter(ColumnMetadata, 'isArray', function() { return this.columnType == ColumnTypes_.ColumnTypes.ColumnType.TYPED_ARRAY; });
 getter(ColumnMetadata, 'isBit', function() { return this.describedType == ColumnTypes_.ColumnTypes.ColumnType.BIT; });
+getter(ColumnMetadata, 'isChoice', function() { return ((this.realType == ColumnTypes_.ColumnTypes.ColumnType.ENUM) || (this.realType == ColumnTypes_.ColumnTypes.ColumnType.SET)); });
+getter(ColumnMetadata, 'isDecimal', function() { return this.describedType == ColumnTypes_.ColumnTypes.ColumnType.NEWDECIMAL; });
 getter(ColumnMetadata, 'isString', function() { return ((this.describedType == ColumnTypes_.ColumnTypes.ColumnType.STRING) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.VAR_STRING) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.ENUM) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.SET)); });
 getter(ColumnMetadata, 'isVarchar', function() { return ((this.describedType == ColumnTypes_.ColumnTypes.ColumnType.VARCHAR) || (this.describedType == ColumnTypes_.ColumnTypes.ColumnType.VARCHAR_COMPRESSED)); });
 getter(ColumnMetadata, 'lenBytes', function() { return (this.isBit ? this.bytes + (this.bits > 0 ? 1 : 0) : 0); });
@@ -5964,7 +5993,7 @@ this._debug.columns.arr = [];
 this.columns = [];
 for (var i = 0; i < this._parent.numColumns.value; i++) {
 this._debug.columns.arr[i] = { start: this._io.pos, ioOffset: this._io.byteOffset };
-var _t_columns = new ColumnMetadata_.ColumnMetadata(this._io, null, null, this._parent.columnTypes[i]);
+var _t_columns = new ColumnMetadata_.ColumnMetadata(this._io, null, null, this._parent.columnTypes[i], !( ((this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.LONG) || (this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.LONGLONG) || (this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.TINY) || (this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.SHORT) || (this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.INT24) || (this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.DATE) || (this._parent.columnTypes[i] == ColumnTypes_.ColumnTypes.ColumnType.YEAR)) ));
 try {
 _t_columns._read();
 } finally {
@@ -7785,7 +7814,7 @@ const documentation = {
 'MysqlBinlog': {"doc": "A whole file, binary log or relay log, of any version. Each entry looks back at the entries before it for the format description and the table maps in force.", "fields": {"magic": ["magic", "What every binary log starts with.", "BINLOG_MAGIC"], "entries": ["entries", "The events from the first to the last, each with the context it needs from earlier entries."], "start": ["start", "The first event's header, read ahead."], "binlogVersion": ["binlog_version", "Version of the log's format, 1, 3 or 4."]}, "instances": ["start", "binlogVersion"]},
 'MysqlBinlog.LogEntry': {"doc": "An event in its file, with the context it needs from earlier entries.", "fields": {"event": ["event", "The event."], "upcoming": ["upcoming", "The header, read ahead."], "upcomingTypeNumber": ["upcoming_type_number", "The number in the header's `type_code`, read ahead; not every number has a name."], "upcomingType": ["upcoming_type", "What the event is; no bytes."], "isFormat": ["is_format", "The event is a format description."], "formatIndex": ["format_index", "Index of the newest format description event up to here, or -1."], "isStatementStart": ["is_statement_start", "No rows event after this one refers to a table map before it; this bounds the search."], "tableMapIndex": ["table_map_index", "Index of the newest table map event of the statement up to here, or -1."], "hasFormat": ["has_format", "There is a format description event before; logs before version 4 have none."], "format": ["format", "The format description in force."], "lenHeader": ["len_header", "Length of the event's header, in bytes."], "lenPostHeader": ["len_post_header", "The format description's entry for the event's type, in bytes; 0 where it has none."], "isRowsEvent": ["is_rows_event", "The event has rows, which a table map describes."], "upcomingTableId": ["upcoming_table_id", "What the rows event refers to, read ahead."], "tableMapCandidates": ["table_map_candidates", "The table maps before this entry, newest first, up to the one that the rows belong to."], "hasTableMap": ["has_table_map", "Whether `table_map` is there."], "tableMap": ["table_map", "The table map that the rows belong to."]}, "instances": ["upcoming", "upcomingTypeNumber", "upcomingType", "isFormat", "formatIndex", "isStatementStart", "tableMapIndex", "hasFormat", "format", "lenHeader", "lenPostHeader", "isRowsEvent", "upcomingTableId", "tableMapCandidates", "hasTableMap", "tableMap"]},
 'MysqlBinlog.TableMapCandidate': {"doc": "A table map before a rows event, which may be the one that the rows belong to; no bytes.", "fields": {"isEnd": ["is_end", "There are no more table maps."], "tableMap": ["table_map", "The table map."], "isMatch": ["is_match", "The rows belong to it."], "nextIndex": ["next_index", "Index of the previous table map, or -1."]}, "instances": ["isEnd", "tableMap", "isMatch", "nextIndex"]},
-'ColumnMetadata': {"doc": "What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the hidden column of a multi-valued index. The byte order differs by type.", "fields": {"elementType": ["element_type", "Type of the array's elements.", "m_elt_type", "ColumnTypes.ColumnType"], "lenPack": ["len_pack", "Size of the length before a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the value itself.", "pack_length"], "maxLength": ["max_length", "The longest value, in bytes; from 256 on, the length before a value has 2 bytes.", "field_length"], "maxLenElement": ["max_len_element", "The longest element, in bytes.", "field_length"], "bits": ["bits", "Number of bits beyond the whole bytes, 0 to 7.", "bit_len"], "bytes": ["bytes", "Number of whole bytes, 0 to 8.", "bytes_in_rec"], "precision": ["precision", "Number of digits in all, 1 to 65.", "precision"], "scale": ["scale", "Number of digits after the decimal point, 0 to 38.", "decimals"], "fractionalDigits": ["fractional_digits", "Number of digits of the second's fraction, 0 to 6.", "decimals"], "realTypeAndLength": ["real_type_and_length", "The real type; bits 4 and 5, inverted, are bits 8 and 9 of the length.", "real_type"], "lenLow": ["len_low", "Bits 0 to 7 of the length.", "field_length"], "isArray": ["is_array"], "describedType": ["described_type", "The type that the rest of the metadata belongs to.", "", "ColumnTypes.ColumnType"], "isVarchar": ["is_varchar"], "isBit": ["is_bit"], "hasLenPack": ["has_len_pack"], "hasFractionalDigits": ["has_fractional_digits"], "isString": ["is_string"], "length": ["length", "Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."], "lenLength": ["len_length", "Size of the length before a value, in bytes; 0 where there is none."], "lenBytes": ["len_bytes", "Length of a BIT value, in bytes; else 0."], "stringTypeNumber": ["string_type_number", "Number of the type in `real_type_and_length`; 0 for other types."], "realType": ["real_type", "The type that a value's layout goes by; ENUM and SET are stored as `string`.", "", "ColumnTypes.ColumnType"]}, "instances": ["isArray", "describedType", "isVarchar", "isBit", "hasLenPack", "hasFractionalDigits", "isString", "length", "lenLength", "lenBytes", "stringTypeNumber", "realType"]},
+'ColumnMetadata': {"doc": "What a table map says of a column beyond its type; 0, 1 or 2 bytes by the type, up to 4 for the hidden column of a multi-valued index. The byte order differs by type.", "fields": {"elementType": ["element_type", "Type of the array's elements.", "m_elt_type", "ColumnTypes.ColumnType"], "lenPack": ["len_pack", "Size of the length before a value, 1 to 4 bytes; of a FLOAT or DOUBLE the size of the value itself.", "pack_length"], "maxLength": ["max_length", "The longest value, in bytes; from 256 on, the length before a value has 2 bytes.", "field_length"], "maxLenElement": ["max_len_element", "The longest element, in bytes.", "field_length"], "bits": ["bits", "Number of bits beyond the whole bytes, 0 to 7.", "bit_len"], "bytes": ["bytes", "Number of whole bytes, 0 to 8; a BIT has at most 64 bits.", "bytes_in_rec"], "precision": ["precision", "Number of digits in all, 1 to 65.", "precision"], "scale": ["scale", "Number of digits after the decimal point, 0 to 38, and not above `precision`.", "decimals"], "fractionalDigits": ["fractional_digits", "Number of digits of the second's fraction, 0 to 6.", "decimals"], "realTypeAndLength": ["real_type_and_length", "The real type; bits 4 and 5, inverted, are bits 8 and 9 of the length.", "real_type"], "lenLow": ["len_low", "Bits 0 to 7 of the length.", "field_length"], "refusal": ["refusal", "No bytes; an ENUM or SET of a length that no server writes is refused here."], "isArray": ["is_array"], "describedType": ["described_type", "The type that the rest of the metadata belongs to.", "", "ColumnTypes.ColumnType"], "isVarchar": ["is_varchar"], "isDecimal": ["is_decimal"], "isBit": ["is_bit"], "hasLenPack": ["has_len_pack"], "hasFractionalDigits": ["has_fractional_digits"], "isString": ["is_string"], "length": ["length", "Of CHAR and BINARY the longest value, up to 1023, of ENUM and SET a value, in bytes; else 0."], "isChoice": ["is_choice"], "hasChoiceLength": ["has_choice_length", "Whether the length is one of an ENUM, 1 or 2 bytes, or of a SET, 1 to 4 or 8 bytes."], "lenLength": ["len_length", "Size of the length before a value, in bytes; 0 where there is none."], "lenBytes": ["len_bytes", "Length of a BIT value, in bytes; else 0."], "stringTypeNumber": ["string_type_number", "Number of the type in `real_type_and_length`; 0 for other types."], "realType": ["real_type", "The type that a value's layout goes by; ENUM and SET are stored as `string`.", "", "ColumnTypes.ColumnType"]}, "instances": ["isArray", "describedType", "isVarchar", "isDecimal", "isBit", "hasLenPack", "hasFractionalDigits", "isString", "length", "isChoice", "hasChoiceLength", "lenLength", "lenBytes", "stringTypeNumber", "realType"]},
 'ColumnTypes': {"doc": "The numbers of column types, as table maps and JSON documents use them.", "fields": {}, "instances": []},
 'ExtraRowInfo': {"doc": "One chunk of what a version 2 rows event says of all its rows. Since 5.6.", "fields": {"type": ["type", "What the chunk is about.", "EXTRA_ROW_INFO_TYPECODE", "ExtraRowInfo.InfoType"], "content": ["content", "The chunk, by its type."]}, "instances": []},
 'ExtraRowInfo.Ndb': {"doc": "", "fields": {"lenInfo": ["len_info", "Length of this part, itself included, in bytes.", "EXTRA_ROW_INFO_LEN_OFFSET"], "format": ["format", "What `data` is; 0 for the NDB binlog thread.", "EXTRA_ROW_INFO_FORMAT_OFFSET"], "data": ["data", "NDB Cluster's own.", "m_extra_row_ndb_info"]}, "instances": []},
