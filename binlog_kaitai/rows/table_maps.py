@@ -46,7 +46,15 @@ def widths_of(table_map: TableMapEvent, columns: Sequence[TableColumn]) -> list[
     """
     if table_map.columns is None:
         return [None] * len(columns)
-    return [_width(stored, column) for stored, column in zip(table_map.columns, columns, strict=True)]
+    known: dict[tuple[object, ...], Width | None] = {}
+    widths = list[Width | None]()
+    for stored, column in zip(table_map.columns, columns, strict=True):
+        values = column.length, column.length_size, column.precision, column.scale, column.fractional_digits
+        key = column.type, *values
+        if key not in known:
+            known[key] = _width(stored, column)
+        widths.append(known[key])
+    return widths
 
 
 def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:

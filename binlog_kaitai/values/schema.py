@@ -26,14 +26,48 @@ if TYPE_CHECKING:
 _GENERATED_KEY = "my_row_id"
 
 
+class ValueFacts(NamedTuple):
+    """What the metadata of a column says of its values; see `Column`."""
+
+    length: int = 0
+    length_size: int = 0
+    max_length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    fractional_digits: int = 0
+    bits: int | None = None
+    element_type: ColumnType | int | None = None
+
+    @classmethod
+    def of(cls, metadata: Any, kind: Kind) -> ValueFacts:
+        """These facts from the grammar's object, which tables before 5.1.16 lack."""
+        if metadata is None or not metadata.has_metadata:
+            return _NO_FACTS
+        return cls(
+            length=metadata.len_bytes or metadata.length,
+            length_size=metadata.len_length if kind not in _FLOATS else 0,
+            max_length=metadata.max_length,
+            precision=metadata.precision,
+            scale=metadata.scale,
+            fractional_digits=metadata.fractional_digits or 0,
+            bits=metadata.bytes * 8 + metadata.bits if metadata.is_bit else None,
+            element_type=metadata.element_type,
+        )
+
+
+_NO_FACTS = ValueFacts()
+#: Their `pack_length` is the size of the value itself.
+_FLOATS = (Kind.FLOAT, Kind.DOUBLE)
+
+
 @dataclass(slots=True)
 class ColumnFacts:
     """One column as described by the table map; None for anything it leaves out."""
 
     index: int
     type: ColumnType | int
-    metadata: Any
     is_nullable: bool
+    metadata: Any = None
     name: str | None = None
     is_unsigned: bool | None = None
     collation_id: int | None = None
@@ -48,6 +82,14 @@ class ColumnFacts:
         """What the values are."""
         return of_type(self.type).kind
 
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """All but the metadata, in this order."""
+        return (
+            *(self.index, self.type, self.is_nullable, None, self.name, self.is_unsigned, self.collation_id),
+            *(self.members, self.is_primary_key, self.is_visible, self.geometry_type, self.vector_dimensions),
+        )
+
 
 class TableFacts(NamedTuple):
     """All columns, the indexes of the primary key's columns, and whether rows are decodable."""
@@ -60,12 +102,13 @@ class TableFacts(NamedTuple):
 def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFacts:
     """Collect everything that a table map says about its columns."""
     columns = list(_columns(table_map))
+    described = columns if table_map.optional_metadata else []
     texts = [
         column
-        for column in columns
+        for column in described
         if of_type(column.type).has_collation or (is_mariadb and column.kind == Kind.GEOMETRY)
     ]
-    choices = _of_kinds(columns, *CHOICES)
+    choices = _of_kinds(described, *CHOICES)
     key: Sequence[int] = ()
     for field in table_map.optional_metadata:
         value: Any = field.value
@@ -101,15 +144,16 @@ def facts_of(table_map: TableMapEvent, *, is_mariadb: bool = False) -> TableFact
 def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
     if table_map.columns is None:  # before 5.1.16, without column metadata
         for index, kind in enumerate(table_map.column_types):
-            yield ColumnFacts(index, kind, None, is_nullable=True)
+            yield ColumnFacts(index, kind, is_nullable=True)
         return
     for column in table_map.columns:
-        facts = ColumnFacts(column.index, column.real_type, column.metadata, column.is_nullable)
-        facts.name = column.name
-        if column.has_signedness:
-            facts.is_unsigned = column.is_unsigned
-        if column.has_visibility:
-            facts.is_visible = column.is_visible
+        metadata = column.metadata
+        kind = metadata.real_type if metadata.has_metadata else metadata.column_type
+        facts = ColumnFacts(column.index, kind, column.is_nullable, metadata)
+        if table_map.optional_metadata:
+            facts.name = column.name
+            facts.is_unsigned = column.is_unsigned if column.has_signedness else None
+            facts.is_visible = column.is_visible if column.has_visibility else None
         yield facts
 
 
@@ -141,9 +185,6 @@ def _collations(value: TableMapMetadata.DefaultCollation, count: int) -> list[in
 
 
 _T = TypeVar("_T")
-
-#: Their `pack_length` is the size of the value itself.
-_FLOATS = (Kind.FLOAT, Kind.DOUBLE)
 
 _DIGITS = re.compile(r"\(([0-9])\)")
 #: Byte string types by SQL name.
@@ -323,7 +364,14 @@ class Schema:
         if facts.columns and all(column.name is not None for column in facts.columns):
             names_from = NameSource.LOG
         columns = tuple(
-            _column(logged, column, names_from) for logged, column in zip(facts.columns, defined, strict=True)
+            _column(
+                logged.key,
+                ValueFacts.of(logged.metadata, logged.kind),
+                known,
+                names_from,
+                known.has_on_update if known else None,
+            )
+            for logged, known in zip(facts.columns, defined, strict=True)
         )
         table, names = f"{table_map.schema_name}.{table_map.table_name}", {column.name for column in columns}
         if len(names) < len(columns):
@@ -344,60 +392,50 @@ def is_mariadb(layout: Format) -> bool:
     return len(layout.post_header_lengths) >= EventType.annotate_rows_event
 
 
-def _column(logged: ColumnFacts, known: ColumnDefinition | None, names_from: NameSource) -> Column:
-    name = logged.name if names_from is NameSource.LOG else known.name if known else None
-    charset = charset_of(logged.collation_id) if logged.collation_id is not None else None
+@lru_cache(maxsize=1 << 15)
+def _column(
+    logged: tuple[Any, ...], values: ValueFacts, known: ColumnDefinition | None, *origin: Any
+) -> Column:
+    """A column; the same object for tables that agree on it.
+
+    `logged`: the facts other than `values`, see `ColumnFacts.key`.
+    `origin`: of the names; and `has_on_update`, which definitions that differ in it do not compare.
+    """
+    facts, (names_from, has_on_update) = ColumnFacts(*logged), origin
+    name = facts.name if names_from is NameSource.LOG else known.name if known else None
+    charset = charset_of(facts.collation_id) if facts.collation_id is not None else None
     if charset is None and known is not None:
         charset = known.charset or (BINARY if _BYTES.match(known.type_name) else None)
     members = (
-        None if logged.members is None else tuple(decode_member(member, charset) for member in logged.members)
+        None if facts.members is None else tuple(decode_member(member, charset) for member in facts.members)
     )
-    is_key = logged.is_primary_key
+    is_key = facts.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
         is_key = False  # a log with column names also has the primary key, if any
-    metadata = logged.metadata
-    column = Column(
-        index=logged.index,
-        name=f"c{logged.index + 1}" if name is None else name,
-        is_named=name is not None,
-        type=logged.type,
-        length=metadata.len_bytes or metadata.length if metadata else 0,
-        length_size=metadata.len_length if metadata and logged.kind not in _FLOATS else 0,
-        max_length=metadata.max_length if metadata else None,
-        precision=metadata.precision if metadata else None,
-        scale=metadata.scale if metadata else None,
-        fractional_digits=_fractional_digits(logged, known),
-        bits=metadata.bytes * 8 + metadata.bits if metadata and metadata.is_bit else None,
-        element_type=metadata.element_type if metadata else None,
-        is_unsigned=_first(logged.is_unsigned, known.is_unsigned if known else None),
-        is_nullable=logged.is_nullable,
-        collation_id=logged.collation_id,
+    if facts.kind in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
+        values = values._replace(fractional_digits=min(int(digits[1]), _MOST_DIGITS))
+    return Column(
+        facts.index,
+        f"c{facts.index + 1}" if name is None else name,
+        name is not None,
+        facts.type,
+        *values,
+        is_unsigned=_first(facts.is_unsigned, known.is_unsigned if known else None),
+        is_nullable=facts.is_nullable,
+        collation_id=facts.collation_id,
         collation=known.collation if known else None,
         charset=charset,
         members=_first(members, known.members if known else None),
         is_primary_key=_first(is_key, known.is_primary_key if known else None),
-        is_visible=_first(logged.is_visible, known.is_visible if known else None),
-        geometry_type=logged.geometry_type,
-        vector_dimensions=logged.vector_dimensions,
+        is_visible=_first(facts.is_visible, known.is_visible if known else None),
+        geometry_type=facts.geometry_type,
+        vector_dimensions=facts.vector_dimensions,
         type_name=known.type_name if known else None,
         is_generated=known.is_generated if known else None,
         is_row_period=known.is_row_period if known else None,
-        has_on_update=known.has_on_update if known else None,
+        has_on_update=has_on_update,
         default=known.default if known else None,
     )
-    return _shared(column)
-
-
-@lru_cache(maxsize=1 << 15)
-def _shared(column: Column) -> Column:
-    """The same column of other tables, if there is one."""
-    return column
-
-
-def _fractional_digits(logged: ColumnFacts, known: ColumnDefinition | None) -> int:
-    if logged.kind in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
-        return min(int(digits[1]), _MOST_DIGITS)
-    return (logged.metadata.fractional_digits or 0) if logged.metadata else 0
 
 
 def _first(logged: _T | None, defined: _T | None) -> _T | None:

@@ -207,7 +207,12 @@ types:
           _parent.column_types[_index] == column_types::column_type::short or
           _parent.column_types[_index] == column_types::column_type::int24 or
           _parent.column_types[_index] == column_types::column_type::date or
-          _parent.column_types[_index] == column_types::column_type::year))
+          _parent.column_types[_index] == column_types::column_type::year or
+          _parent.column_types[_index] == column_types::column_type::timestamp or
+          _parent.column_types[_index] == column_types::column_type::datetime or
+          _parent.column_types[_index] == column_types::column_type::time or
+          _parent.column_types[_index] == column_types::column_type::newdate or
+          _parent.column_types[_index] == column_types::column_type::null))
         repeat: expr
         repeat-expr: _parent.num_columns.value
         doc: One for each column; many have no bytes.
@@ -254,12 +259,12 @@ types:
         value: ((_parent.null_bits[index / 8] >> (index % 8)) & 1) == 1
       is_number:
         value: |
+          column_type == column_types::column_type::long or
+          column_type == column_types::column_type::longlong or
           column_type == column_types::column_type::tiny or
           column_type == column_types::column_type::short or
-          column_type == column_types::column_type::long or
           column_type == column_types::column_type::float or
           column_type == column_types::column_type::double or
-          column_type == column_types::column_type::longlong or
           column_type == column_types::column_type::int24 or
           column_type == column_types::column_type::newdecimal
         doc: The type is numeric, so that the column has a bit in the field `signedness`.

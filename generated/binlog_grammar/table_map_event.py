@@ -266,7 +266,7 @@ class TableMapEvent(KaitaiStruct):
             if hasattr(self, '_m_is_number'):
                 return self._m_is_number
 
-            self._m_is_number =  ((self.column_type == column_types.ColumnTypes.ColumnType.tiny) or (self.column_type == column_types.ColumnTypes.ColumnType.short) or (self.column_type == column_types.ColumnTypes.ColumnType.long) or (self.column_type == column_types.ColumnTypes.ColumnType.float) or (self.column_type == column_types.ColumnTypes.ColumnType.double) or (self.column_type == column_types.ColumnTypes.ColumnType.longlong) or (self.column_type == column_types.ColumnTypes.ColumnType.int24) or (self.column_type == column_types.ColumnTypes.ColumnType.newdecimal))
+            self._m_is_number =  ((self.column_type == column_types.ColumnTypes.ColumnType.long) or (self.column_type == column_types.ColumnTypes.ColumnType.longlong) or (self.column_type == column_types.ColumnTypes.ColumnType.tiny) or (self.column_type == column_types.ColumnTypes.ColumnType.short) or (self.column_type == column_types.ColumnTypes.ColumnType.float) or (self.column_type == column_types.ColumnTypes.ColumnType.double) or (self.column_type == column_types.ColumnTypes.ColumnType.int24) or (self.column_type == column_types.ColumnTypes.ColumnType.newdecimal))
             return getattr(self, '_m_is_number', None)
 
         @property
@@ -405,7 +405,7 @@ class TableMapEvent(KaitaiStruct):
             _starts['columns'] = _bounds = [_tell()]
             self.columns = []
             for i in range(self._parent.num_columns.value):
-                _t_columns = _modules.column_metadata.ColumnMetadata(self._parent.column_types[i], (not ( ((self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.long) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.longlong) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.tiny) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.short) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.int24) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.date) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.year)) )), self._io)
+                _t_columns = _modules.column_metadata.ColumnMetadata(self._parent.column_types[i], (not ( ((self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.long) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.longlong) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.tiny) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.short) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.int24) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.date) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.year) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.timestamp) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.datetime) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.time) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.newdate) or (self._parent.column_types[i] == column_types.ColumnTypes.ColumnType.null)) )), self._io)
                 try:
                     _t_columns._read()
                 finally:

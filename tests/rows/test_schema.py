@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ from binlog_grammar.table_map_event import TableMapEvent
 import binlog_kaitai as bk
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.render.dump.client_values import metadata_lines
-from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
+from binlog_kaitai.values.schema import Column, NameSource, Schema, is_mariadb
+from binlog_kaitai.values.table_definition import ColumnDefinition, Columns, TableDefinition
 from tests import corpus_files
 from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
@@ -49,6 +51,21 @@ def test_the_log_goes_first() -> None:
         ("x", False, None),
         ("y", None, "utf8mb3"),
     ]
+
+
+@pytest.mark.parametrize("field_name", [one.name for one in dataclasses.fields(ColumnDefinition)])
+def test_columns_are_shared_only_by_definitions_that_agree(field_name: str) -> None:
+    """Also if they compare equal, as those do that differ in `has_on_update`."""
+    of_column = {one.name for one in dataclasses.fields(Column)}
+    known = ColumnDefinition("a", "varchar(10)", "varchar", has_on_update=False)
+    change: Any = {field_name: {"arguments": ("9",), "members": ("m",)}.get(field_name, "x")}
+    other = dataclasses.replace(known, **change)
+    table = table_map([VARCHAR], "0a00")
+    first, second = (
+        Schema.of(table, TableDefinition("s", "t", Columns((one,)))).columns[0] for one in (known, other)
+    )
+    if field_name in of_column - {"is_nullable"}:  # which the table map states
+        assert getattr(second, field_name) == getattr(other, field_name) != getattr(first, field_name)
 
 
 def test_a_definition_of_another_table_is_left_aside() -> None:
