@@ -7,7 +7,6 @@ once. Some events close all tables: after them, earlier table maps no longer app
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -63,10 +62,7 @@ def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:
     except GrammarError:
         return None
     widths = plain_decoders.WIDTHS
-    return _shared_width(*widths.get(int(column.type), widths[None])(stored))
-
-
-_shared_width = lru_cache(maxsize=1 << 12)(Width)
+    return Width(*widths.get(int(column.type), widths[None])(stored))
 
 
 class Closings:

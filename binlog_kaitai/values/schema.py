@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from binlog_kaitai.core.grammar import ColumnType, EventType, Format, TableMapEvent, TableMapField
@@ -67,7 +68,6 @@ class ColumnFacts:
     index: int
     type: ColumnType | int
     is_nullable: bool
-    metadata: Any = None
     name: str | None = None
     is_unsigned: bool | None = None
     collation_id: int | None = None
@@ -76,19 +76,19 @@ class ColumnFacts:
     is_visible: bool | None = None
     geometry_type: int | None = None
     vector_dimensions: int | None = None
+    metadata: Any = None
 
     @property
     def kind(self) -> Kind:
         """What the values are."""
         return of_type(self.type).kind
 
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """All but the metadata, in this order."""
-        return (
-            *(self.index, self.type, self.is_nullable, None, self.name, self.is_unsigned, self.collation_id),
-            *(self.members, self.is_primary_key, self.is_visible, self.geometry_type, self.vector_dimensions),
-        )
+
+#: The facts without the metadata.
+_key = attrgetter(
+    *("index", "type", "is_nullable", "name", "is_unsigned", "collation_id", "members", "is_primary_key"),
+    *("is_visible", "geometry_type", "vector_dimensions"),
+)
 
 
 class TableFacts(NamedTuple):
@@ -149,7 +149,7 @@ def _columns(table_map: TableMapEvent) -> Iterator[ColumnFacts]:
     for column in table_map.columns:
         metadata = column.metadata
         kind = metadata.real_type if metadata.has_metadata else metadata.column_type
-        facts = ColumnFacts(column.index, kind, column.is_nullable, metadata)
+        facts = ColumnFacts(column.index, kind, column.is_nullable, metadata=metadata)
         if table_map.optional_metadata:
             facts.name = column.name
             facts.is_unsigned = column.is_unsigned if column.has_signedness else None
@@ -365,7 +365,7 @@ class Schema:
             names_from = NameSource.LOG
         columns = tuple(
             _column(
-                logged.key,
+                _key(logged),
                 ValueFacts.of(logged.metadata, logged.kind),
                 known,
                 names_from,
@@ -394,14 +394,18 @@ def is_mariadb(layout: Format) -> bool:
 
 @lru_cache(maxsize=1 << 15)
 def _column(
-    logged: tuple[Any, ...], values: ValueFacts, known: ColumnDefinition | None, *origin: Any
+    logged: tuple[Any, ...],
+    values: ValueFacts,
+    known: ColumnDefinition | None,
+    names_from: NameSource,
+    _has_on_update: bool | None,
 ) -> Column:
     """A column; the same object for tables that agree on it.
 
-    `logged`: the facts other than `values`, see `ColumnFacts.key`.
-    `origin`: of the names; and `has_on_update`, which definitions that differ in it do not compare.
+    `logged`: the facts other than `values`, see `_key`.
+    `_has_on_update`: that of `known`, in which definitions that compare equal may differ.
     """
-    facts, (names_from, has_on_update) = ColumnFacts(*logged), origin
+    facts = ColumnFacts(*logged)
     name = facts.name if names_from is NameSource.LOG else known.name if known else None
     charset = charset_of(facts.collation_id) if facts.collation_id is not None else None
     if charset is None and known is not None:
@@ -414,28 +418,26 @@ def _column(
         is_key = False  # a log with column names also has the primary key, if any
     if facts.kind in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
         values = values._replace(fractional_digits=min(int(digits[1]), _MOST_DIGITS))
+    stated: dict[str, Any] = {**values._asdict(), **{field: getattr(facts, field) for field in _LOGGED_ONLY}}
+    if known is not None:
+        stated.update((field, getattr(known, field)) for field in _DEFINED_ONLY)
     return Column(
         facts.index,
         f"c{facts.index + 1}" if name is None else name,
         name is not None,
         facts.type,
-        *values,
         is_unsigned=_first(facts.is_unsigned, known.is_unsigned if known else None),
-        is_nullable=facts.is_nullable,
-        collation_id=facts.collation_id,
-        collation=known.collation if known else None,
         charset=charset,
         members=_first(members, known.members if known else None),
         is_primary_key=_first(is_key, known.is_primary_key if known else None),
         is_visible=_first(facts.is_visible, known.is_visible if known else None),
-        geometry_type=facts.geometry_type,
-        vector_dimensions=facts.vector_dimensions,
-        type_name=known.type_name if known else None,
-        is_generated=known.is_generated if known else None,
-        is_row_period=known.is_row_period if known else None,
-        has_on_update=has_on_update,
-        default=known.default if known else None,
+        **stated,
     )
+
+
+#: Facts that only the table map states, and those that only definitions state.
+_LOGGED_ONLY = ("is_nullable", "collation_id", "geometry_type", "vector_dimensions")
+_DEFINED_ONLY = ("collation", "type_name", "is_generated", "is_row_period", "has_on_update", "default")
 
 
 def _first(logged: _T | None, defined: _T | None) -> _T | None:

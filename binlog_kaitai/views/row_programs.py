@@ -26,8 +26,8 @@ from binlog_kaitai.values.representations import Value, json_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
-#: Valid sizes of SETs in bytes; a SET has at most as many members as it has bits.
-_SET_SIZES, _MOST_MEMBERS = (1, 2, 3, 4, 8), 64
+#: A SET has at most as many members as it has bits.
+MOST_MEMBERS = 64
 
 #: More than the length of any string.
 NO_LIMIT = 1 << 40
@@ -85,7 +85,7 @@ class ValueStyle:
         elif column.kind in STRINGS:
             kind, detail, words = _string(column, self)
         elif column.kind in CHOICES:
-            kind, words = _choice(column, size, self)
+            kind, words = _choice(column, self)
         return Cell(kinds.OTHER, size, prefix) if words is None else Cell(kind, size, prefix, detail, words)
 
     def exact_cell(self, table: Table, column: Column) -> Cell:
@@ -176,17 +176,12 @@ def _string(column: Column, style: ValueStyle) -> tuple[int, int, Sequence[bytes
     return kinds.CODED, int(is_ascii), words
 
 
-def _choice(column: Column, size: int, style: ValueStyle) -> tuple[int, Sequence[bytes] | None]:
+def _choice(column: Column, style: ValueStyle) -> tuple[int, Sequence[bytes] | None]:
     if column.members is None:
         return kinds.UNSIGNED, ()
     if column.kind == Kind.ENUM:
         return kinds.MEMBER, _words(["", *column.members], style)
-    return kinds.MEMBERS, _words(column.members, style) if is_usual_set(column.members, size) else None
-
-
-def is_usual_set(members: Sequence[str], size: int) -> bool:
-    """Whether a SET of these members and this size in bytes is one that servers create."""
-    return size in _SET_SIZES and len(members) <= _MOST_MEMBERS
+    return kinds.MEMBERS, _words(column.members, style) if len(column.members) <= MOST_MEMBERS else None
 
 
 def _words(texts: Sequence[str], style: ValueStyle) -> list[bytes] | None:

@@ -54,9 +54,10 @@ seq:
     -orig-id: bytes_in_rec
     type: u1
     valid:
+      min: 'bits == 0 ? 1 : 0'
       max: 'bits == 0 ? 8 : 7'
     if: has_metadata and is_bit
-    doc: Number of whole bytes, 0 to 8; a BIT has at most 64 bits.
+    doc: Number of whole bytes, 0 to 8; a BIT has 1 to 64 bits.
   - id: precision
     -orig-id: precision
     type: u1

@@ -73,6 +73,8 @@ class ColumnMetadata(KaitaiStruct):
             pass
             _starts['bytes'] = _tell()
             self.bytes = self._io.read_u1()
+            if not self.bytes >= (1 if self.bits == 0 else 0):
+                raise kaitaistruct.ValidationLessThanError((1 if self.bits == 0 else 0), self.bytes, self._io, u"/seq/5")
             if not self.bytes <= (8 if self.bits == 0 else 7):
                 raise kaitaistruct.ValidationGreaterThanError((8 if self.bits == 0 else 7), self.bytes, self._io, u"/seq/5")
 

@@ -43,7 +43,7 @@ class ColumnMetadata(KaitaiStruct):
     The server's name: bit_len
     """
     bytes: int | None
-    """Number of whole bytes, 0 to 8; a BIT has at most 64 bits.
+    """Number of whole bytes, 0 to 8; a BIT has 1 to 64 bits.
 
     The server's name: bytes_in_rec
     """

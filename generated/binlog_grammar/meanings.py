@@ -1233,7 +1233,7 @@ MEANINGS: dict[str, dict[str, str]] = {
         'max_length': 'The longest value, in bytes; from 256 on, the length before a value has 2 bytes.',
         'max_len_element': 'The longest element, in bytes.',
         'bits': 'Number of bits beyond the whole bytes, 0 to 7.',
-        'bytes': 'Number of whole bytes, 0 to 8; a BIT has at most 64 bits.',
+        'bytes': 'Number of whole bytes, 0 to 8; a BIT has 1 to 64 bits.',
         'precision': 'Number of digits in all, 1 to 65.',
         'scale': 'Number of digits after the decimal point, 0 to 38, and not above `precision`.',
         'fractional_digits': "Number of digits of the second's fraction, 0 to 6.",

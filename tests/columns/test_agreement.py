@@ -161,7 +161,7 @@ def log_of_column(path: Path, column: int, metadata: str, size: int, *, is_logge
         *((246, metadata, 9, name) for metadata, name in (("4200", "precision"), ("0203", "scale"))),
         *(
             (16, metadata, 9, name)
-            for metadata, name in (("0108", "bytes"), ("0009", "bytes"), ("0800", "bits"))
+            for metadata, name in (("0108", "bytes"), ("0009", "bytes"), ("0000", "bytes"), ("0800", "bits"))
         ),
         *((254, metadata, 3, "refusal") for metadata in ("f700", "f703", "c701", "f805", "f8c3")),
     ],

@@ -406,23 +406,12 @@ class RowPrograms:
     ) -> _PrintedColumn:
         index, lead, kind = column.index, b"###   @%d=" % (column.index + 1), _KINDS.get(column.kind)
         unknown = index, _UNKNOWN_LENGTH, 0
-        if kind is None or (column.kind == Kind.GEOMETRY and not self.is_mariadb):
+        if kind is None or width is None or (column.kind == Kind.GEOMETRY and not self.is_mariadb):
             return _PrintedColumn(unknown, unknown, (), lead + self._unknown(stored))
-        detail = _detail(column)
-        if kind == kinds.MEMBERS and width is not None:
-            is_usual = 0 < detail <= 8 * width.fixed and column.length == width.fixed
-            width = width if is_usual else None
-        step = unknown if width is None else (index, *width)
+        step = index, *width
         words = self.escapes.tobytes() if kind in (kinds.BYTES, kinds.DOCUMENT) else b"", *texts
         self._words += words
-        cell = (
-            kinds.OTHER if width is None else kind,
-            *step[1:],
-            detail,
-            len(self._words) - len(words),
-            len(words),
-            0,
-        )
+        cell = kind, *width, _detail(column), len(self._words) - len(words), len(words), 0
         return _PrintedColumn(step, unknown if column.kind in _UNMEASURED else step, cell, lead)
 
 

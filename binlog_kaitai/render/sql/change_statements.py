@@ -62,12 +62,12 @@ from binlog_kaitai.values.sql_text import (
 from binlog_kaitai.values.strings import has_own_text
 from binlog_kaitai.views.row_forms import CHANGES, Form, RowShape
 from binlog_kaitai.views.row_programs import (
+    MOST_MEMBERS,
     NO_LIMIT,
     Cell,
     Line,
     TableLines,
     ValueStyle,
-    is_usual_set,
     kind_of,
     width_of,
 )
@@ -148,7 +148,7 @@ class SqlStyle(ValueStyle):
         if column.kind in STRINGS:
             kind, detail, words = self._string(column)
         elif column.kind in CHOICES:
-            kind, words = self._choice(column, size)
+            kind, words = self._choice(column)
         elif column.kind == Kind.JSON:
             # Servers that support JSON also support utf8mb4.
             kind, words = kinds.DOCUMENT, [introducer("utf8mb4")]
@@ -178,7 +178,7 @@ class SqlStyle(ValueStyle):
         # The original bytes: several of them may decode to one character, which would not round-trip.
         return (kinds.CODED, 0, [introducer(charset)]) if extends_ascii(charset) else (kinds.OTHER, 0, None)
 
-    def _choice(self, column: Column, size: int) -> tuple[int, Sequence[str] | None]:
+    def _choice(self, column: Column) -> tuple[int, Sequence[str] | None]:
         members = column.members
         if members is None:
             return kinds.UNSIGNED, ()
@@ -186,7 +186,7 @@ class SqlStyle(ValueStyle):
             return kinds.OTHER, None
         if column.kind == Kind.ENUM:
             return kinds.MEMBER, [choice_sql(member, column, self.server) for member in ("", *members)]
-        is_usual = is_usual_set(members, size) and all(map(is_plain, members))
+        is_usual = len(members) <= MOST_MEMBERS and all(map(is_plain, members))
         return kinds.MEMBERS, [member.replace("'", "''") for member in members] if is_usual else None
 
     def text(self, value: Value, column: Column, kind: int = kinds.OTHER) -> bytes:
