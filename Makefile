@@ -94,8 +94,8 @@ test-browser: setup ## tests in a headless browser; skipped if there is none
 test-languages: setup ## build the grammar in other languages and compare their trees of all logs with Python's
 	$(BIN)/python -m tools.conformance $(LANGUAGES)
 
-test-wheels: wheel ## build all wheels, and install and use the one for x86-64 in a fresh environment; packages come from PyPI
-	$(BIN)/python -m pytest -m wheels $(PYTEST_ARGS)
+test-wheels: wheel ## build all wheels (or MACHINES="x86_64 ..."), and install and use the one for x86-64; packages come from PyPI
+	MACHINES="$(MACHINES)" $(BIN)/python -m pytest -m wheels $(PYTEST_ARGS)
 
 test-emulated: wheel ## run the kernels of the wheels for other systems, under Wine and QEMU and with musl
 	@tools/need_emulators.sh $(BIN)/python

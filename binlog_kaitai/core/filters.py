@@ -115,9 +115,13 @@ _SIZE = r"(?i)([0-9]{1,19})\s*([kmgt]?)i?b?"
 #: A time of day with a zone, possibly after a blank.
 _ZONED = r"(.*[T ][0-9:.]*[0-9]) ?(UTC|Z|[+-][0-9]{2}(?::?[0-9]{2})?)"
 _UNITS = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
-#: A time before now, such as ``-2h`` or ``1d12h ago``; a time of today or yesterday.
-_AGO = r"(?a)(-)?((?:[0-9]{1,9}[smhdw])+)(?(1)| +ago)"
+#: A time before now, such as ``-2h``, ``1d12h ago`` or ``1 hour ago``; a time of today or yesterday.
+_AGO = (
+    r"(?a)(-)?((?: ?[0-9]{1,9} ?(?:s|sec(?:ond)?s?|m|min(?:ute)?s?|h|hours?|d|days?|w|weeks?)(?![a-z]))+)"
+    r"(?(1)| +ago)"
+)
 _DAY = r"(?a)(today|yesterday)(?: +(.+))?"
+_OF_TODAY = r"(?a)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]+)?)?(?: ?(?:UTC|Z|[+-][0-9:]+))?"
 _AGO_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 7 * 86400}
 
 
@@ -366,11 +370,11 @@ def moment_of(moment: datetime | date | str) -> datetime:
 def _parsed(text: str) -> datetime:
     try:
         if ago := re.fullmatch(_AGO, text):
-            counts = re.findall(r"([0-9]+)(.)", ago[2])
+            counts = re.findall(r"([0-9]+) ?([a-z])", ago[2])
             return datetime.now(UTC) - sum(
                 (timedelta(seconds=int(count) * _AGO_UNITS[unit]) for count, unit in counts), timedelta()
             )
-        if day := re.fullmatch(_DAY, text):
+        if day := re.fullmatch(_DAY, f"today {text}" if re.fullmatch(_OF_TODAY, text) else text):
             text = f"{date.today() - timedelta(days=day[1] == 'yesterday')} {day[2] or '00:00'}"
         plain, zone = zoned.groups() if (zoned := re.fullmatch(_ZONED, text)) else (text, "")
         offset = datetime.fromisoformat("2000-01-01T00" + zone.replace("UTC", "Z")).tzinfo
@@ -378,7 +382,7 @@ def _parsed(text: str) -> datetime:
     except (TypeError, ValueError, OverflowError):
         raise UsageError(
             f"{shortened(text)} is not a time; use YYYY-MM-DD hh:mm:ss, followed by a time zone unless it is"
-            " local, or -2h, today, yesterday 03:00"
+            " local, or -2h, 2 hours ago, 15:29, today, yesterday 03:00"
         ) from None
 
 

@@ -89,7 +89,15 @@ def test_csv_has_times_in_iso_8601(command: str, column: str, run: Run) -> None:
 
 @pytest.mark.parametrize(
     ("text", "ago"),
-    [("-2h", timedelta(hours=2)), ("-1d12h", timedelta(hours=36)), ("90s ago", timedelta(seconds=90))],
+    [
+        ("-2h", timedelta(hours=2)),
+        ("-1d12h", timedelta(hours=36)),
+        ("90s ago", timedelta(seconds=90)),
+        ("1 hour ago", timedelta(hours=1)),
+        ("2 days 3 min ago", timedelta(days=2, minutes=3)),
+        ("-1 week", timedelta(weeks=1)),
+        ("10 minutes 5 secs ago", timedelta(minutes=10, seconds=5)),
+    ],
 )
 def test_times_relative_to_now(text: str, ago: timedelta) -> None:
     assert abs(datetime.now(UTC) - ago - moment_of(text)) < timedelta(minutes=1)
@@ -125,6 +133,8 @@ def test_a_date_is_its_first_moment() -> None:
 
 def test_times_of_today_and_yesterday() -> None:
     today = datetime.now().date()
+    assert moment_of("15:29") == moment_of("today 15:29") == moment_of("15:29:00")
+    assert moment_of("9:05:30 Z") == moment_of("today 09:05:30Z")
     assert moment_of("yesterday 03:00") == moment_of(f"{today - timedelta(days=1)} 03:00")
     assert moment_of("today") == moment_of(str(today))
 

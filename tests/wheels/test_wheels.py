@@ -36,6 +36,9 @@ PLAYERS: dict[str, tuple[list[str], str]] = {
 
 pytestmark = pytest.mark.wheels
 
+#: The machines whose wheels were built.
+MACHINES = os.environ.get("MACHINES", " ".join(TARGETS)).split()
+
 
 def wheel_for(machine: str) -> Path:
     (path,) = (ROOT / "dist").glob(f"binlog_kaitai-*-py3-none-{TARGETS[machine].tag}.whl")
@@ -48,7 +51,7 @@ def library_for(machine: str) -> bytes:
         return wheel.read(name)
 
 
-@pytest.mark.parametrize("machine", TARGETS)
+@pytest.mark.parametrize("machine", MACHINES)
 def test_a_wheel_has_machine_code_for_its_processor(machine: str) -> None:
     library, (magic, place, processor) = library_for(machine), FORMATS[machine]
     assert library.startswith(magic)
@@ -69,7 +72,7 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("player", PLAYERS)
+@pytest.mark.parametrize("player", [name for name in PLAYERS if name.partition(" ")[0] in MACHINES])
 def test_kernels_for_other_systems_give_what_they_give_here(player: str, calls: Path, tmp_path: Path) -> None:
     """The same bytes, by a small program that runs under an emulator, or with another C library."""
     pytest.importorskip("ziglang", reason="pip install ziglang")
