@@ -28,6 +28,7 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 
 #: Documents all of whose programs are tested elsewhere, or need what no test has.
 WHOLE = {
+    "incidents.md": "needs what happened to a server; tests/servers/test_incidents.py runs its commands",
     "languages.md": "programs in other languages, which tools/conformance builds and runs",
     "live.md": "asks a running server; tests/servers/test_fetch.py does the same",
     "platforms.md": "statements for other companies' platforms, from their documentation",
@@ -39,7 +40,7 @@ WHOLE = {
 
 #: Commands that do not run here, by a pattern.
 COMMANDS = {
-    r"^(make|pip|python|mysql|head|tail|spark-sql|packed/|PYSPARK_PYTHON=)": "not a command of this project",
+    r"^(make|pip|python|head|tail|spark-sql|packed/|PYSPARK_PYTHON=)": "not a command of this project",
     r"^binlog-kaitai pipeline": "starts Spark; tests/spark runs pipelines",
     r"^binlog-kaitai lake": "needs a lake of a pipeline; tests/lake/test_upkeep.py runs it",
     r"--(follow|continuous)\b": "goes on until it is interrupted",
@@ -118,7 +119,7 @@ def test_commands(document: Path, logs: Path) -> None:
             if command == line or any(re.search(pattern, command) for pattern in COMMANDS):
                 continue
             shutil.rmtree(logs / "lake", ignore_errors=True)
-            for written in ("repaired.000066", "repaired.000024", "incident.000066"):
+            for written in ("repaired.000066", "incident.000066"):
                 (logs / written).unlink(missing_ok=True)
             words = _words(_FOLDERS.sub(str(logs), command))
             assert words[0] == "binlog-kaitai", f"{document.name}: {line}"
