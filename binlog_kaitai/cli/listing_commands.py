@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -26,6 +26,8 @@ _SHOWN = ("gtid", "thread", "statement")
 #: How a transaction may end: the names of `transaction_roles.Outcome`, which help does not load.
 _KINDS = ("commit", "rollback", "xa_prepare", "ddl", "implicit", "open")
 
+#: How many bytes of followed logs are scanned before what they have is written.
+_AT_ONCE = 64 << 20
 
 _follows = options.all_of(
     options.flag("--follow", "Keep reading as the server writes, until Ctrl-C."),
@@ -44,7 +46,7 @@ def _write_followed(
     """Write spans of logs as they appear, until interrupted; `write` gets each one and its filters."""
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.spans import Span
-    from binlog_kaitai.following.feed import tail
+    from binlog_kaitai.following.feed import FeedFollower
 
     for name in ("stop_position", "stop_datetime"):
         if filters.get(name) is not None:
@@ -57,9 +59,13 @@ def _write_followed(
         interrupts.append(number)  # the exception is lost if it is raised while a generator is finalized
         raise KeyboardInterrupt
 
-    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    with suppress(KeyboardInterrupt), handling(interrupt, *([signal.SIGINT] if is_default else [])):
-        for source in tail(sources, from_now=from_now, ddl=ddl, stop=lambda: bool(interrupts)):
+    signals = [signal.SIGINT] if signal.getsignal(signal.SIGINT) is signal.default_int_handler else []
+    with (
+        suppress(KeyboardInterrupt),
+        handling(interrupt, *signals),
+        closing(FeedFollower(sources, "latest" if from_now else "earliest", ddl=ddl)) as logs,
+    ):
+        for source in logs.follow(_AT_ONCE, stop=lambda: bool(interrupts)):
             first = first or source.path
             chosen = (source.span or Span()).restrict(filters)
             if source.path != first:

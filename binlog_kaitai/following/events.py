@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Unpack
 
@@ -14,7 +13,7 @@ from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Start
-from binlog_kaitai.following.feed import FeedFollower
+from binlog_kaitai.following.feed import FeedFollower, never
 from binlog_kaitai.log.event_log import Event, LogReader
 from binlog_kaitai.log.read_options import ChecksumOptions, LogOptions, ReaderOptions
 from binlog_kaitai.log.series import SeriesDefinitions
@@ -31,11 +30,6 @@ PathLike = str | os.PathLike[str]
 
 #: Events or rows.
 _Item = TypeVar("_Item")
-
-
-def never() -> bool:
-    """Do not stop."""
-    return False
 
 
 class FollowOptions(LogOptions, total=False):
@@ -69,34 +63,37 @@ class FollowRowsOptions(FollowOptions, FilterOptions, total=False):
 
 
 class LogFollower(Iterator[_Item]):
-    """What the logs that a server is writing have: events, or rows.
-
-    `checkpoint`: where to resume: a JSON-serializable value for the parameter `start`. It advances by
-    complete transactions, once everything up to it has been consumed.
-    """
+    """What the logs that a server is writing have: events, or rows."""
 
     def __init__(self, source: PathLike | Iterable[PathLike], start: Start, options: FollowOptions) -> None:
         self._ddl: str | None = options["ddl"]
-        self._interval: float = options["interval"]
-        self._idle_timeout: float | None = options["idle_timeout"]
-        self._stop: Callable[[], bool] = options["stop"]
+        interval, idle_timeout = options["interval"], options["idle_timeout"]
         if not isinstance(start, Mapping) and start not in ("earliest", "latest"):
             reason = f"start must be earliest, latest or a position such as a checkpoint, not {start!r}"
             raise UsageError(reason)
-        if self._interval <= 0:
-            raise UsageError(f"interval must be a positive number of seconds, not {self._interval}")
+        if interval <= 0:
+            raise UsageError(f"interval must be a positive number of seconds, not {interval}")
         paths = [source] if isinstance(source, (str, os.PathLike)) else list(source)
         self._logs = FeedFollower(
             [os.fspath(path) for path in paths],
             start,
-            is_bounded=self._idle_timeout == 0,
+            is_bounded=idle_timeout == 0,
             fails_on_loss=options["fails_on_loss"],
             loss_option="fails_on_loss=False",
             ddl=self._ddl,
             keys=options["keys"],
         )
-        self.checkpoint = self._logs.checkpoint.as_dict()
-        self._items = self._follow()
+        stop: Callable[[], bool] = options["stop"]
+        spans = self._logs.follow(_STEP, interval=interval, idle_timeout=idle_timeout, stop=stop)
+        self._items = (item for source in spans for item in self._of_span(source))
+
+    @property
+    def checkpoint(self) -> dict[str, str | int]:
+        """Where to resume: a JSON-serializable value for the parameter `start`.
+
+        It advances by complete transactions, once everything up to it has been consumed.
+        """
+        return self._logs.checkpoint.as_dict()
 
     def __next__(self) -> _Item:
         return next(self._items)
@@ -115,22 +112,6 @@ class LogFollower(Iterator[_Item]):
     def __repr__(self) -> str:
         place = f"{self.checkpoint['position']} of {self.checkpoint['file']}"
         return f"<{type(self).__name__}, whole transactions taken up to {place}>"
-
-    def _follow(self) -> Generator[_Item, None, None]:
-        logs, last = self._logs, time.monotonic()
-        while not self._stop():
-            before = logs.checkpoint
-            for source in logs.spans(_STEP):
-                yield from self._of_span(source)
-            if logs.checkpoint != before:
-                self.checkpoint = logs.checkpoint.as_dict()
-                last = time.monotonic()
-                continue
-            idle = self._idle_timeout
-            left = None if idle is None else last + idle - time.monotonic()
-            if left is not None and left <= 0:
-                return
-            time.sleep(self._interval if left is None else min(self._interval, left))
 
     def _of_span(self, source: Source) -> Iterator[_Item]:
         raise NotImplementedError

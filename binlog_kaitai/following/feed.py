@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -13,6 +14,14 @@ from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.sources import is_server, servers_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, later_logs
+
+#: How often to check for new data, in seconds.
+PAUSE = 0.5
+
+
+def never() -> bool:
+    """Do not stop."""
+    return False
 
 
 class Feed:
@@ -105,40 +114,34 @@ class FeedFollower:
             yield replace(step.source, name=self._feed.name_of(step.source.name))
         self.checkpoint = end
 
+    def follow(
+        self,
+        max_bytes: int,
+        *,
+        interval: float = PAUSE,
+        idle_timeout: float | None = None,
+        stop: Callable[[], bool] = never,
+    ) -> Iterator[Source]:
+        """The spans of existing logs, of about so many bytes each, then new ones.
+
+        `interval`: seconds to wait if there is nothing new.
+        `idle_timeout`: end after this many seconds without anything new.
+        `stop`: called before each check for new data; ends the iteration when it returns true.
+        Raises `BinlogError`: a log is damaged, missing or replaced; everything before that point has been
+        yielded.
+        """
+        last = time.monotonic()
+        while not stop():
+            before = self.checkpoint
+            yield from self.spans(max_bytes)
+            if self.checkpoint != before:
+                last = time.monotonic()
+                continue
+            left = math.inf if idle_timeout is None else last + idle_timeout - time.monotonic()
+            if left <= 0:
+                return
+            time.sleep(min(interval, left))
+
     def close(self) -> None:
         """Stop fetching."""
         self._feed.close()
-
-
-#: How often to check for new data, in seconds.
-PAUSE = 0.5
-
-#: How many bytes are scanned before a part is yielded.
-_AT_ONCE = 64 << 20
-
-
-def tail(
-    paths: Sequence[str],
-    *,
-    from_now: bool = False,
-    ddl: str | None = None,
-    stop: Callable[[], bool] = lambda: False,
-) -> Iterator[Source]:
-    """The spans of logs in order, existing ones, then new ones, until `stop` returns true.
-
-    `paths`: as for `FeedFollower`.
-    `from_now`: skip the existing content.
-    `ddl`: initial table definitions, as mysqldump writes them.
-    `stop`: called before each check for new data.
-    Raises `BinlogError`: a log is damaged, missing or replaced; everything before that point has been
-    yielded.
-    """
-    logs = FeedFollower(paths, "latest" if from_now else "earliest", ddl=ddl)
-    try:
-        while not stop():
-            before = logs.checkpoint
-            yield from logs.spans(_AT_ONCE)
-            if logs.checkpoint == before:
-                time.sleep(PAUSE)
-    finally:
-        logs.close()

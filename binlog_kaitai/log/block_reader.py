@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from functools import lru_cache
 from typing import BinaryIO, TypedDict, Unpack, cast
@@ -338,7 +338,7 @@ class BlockReader:
             if self._prefetches and self.position >= _PREFETCH_FROM and is_regular_file(self._stream):
                 yield from prefetch(blocks)
 
-    def _blocks(self) -> Iterator[Block]:
+    def _blocks(self) -> Generator[Block, None, None]:
         room, count = room_for(self._max_events), 0
         while True:
             added, why = self._find(room.part(count, self._max_events))

@@ -38,7 +38,7 @@ _LARGE = 64 << 20
 #: Maximum number of threads that are started unasked.
 _MOST = 4
 
-#: Number of items whose results wait, or that wait for a thread.
+#: See `side_by_side`.
 _WAITING = 1
 
 
@@ -147,12 +147,19 @@ def side_by_side(
     work: Callable[[_Item], Iterable[_Result]],
     threads: int,
     size: Callable[[_Item], int],
+    *,
+    waiting: int = _WAITING,
+    name: str = "work",
 ) -> Iterator[_Result]:
-    """Like `in_order`, with threads from the first item on."""
+    """Like `in_order`, with threads from the first item on.
+
+    `waiting`: number of items whose results wait, or that wait for a thread.
+    `name`: part of the names of the threads.
+    """
     from concurrent.futures import Future
 
     handed: SimpleQueue[Future[_Done] | _Alone | _End] = SimpleQueue()
-    room = _Room(threads + _WAITING)
+    room = _Room(threads + waiting)
     turn = threading.Lock()
 
     def take() -> tuple[_Item, Future[_Done]] | None:
@@ -184,7 +191,7 @@ def side_by_side(
                     return
             work_item[1].set_result(_results(work, work_item[0]))
 
-    names = (f"binlog-kaitai-work-{number}" for number in range(threads))
+    names = (f"binlog-kaitai-{name}-{number}" for number in range(threads))
     workers = [threading.Thread(target=run, name=name, daemon=True) for name in names]
     for worker in workers:
         worker.start()
@@ -219,33 +226,6 @@ def _results(work: Callable[[_Item], Iterable[_Result]], item: _Item) -> _Done:
     return _Done(results, None)
 
 
-def prefetch(items: Iterator[_Item]) -> Iterator[_Item]:
+def prefetch(items: Generator[_Item, None, None]) -> Iterator[_Item]:
     """The same items, each computed while the previous one is used; an error is raised in its order."""
-    handed: SimpleQueue[_Item | _End] = SimpleQueue()
-    taken = threading.Semaphore(0)
-    is_over = threading.Event()
-
-    def work() -> None:
-        error: BaseException | None = None
-        try:
-            for item in items:
-                handed.put(item)
-                taken.acquire()
-                if is_over.is_set():
-                    return
-        except BaseException as caught:
-            error = caught
-        handed.put(_End(error))
-
-    thread = threading.Thread(target=work, name="binlog-kaitai-prefetch", daemon=True)
-    thread.start()
-    try:
-        while not isinstance(item := handed.get(), _End):
-            taken.release()
-            yield item
-        if item.error is not None:
-            raise item.error
-    finally:
-        is_over.set()
-        taken.release()
-        thread.join()
+    return side_by_side(items, lambda item: (item,), 1, lambda item: 0, waiting=0, name="prefetch")

@@ -200,13 +200,15 @@ class Unmatched:
                 single.discard("stop_timestamp")
 
     def _look_at_names(self, block: Block, limit: int) -> None:
-        for name in _table_names(block, limit):
+        for schema, table in _names(block, EventType.table_map_event, limit, "schema_name", "table_name"):
+            name = f"{schema}.{table}"
             self._found("table", [name])
             self._match([name])
-            self._found("database", [name.partition(".")[0]])
-        if self._left["database"]:
-            for kind in _WITH_SCHEMA:
-                self._found("database", filter(None, _schemas(block, kind, limit)))
+            self._found("database", [schema])
+        for kind in _WITH_SCHEMA if self._left["database"] else ():
+            self._found(
+                "database", [schema for (schema,) in _names(block, kind, limit, "schema_name") if schema]
+            )
 
     def _match(self, names: Iterable[str]) -> None:
         left = self._left["table"]
@@ -286,30 +288,12 @@ def _near(value: Any, known: set[Any]) -> list[str]:
     return sorted(list(dict.fromkeys(near or sorted(known)))[:_MOST_SHOWN])
 
 
-def _table_names(block: Block, limit: int) -> Iterator[str]:
-    """The distinct tables in table maps, as ``schema.table``."""
-    kind = EventType.table_map_event
-    if kind not in block.counts or block.is_special:
+def _names(block: Block, kind: EventType, limit: int, *fields: str) -> Iterator[list[str]]:
+    """The distinct values of names that follow each other in the events of a type."""
+    if kind not in block.counts or block.is_special or fields[0] not in (body := block.body(kind)):
         return
-    body = block.body(kind)
     chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
-    (starts, lengths), (begins, sizes) = (
-        [values[chosen] for values in body.ranges(name)] for name in ("schema_name", "table_name")
-    )
-    for index in distinct_values(group_ranges(block.data, starts, begins + sizes)).tolist():
-        schema, table = (
-            decode(bytes(block.data[start : start + size]))
-            for start, size in ((starts[index], lengths[index]), (begins[index], sizes[index]))
-        )
-        yield f"{schema}.{table}"
-
-
-def _schemas(block: Block, kind: EventType, limit: int) -> Iterator[str]:
-    """The distinct default databases of statements."""
-    if kind not in block.counts or block.is_special or "schema_name" not in block.body(kind):
-        return
-    body = block.body(kind)
-    chosen = np.flatnonzero(body.matches & (block.rows_of(kind) < limit))
-    starts, lengths = (values[chosen] for values in body.ranges("schema_name"))
-    for index in distinct_values(group_ranges(block.data, starts, starts + lengths)).tolist():
-        yield decode(bytes(block.data[starts[index] : starts[index] + lengths[index]]))
+    ranges = [(starts[chosen], lengths[chosen]) for starts, lengths in map(body.ranges, fields)]
+    ends = np.add(*ranges[-1])
+    for index in distinct_values(group_ranges(block.data, ranges[0][0], ends)).tolist():
+        yield [decode(bytes(block.data[begins[index] :][: sizes[index]])) for begins, sizes in ranges]

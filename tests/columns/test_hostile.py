@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import struct
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 
 import pytest
 
@@ -75,7 +75,7 @@ def test_an_event_with_another_version_than_its_log(version: int) -> None:
 def test_one_item_is_prefetched_and_no_more() -> None:
     made: list[int] = []
 
-    def items() -> Iterator[int]:
+    def items() -> Generator[int, None, None]:
         for number in range(5):
             made.append(number)
             yield number
@@ -86,7 +86,7 @@ def test_one_item_is_prefetched_and_no_more() -> None:
 
 
 def test_an_error_while_prefetching_is_raised_in_order() -> None:
-    def items() -> Iterator[int]:
+    def items() -> Generator[int, None, None]:
         yield 1
         yield 2
         raise ValueError("three")
@@ -99,7 +99,7 @@ def test_an_error_while_prefetching_is_raised_in_order() -> None:
 
 def test_a_consumer_may_leave_early() -> None:
     before = threading.active_count()
-    items = prefetch(iter(range(1000)))
+    items = prefetch(number for number in range(1000))
     assert next(items) == 0
     assert isinstance(items, Generator)
     items.close()
