@@ -121,7 +121,6 @@ class PartWriter:
     `stores_schema`: store the Arrow schema in the files, for types that only Arrow has.
     `encoders`: threads that encode row groups, one of this writer at a time; by default, the caller's thread
     does.
-    `rows`: number of rows written or waiting to be written.
     `waiting`: size in bytes of the waiting batches.
     """
 
@@ -132,7 +131,6 @@ class PartWriter:
         stores_schema: bool = True,
         encoders: Executor | None = None,
     ) -> None:
-        self.rows = 0
         self.waiting = 0
         self._folder = self._path = folder
         self._stores_schema = stores_schema
@@ -149,7 +147,6 @@ class PartWriter:
             self.close()
         self._schema = batch.schema
         self._batches.append(batch)
-        self.rows += batch.num_rows
         self.waiting += batch.nbytes
         if self.waiting >= _GROUP_BYTES or sum(one.num_rows for one in self._batches) >= _GROUP_ROWS:
             self.flush()
@@ -253,15 +250,9 @@ def write_view(
     `counts` receives the number of rows by folder name, also if an error is raised. With more than one
     thread, row groups are encoded while the next batches are made.
     """
-    with _encoders(threads) as encoders:
-        writer = PartWriter(folder, encoders=encoders)
-        try:
-            for batch in batches:
-                writer.write(batch)
-        finally:
-            writer.close()
-            if counts is not None:
-                counts[folder.name] = writer.rows
+    counts = {} if counts is None else counts
+    counts[folder.name] = 0
+    _write(((folder.name, batch) for batch in batches), folder.parent, counts, threads)
 
 
 def write_changes(
@@ -274,13 +265,19 @@ def write_changes(
 
     `counts` receives the number of row images by table, also if an error is raised.
     """
-    counts = {} if counts is None else counts
-    batches_of = partial(table_batches_of, schema_of=exported_schema, zero_dates=zero_dates)
-    with _encoders(pages.threads) as encoders:
+    batches = pages.each(partial(table_batches_of, schema_of=exported_schema, zero_dates=zero_dates))
+    named = ((folder_name(table.key), batch) for table, batch in batches)
+    _write(named, folder, {} if counts is None else counts, pages.threads)
+
+
+def _write(
+    batches: Iterable[tuple[str, pa.RecordBatch]], folder: Path, counts: dict[str, int], threads: int
+) -> None:
+    """Write record batches into the folders of their names, and count their rows."""
+    with _encoders(threads) as encoders:
         files = OpenFiles[str](lambda name: PartWriter(folder / name, encoders=encoders))
         try:
-            for table, batch in pages.each(batches_of):
-                name = folder_name(table.key)
+            for name, batch in batches:
                 files.write(name, batch)
                 counts[name] = counts.get(name, 0) + batch.num_rows
         finally:
