@@ -144,7 +144,7 @@ def test_ctrl_c_means_after_a_command_what_it_meant_before(
         signal.raise_signal(signal.SIGINT)
         yield
 
-    monkeypatch.setattr(feed, "tail", interrupted)
+    monkeypatch.setattr(feed.FeedFollower, "follow", interrupted)
     before = signal.getsignal(signal.SIGINT)
     assert run(command, "--follow", MIXED).returncode == 0
     assert signal.getsignal(signal.SIGINT) is before
