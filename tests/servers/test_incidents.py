@@ -132,9 +132,7 @@ def test_a_table_that_was_dropped_comes_back(night: Night) -> None:
     *_, log = night.copy()
     find, show = commands("When was the table dropped, and by whom?")
     position = dropped_at(night.shell(find))
-    shown = night.shell(
-        show.replace("1235", str(position + 1)).replace("000024", log.suffix[1:]), start=position
-    )
+    shown = night.shell(show.replace("000024", log.suffix[1:]), start=position)
     assert "DROP TABLE" in shown
     for command in commands("Restore a table up to just before it was dropped"):
         night.shell(command, start=begin, stop=position)
