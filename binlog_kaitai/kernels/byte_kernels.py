@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Unsigned
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Checksum states of an event: none, correct, wrong, not checked.
 NONE, OK, BAD, PENDING = 0, 1, 2, 3
@@ -174,18 +174,23 @@ def digest_ranges(data: Bytes, starts: Ints, ends: Ints, digests: Unsigned) -> N
 
 
 @kernel
+@inlined
+def are_equal(data: Bytes, start: int, others: Bytes, other: int, length: int) -> bool:
+    """Whether `data` and `others` contain the same bytes from `start` and `other` on; false if one ends."""
+    if min(start, other, length) < 0 or start + length > data.shape[0] or other + length > others.shape[0]:
+        return False
+    step = 0
+    while step + 8 <= length and (
+        read_u8(data, np.uint64(start + step)) == read_u8(others, np.uint64(other + step))
+    ):
+        step += 8
+    while step < length and data[np.uint64(start + step)] == others[np.uint64(other + step)]:
+        step += 1
+    return step == length
+
+
+@kernel
 def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Bools) -> None:
     """Whether two ranges contain the same bytes, for each pair."""
     for index in range(starts.shape[0]):
-        start = starts[index]
-        other = others[index]
-        length = lengths[index]
-        is_same = min(start, other, length) >= 0 and max(start, other) + length <= data.shape[0]
-        step = 0
-        while is_same and step + 8 <= length:
-            is_same = read_u8(data, np.uint64(start + step)) == read_u8(data, np.uint64(other + step))
-            step += 8
-        while is_same and step < length:
-            is_same = data[start + step] == data[other + step]
-            step += 1
-        out[index] = is_same
+        out[index] = are_equal(data, starts[index], data, others[index], lengths[index])

@@ -256,7 +256,7 @@ class BlockOptions(TypedDict, total=False):
     prefetches: bool
     shares_blocks: bool
     ends_at_gtids: bool
-    finder: Callable[..., tuple[Frames, int, int]] | None
+    keeps: Callable[[Bytes, Format, Frames], int] | None
 
 
 class BlockReader:
@@ -273,7 +273,8 @@ class BlockReader:
     `prefetches`: read, frame and check blocks of a regular file in a thread, one block ahead.
     `shares_blocks`: other threads may use a block after the next one is requested.
     `ends_at_gtids`: end a block before a GTID event near its end, so that few transactions span two blocks.
-    `finder`: called in place of `find_events`; it may leave out events.
+    `keeps`: called with the bytes, format and frames of events; moves those to keep to the front, and returns
+    their number.
     `position`: offset of the next event, or of a later one if blocks are prefetched.
     `tail`: set after iteration: the bytes after the last complete event.
     Raises `NotABinlogError`, `EncryptedError`, `FramingError`, `GrammarError`: as the reader does.
@@ -295,9 +296,9 @@ class BlockReader:
         prefetches: bool = False,
         shares_blocks: bool = False,
         ends_at_gtids: bool = False,
-        finder: Callable[..., tuple[Frames, int, int]] | None = None,
+        keeps: Callable[[Bytes, Format, Frames], int] | None = None,
     ) -> None:
-        self.name, self._find_events = name, finder or find_events
+        self.name, self._keeps = name, keeps
         self._ends_at_gtids, self._prefetches = ends_at_gtids, prefetches
         self._leaves_checks, self._verify_checksums = leaves_checks, verify_checksums
         self.context = context
@@ -345,7 +346,7 @@ class BlockReader:
             count += added
             if not count:  # pass over events that were left out
                 self._drop_consumed()
-            if why == MORE and self._read_on():
+            if (why == FULL and count < self._max_events) or (why == MORE and self._read_on()):
                 continue
             if count:
                 is_full = why == FULL or (why == MORE and self._end == self._buffer.size)
@@ -365,7 +366,7 @@ class BlockReader:
                 return
 
     def _find(self, room: Frames) -> tuple[int, int]:
-        frames, self._scanned, why = self._find_events(
+        frames, self._scanned, why = find_events(
             self._buffer,
             self._scanned,
             self._end,
@@ -375,7 +376,8 @@ class BlockReader:
             max_event_size=self._max_event_size,
             leaves_checks=self._leaves_checks,
         )
-        return len(frames.starts), why
+        keeps = self._keeps
+        return len(frames.starts) if keeps is None else keeps(self._buffer, self.context.layout, frames), why
 
     def _block(self, frames: Frames, *, ends_at_gtid: bool) -> Block:
         if last := self._last_gtid(frames) if ends_at_gtid else 0:

@@ -25,10 +25,10 @@ from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.kernels.byte_kernels import read_u8
-from binlog_kaitai.kernels.compile import inlined, kernel
+from binlog_kaitai.kernels.byte_kernels import are_equal
+from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.block import Frames, offset_of
-from binlog_kaitai.log.block_reader import FULL, BlockReader, find_events
+from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.series import SeriesDefinitions, carried
@@ -88,7 +88,7 @@ def table_maps_of(
     tables: Tables | None = None
     with source.open() as stream:
         # Checksums are verified when the rows are read.
-        for block in BlockReader.of_file(stream, source.name, leaves_checks=True, finder=DefiningEvents()):
+        for block in BlockReader.of_file(stream, source.name, leaves_checks=True, keeps=DefiningEvents()):
             if tables is None:
                 tables = Tables(definitions.of(source.name, block.fixed_header(0).server_id))
             for part in expand(block):
@@ -97,7 +97,7 @@ def table_maps_of(
 
 
 class DefiningEvents:
-    """Frames the events of a log, and keeps those that may define a table, or contain events that may.
+    """Keeps the events of a log that may define a table, or contain events that may.
 
     From the first piece of a rows event on, all events are kept, so that missing pieces end the search.
     """
@@ -106,50 +106,17 @@ class DefiningEvents:
         self._layout: Format | None = None
         self._keeps_all = False
         # The latest distinct table maps: their number, lengths and contents.
-        self._known = np.zeros(1, dtype=np.int64)
-        self._lengths = np.zeros(_RECENT, dtype=np.int64)
-        self._contents = np.zeros((_RECENT, _LONGEST), dtype=np.uint8)
+        self._known = np.zeros(1 + _RECENT, dtype=np.int64)
+        self._contents = np.zeros(_RECENT * _LONGEST, dtype=np.uint8)
 
-    def __call__(
-        self,
-        data: Bytes,
-        start: int,
-        end: int,
-        layout: Format,
-        roles: Bytes | None = None,
-        *,
-        room: Frames,
-        max_event_size: int,
-        leaves_checks: bool,
-    ) -> tuple[Frames, int, int]:
-        """The arguments and result of `find_events`."""
-        count, size = 0, len(room.starts)
-        while True:
-            events, start, why = find_events(
-                data,
-                start,
-                end,
-                layout,
-                roles,
-                room=room.part(count, size),
-                max_event_size=max_event_size,
-                leaves_checks=leaves_checks,
-            )
-            count += self._keep(data, layout, events)
-            if why != FULL or count == size:
-                return room.part(0, count), start, why
-
-    def _keep(self, data: Bytes, layout: Format, events: Frames) -> int:
+    def __call__(self, data: Bytes, layout: Format, events: Frames) -> int:
         """Move the events to keep to the front; returns their number."""
         if self._keeps_all:
             return len(events.starts)
         if layout is not self._layout:
-            self._layout = layout
-            self._known[0] = 0
-        roles, content = _roles(layout)
-        after = CHECKSUM_SIZE if layout.is_checksummed else 0
-        maps = self._known, self._lengths, self._contents
-        count, self._keeps_all = keep_defining.run(data, roles, content, after, *maps, *events)
+            self._layout, self._known[0] = layout, 0
+        after, maps = CHECKSUM_SIZE if layout.is_checksummed else 0, (self._known, self._contents)
+        count, self._keeps_all = keep_defining.run(data, *_roles(layout), after, *maps, *events)
         return int(count)
 
 
@@ -170,7 +137,6 @@ def keep_defining(
     content: int,
     after: int,
     known: Ints,
-    lengths: Ints,
     contents: Bytes,
     starts: Ints,
     sizes: Ints,
@@ -182,8 +148,8 @@ def keep_defining(
 
     `roles`: role of each type code.
     `content`, `after`: offset in a table map of its content after the table id, and length of a checksum.
-    `known`, `lengths`, `contents`: number (one element), lengths and bytes of the latest distinct table maps,
-    kept from call to call.
+    `known`, `contents`: number, then lengths of the latest distinct table maps, and their bytes; kept from
+    call to call.
     `starts` to `closes`: complete events of `data`, as `Frames`; those kept are moved to the front.
     Returns the number of events kept, and whether all events from here on must be kept.
     """
@@ -192,59 +158,32 @@ def keep_defining(
     for event in range(starts.shape[0]):
         start, size, code = starts[event], sizes[event], codes[event]
         role = roles[code]
-        is_kept = keeps_all or role != _NOTHING
+        here, length = start + content, size - content - after
+        is_kept = role != _NOTHING
         if role == _PIECE:
             keeps_all = True
         elif role == _STATEMENT:
-            is_kept = keeps_all or not closes[event]
+            is_kept = not closes[event]
         elif role == _MAP:
-            is_kept = keeps_all or not _is_known(
-                data, start + content, start + size - after, known[0], lengths, contents
-            )
-        if not is_kept:
+            for number in range(min(known[0], _RECENT)):
+                if known[1 + number] == length and are_equal(data, here, contents, number * _LONGEST, length):
+                    is_kept = False
+                    break
+        if not (is_kept or keeps_all):
             continue
         starts[count], sizes[count], codes[count], checksums[count] = start, size, code, checksums[event]
         closes[count] = closes[event]
         count += 1
-        if role == _MAP:
-            _remember(data, start + content, start + size - after, known, lengths, contents)
-        else:
+        if role != _MAP:
             # After a statement, the same table map may have another definition.
             known[0] = 0
+        elif 0 <= length <= _LONGEST:
+            number = known[0] % _RECENT
+            known[0] += 1
+            known[1 + number] = length
+            for step in range(length):
+                contents[number * _LONGEST + step] = data[here + step]
     return count, keeps_all
-
-
-@kernel
-@inlined
-def _is_known(data: Bytes, start: int, end: int, known: int, lengths: Ints, contents: Bytes) -> bool:
-    """Whether a table map, which is within `data`, is among the latest ones."""
-    length = end - start
-    for number in range(min(known, contents.shape[0])):
-        if lengths[number] != length:
-            continue
-        other = contents[number]
-        step = 0
-        while step + 8 <= length and (
-            read_u8(data, np.uint64(start + step)) == read_u8(other, np.uint64(step))
-        ):
-            step += 8
-        while step < length and data[np.uint64(start + step)] == other[np.uint64(step)]:
-            step += 1
-        if step == length:
-            return True
-    return False
-
-
-@kernel
-def _remember(data: Bytes, start: int, end: int, known: Ints, lengths: Ints, contents: Bytes) -> None:
-    """Add a table map to the latest ones, in place of the oldest, unless it is very long."""
-    length = end - start
-    if 0 <= length <= contents.shape[1]:
-        number = known[0] % contents.shape[0]
-        lengths[number] = length
-        for step in range(length):
-            contents[number, step] = data[start + step]
-        known[0] += 1
 
 
 #: Maximum number of points with cached statements, and of series of logs with cached definitions.
@@ -448,7 +387,7 @@ def _read_on(log: Log, known: _KnownUpTo, until: Span | None) -> _KnownUpTo:
             whole = block.part(0, int(np.searchsorted(block.positions, stop)))
         try:
             for part in expand(whole):
-                tables.take(part, nothing, nothing)
+                tables.take(part, nothing)
         except BinlogError:
             continue  # reported when its rows are read
     return _KnownUpTo(until, seen)

@@ -18,7 +18,6 @@ from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.table_maps import Table, Tables, Width
 
-_ID = "table_id.value"
 _COMPRESSED = "compressed_images"
 
 #: Size of decompressed events held at a time, in bytes; a single event may be larger.
@@ -100,7 +99,7 @@ class Images:
         kinds = [kind for kind in block.kinds if kind in ROWS_TYPES]
         parts = [_Part.of(block, kind, tables.validator) for kind in kinds]
         part = parts[0] if len(parts) == 1 else _Part.joined(parts)
-        self.tables, self.table_of = tables.take(block, part.rows, part.ids)
+        self.tables, self.table_of = tables.take(block, part.rows)
         is_dummy = (self.table_of < 0) & part.is_dummy.astype(np.bool_)
         if is_dummy.any():
             part, self.table_of = part.select(~is_dummy), self.table_of[~is_dummy]
@@ -243,7 +242,6 @@ class _Part(NamedTuple):
     """Columns of rows events, one row per event."""
 
     rows: Ints
-    ids: Ints
     matches: Bools
     is_dummy: Bools
     which: Ints
@@ -280,7 +278,6 @@ class _Part(NamedTuple):
             matches &= ~has_extra | validator.accepts(block, kind, has_extra)
         return cls(
             rows,
-            body.numbers(_ID).astype(np.int64),
             matches,
             matches & (flag("is_dummy") != 0),
             which,

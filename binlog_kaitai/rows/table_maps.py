@@ -1,30 +1,30 @@
 """The table of each rows event: the latest preceding table map with its id, and its schema.
 
 Table maps with the same content and the same DDL definition form one :class:`Table`, which the grammar parses
-once. Some events close all tables: after them, earlier table maps no longer apply.
+once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.context import MAX_TABLE_MAPS, StoredTableMap
+from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, YearBits, plain_decoders
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
 from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
-from binlog_kaitai.kernels.arrays import Bools, Ints
-from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.statements import statement_body, statements_in
+from binlog_kaitai.log.text_kernels import TEXT
+from binlog_kaitai.rows.table_links import Links, MapsInForce
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column as TableColumn
@@ -65,47 +65,14 @@ def _width(stored: TableMapEvent.Column, column: TableColumn) -> Width | None:
     return Width(*widths.get(int(column.type), widths[None])(stored))
 
 
-class Closings:
-    """Finds where tables are closed, in one block of a file after another."""
-
-    def __init__(self) -> None:
-        self._is_after_payload = False
-
-    def of(self, block: Block) -> Bools:
-        """`Block.closes` of the next block, with the ends of payloads."""
-        closes = block.closes
-        if self._is_after_payload or EventType.transaction_payload_event in block.counts:
-            closes = closes.copy()
-            self._close_after_payloads(block, closes)
-        return closes
-
-    def _close_after_payloads(self, block: Block, closes: Bools) -> None:
-        """Close the tables of each payload at the event that follows the payload in the log itself."""
-        is_of_log = np.ones(len(block), dtype=np.bool_) if block.holders is None else block.holders < 0
-        opens = block.types[is_of_log] == EventType.transaction_payload_event
-        closes[is_of_log] |= np.append(self._is_after_payload, opens[:-1])[: len(opens)]
-        self._is_after_payload = bool(opens[-1]) if len(opens) else self._is_after_payload
-
-
 #: Maximum number of distinct tables cached, and of their columns in all, which take up to 0.5 KB each.
 _MAX_TABLES, _MAX_COLUMNS = 1 << 12, 1 << 18
-
-#: Offsets within a table map: of the table id, and after it.
-_MAP_FIELDS = ("table_id.low", "flags")
-
-#: Number of table maps before a rows event to compare directly; usually the last one matches.
-_NEAR = 4
 
 #: Warning about a table with a column that its definition lacks.
 _ONE_MORE = (
     f"the log has one BIGINT more than the definition; named {IMPLICIT_KEY}, the hidden key that Aliyun "
     "RDS and PolarDB add to tables without a primary key (on other servers: was the table altered since?)"
 )
-
-#: Results: no table map, and none among those compared.
-_NONE, _FAR = -1, -2
-
-_NO_FLAGS = np.zeros(0, dtype=np.bool_)
 
 
 class Table:
@@ -146,44 +113,6 @@ class Table:
         return self.schema.schema_name, self.schema.table_name
 
 
-_Map = TypeVar("_Map")
-
-
-class MapsInForce(Generic[_Map]):
-    """What the table ids of a log stand for, block by block; `known`: by id, from earlier blocks."""
-
-    def __init__(self) -> None:
-        self.known: dict[int, _Map] = {}
-        self._closings = Closings()
-
-    def begin(self, block: Block) -> None:
-        """Begin a block."""
-        self._closes = self._closings.of(block)
-
-    def newest(self, rows: Ints, ids: Ints, maps: Ints, map_ids: Ints) -> Ints:
-        """For each rows event, the number of its table map; -1 if there is none, or tables were closed since.
-
-        `maps`, `map_ids`: the table maps of the block, and their ids. The known ones are numbered first.
-        """
-        earlier, count = np.array(list(self.known), dtype=np.int64), len(self.known)
-        # Table maps of earlier blocks sort before the first event of this block.
-        events = np.concatenate((np.full(count, -1, dtype=np.int64), maps))
-        ids_before = np.concatenate((earlier, map_ids))
-        return newest_before(ids_before, events, rows, ids, len(self._closes) + 2, self._closes)
-
-    def end(self, maps: Ints, map_ids: Ints, value: Callable[[int], _Map]) -> None:
-        """End the block; `value`: what to keep of one of its table maps."""
-        kept = np.arange(len(maps))
-        if self._closes.any():
-            self.known.clear()
-            kept = np.flatnonzero(maps >= len(self._closes) - 1 - np.argmax(self._closes[::-1]))
-        for number in kept[last_of_each(map_ids[kept])].tolist():
-            self.known.pop(int(map_ids[number]), None)
-            self.known[int(map_ids[number])] = value(number)
-        while len(self.known) > MAX_TABLE_MAPS:
-            del self.known[next(iter(self.known))]
-
-
 class Tables:
     """Tracks the table maps of a file, or of a payload, block by block.
 
@@ -199,76 +128,62 @@ class Tables:
         self.validator = BodyValidator()  # of the parts of rows events before the rows
         self._changes = 0  # number of statements that may have changed a definition
 
-    def take(self, block: Block, rows: Ints, ids: Ints) -> tuple[list[Table | BinlogError], Ints]:
+    def take(self, block: Block, rows: Ints) -> tuple[list[Table | BinlogError], Ints]:
         """The tables of the given rows events of a block; also records the table maps of the block.
 
-        `rows`, `ids`: numbers of the rows events in the block, ascending, and their table ids.
+        `rows`: numbers of the rows events in the block.
         Returns the distinct tables or errors, and for each event the number of its table, -1 for none.
         """
         self.failures = []
-        self._maps.begin(block)
-        known = self._maps.known
         if block.is_special:
-            known.clear()
+            self._maps = MapsInForce()
             return [], np.full(len(rows), -1, dtype=np.int64)
-        maps, map_ids, tables, which = self._read_maps(block)
-        newest = self._maps.newest(rows, ids, maps, map_ids)
-        choices = [*known.values(), *tables]
-        numbers: dict[int, int] = {}
-        distinct = [numbers.setdefault(id(table), len(numbers)) for table in choices]
-        number_of = np.concatenate((np.arange(len(known)), len(known) + which)).astype(np.int64)
-        table_of = np.array([*distinct, -1], dtype=np.int64)[np.append(number_of, -1)[newest]]
-        self._maps.end(maps, map_ids, lambda number: tables[which[number]])
-        return list({id(table): table for table in choices}.values()), table_of
+        links, tables = self._read_maps(block)
+        known = list(self._maps.known.values())
+        distinct = {id(table): table for table in [*known, *tables]}
+        number_of = {key: number for number, key in enumerate(distinct)}
+        numbers = [number_of[id(table)] for table in [*tables, *known]]
+        self._maps.end(tables.__getitem__)
+        return list(distinct.values()), np.array([*numbers, -1], dtype=np.int64)[links.of_events[rows]]
 
     def table_maps(self, block: Block) -> Iterator[tuple[int, bytes, Table | BinlogError]]:
-        """The table maps of a block, in place of `take`: number of the event, content, and table."""
-        if block.is_special:
-            return
-        rows, _, tables, which = self._read_maps(block)
-        if len(rows):
-            starts = block.starts.take(rows) + (block.offset(EventType.table_map_event, _MAP_FIELDS[1]) or 0)
-            values = rows, starts, block.body_ends(rows), which
-            for row, start, end, number in zip(*(array.tolist() for array in values), strict=True):
-                yield row, bytes(block.data[start:end]), tables[number]
+        """The table maps of a block, in place of `take`: number of the event, content, and table.
 
-    def _read_maps(self, block: Block) -> tuple[Ints, Ints, list[Table | BinlogError], Ints]:
-        """Table maps of a block: event numbers, table ids, distinct tables, and the table index of each."""
-        rows = block.rows_of(EventType.table_map_event)
+        Those that repeat an earlier one of the block may be left out while no statement can have changed its
+        table.
+        """
+        if not block.is_special:
+            links, tables = self._read_maps(block)
+            for row, table in zip(links.firsts.tolist(), tables, strict=True):
+                yield row, self._content(block, row), table
+
+    def _read_maps(self, block: Block) -> tuple[Links, list[Table | BinlogError]]:
+        """The links of a block, and the tables of its table maps."""
         statements = statements_in(block)
-        if not len(rows):
-            for row in statements:
-                self._observe(block, row)
-            nothing = np.zeros(0, dtype=np.int64)
-            return rows, nothing, [], nothing
-        # The content begins after the table id.
-        id_at, content_at = (block.offset(EventType.table_map_event, path) or 0 for path in _MAP_FIELDS)
-        starts = block.starts.take(rows) + content_at
-        ids = block.numbers_at(rows, id_at, content_at - id_at)
-        # The grammar reports an event that is too short.
-        ends = np.maximum(block.all_body_ends(EventType.table_map_event), starts)
-        epochs = np.searchsorted(np.array(statements, dtype=np.int64), rows)
-        contents = group_ranges(block.data, starts, ends)
-        first, which = distinct(epochs * len(rows) + contents)
+        links = self._maps.link(block, statements)
         tables: list[Table | BinlogError] = []
         observed = 0
-        for index in first.tolist():
-            for row in statements[observed : epochs[index]]:
-                self._observe(block, row)
-            observed = max(observed, int(epochs[index]))
-            tables.append(
-                self._table(block, int(rows[index]), bytes(block.data[starts[index] : ends[index]]))
-            )
+        for row in links.firsts.tolist():
+            while observed < len(statements) and statements[observed] < row:
+                self._observe(block, statements[observed])
+                observed += 1
+            tables.append(self._table(block, row))
             # A table map that cannot be decoded has its own position; errors in columns are reported for a
             # row.
             if isinstance(tables[-1], BinlogError) and tables[-1].position is not None:
-                self.failures.append((int(rows[index]), tables[-1]))
+                self.failures.append((row, tables[-1]))
         for row in statements[observed:]:
             self._observe(block, row)
-        return rows, ids.view(np.int64), tables, which
+        return links, tables
 
-    def _table(self, block: Block, row: int, content: bytes) -> Table | BinlogError:
-        key = content, is_mariadb(block.layout), block.layout.year_bits
+    @staticmethod
+    def _content(block: Block, row: int) -> bytes:
+        """The bytes of a table map after the table id."""
+        start = int(block.starts[row]) + (block.offset(EventType.table_map_event, "flags") or 0)
+        return bytes(block.data[start : int(block.body_ends(np.array([row]))[0])])
+
+    def _table(self, block: Block, row: int) -> Table | BinlogError:
+        key = self._content(block, row), is_mariadb(block.layout), block.layout.year_bits
         changes, earlier = self._tables.get(key, (-1, None))
         if changes == self._changes and earlier is not None:
             return earlier
@@ -312,74 +227,6 @@ def located_error(error: BinlogError, event: ParsedEvent) -> BinlogError:
     return event.locate(type(error)(error.reason, field=error.field))
 
 
-def last_of_each(ids: Ints) -> Ints:
-    """Index of the last occurrence of each distinct value, ascending."""
-    if len(ids) and (ids == ids[0]).all():
-        return np.array([len(ids) - 1])
-    _, from_end = np.unique(ids[::-1], return_index=True)
-    return np.sort(len(ids) - 1 - from_end)
-
-
-@kernel
-def match_near(
-    rows: Ints, ids: Ints, maps: Ints, map_ids: Ints, closes: Bools, out: Ints, closed: Ints
-) -> bool:
-    """For each rows event the number of its table map.
-
-    `rows`, `maps`: int64 arrays, event numbers in the block, ascending for table maps; -1 for a table map of
-    an earlier block.
-    `ids`, `map_ids`: int64 arrays, table ids.
-    `closes`: which events of the block close tables.
-    `out`: int64 array, output: _NONE if there is no such table map, or tables were closed after it; _FAR if
-    it is not among those compared.
-    `closed`: int64 array, output: the latest event up to each rows event that closed tables, or -1.
-    Returns whether no entry is _FAR.
-    """
-    after, is_done = 0, True
-    event, last = 0, -1
-    for index in range(rows.shape[0]):
-        row = rows[index]
-        if row < event - 1:
-            event, last = 0, -1
-        while event <= row and event < closes.shape[0]:
-            if closes[np.uint64(event)]:
-                last = event
-            event += 1
-        while after < maps.shape[0] and maps[after] < row:
-            after += 1
-        while after > 0 and maps[after - 1] >= row:
-            after -= 1
-        match = _NONE if after <= _NEAR else _FAR
-        for number in range(max(after - _NEAR, 0), after):
-            if map_ids[number] == ids[index]:
-                match = number if last <= maps[number] else _NONE
-        out[index], closed[index] = match, last
-        is_done = is_done and match != _FAR
-    return is_done
-
-
-def newest_before(
-    ids: Ints, offsets: Ints, rows: Ints, wanted: Ints, span: int, closes: Bools = _NO_FLAGS
-) -> Ints:
-    """For each rows event, the number of the latest preceding entry with its id; -1 for none.
-
-    `closes`: events that end the validity of the entries before them.
-    """
-    newest, closed = np.full((2, len(rows)), -1, dtype=np.int64)
-    if not len(ids) or match_near.run(rows, wanted, offsets, ids, closes, newest, closed):
-        return newest
-    known, ranks = np.unique(ids, return_inverse=True)
-    keys = ranks.reshape(-1) * span + offsets + 1
-    order = np.argsort(keys, kind="stable")
-    ranked = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    index = np.searchsorted(keys[order], ranked * span + rows + 1) - 1
-    is_found = (index >= 0) & (known[ranked] == wanted)
-    is_found &= keys[order][index] >= ranked * span
-    newest = np.where(is_found, order[index], -1)
-    return np.where(closed <= offsets[newest], newest, -1)
-
-
-_ID = "table_id.value"
 _NAMES = ("schema_name", "table_name")
 
 
@@ -399,74 +246,46 @@ class TableMaps:
 
     def begin(self, block: Block, pool: Pool) -> None:
         """Process the table maps of a block."""
-        self._block = block
-        self._pool = pool
-        self._rows = block.rows_of(EventType.table_map_event)
+        self._block, self._pool = block, pool
+        self._links = self._maps.link(block)
+        own = block.ranks[self._links.firsts]
         body = block.body(EventType.table_map_event)
-        usable = np.flatnonzero(body.matches)
-        self._rows = self._rows[usable]
-        nothing = np.zeros(0, dtype=np.int64)
-        self._ids = body.numbers(_ID)[usable].astype(np.int64) if len(usable) else nothing
-        self._matches: dict[int, Ints] = {}
-        self._maps.begin(block)
-        #: The names in the table maps of this block that can be decoded.
-        self._own: list[TextColumn] = []
-        self._columns = [self._names(body, usable, number) for number in range(len(_NAMES))]
+        self._is_usable = body.matches[own]
+        #: The names in the first ones of equal table maps, then in those of earlier blocks, then null.
+        self._columns = [self._names(body, own, number) for number in range(len(_NAMES))]
 
-    def _names(self, body: Gathered, usable: Ints, number: int) -> TextColumn:
-        known = [self._pool.add(table_map.names[number]) for table_map in self._maps.known.values()]
-        offsets = np.array(known, dtype=np.int64).reshape(-1, 2)
-        first, second = -offsets[:, 0] - 1, offsets[:, 1]
-        if len(usable):
-            starts, lengths = body.ranges(_NAMES[number])
-            assert self._block is not None
-            if len(usable) < len(starts):
-                starts, lengths = starts[usable], lengths[usable]
-            own = self._pool.strings(self._block.data, starts, lengths, decode)
-            self._own.append(own)
-            if not known:
-                return own
-            first, second = np.concatenate((first, own.first)), np.concatenate((second, own.second))
-        return self._pool.placed(first, second)
+    def _names(self, body: Gathered, own: Ints, number: int) -> TextColumn:
+        assert self._block is not None
+        pool, known = self._pool, self._maps.known.values()
+        others = [*(pool.add(table_map.names[number]) for table_map in known), pool.null]
+        starts, lengths = np.array(others, dtype=np.int64).T
+        first, second = -starts - 1, lengths
+        if len(own):
+            starts, lengths = (values[own] for values in body.ranges(_NAMES[number]))
+            column = pool.strings(self._block.data, starts, lengths, decode, self._is_usable)
+            first, second = np.concatenate((column.first, first)), np.concatenate((column.second, second))
+        return TextColumn(TEXT, first, second)
 
     def own_names(self, name: str) -> TextColumn | None:
         """A name of each table map of the block; None if one of them cannot be decoded."""
-        assert self._block is not None
-        is_all = len(self._rows) == self._block.counts.get(EventType.table_map_event)
-        return self._own[_NAMES.index(name)] if is_all and self._own else None
-
-    def _match(self, rows: Ints, ids: Ints) -> Ints:
-        """For each rows event, the number of its table map, earlier ones first; -1 if there is none."""
-        return self._maps.newest(rows, ids, self._rows, self._ids)
+        return self.column(EventType.table_map_event, name) if self._is_usable.all() else None
 
     def column(self, kind: int, name: str) -> TextColumn:
-        """The schema or table name of each rows event of one type; null if its table map is missing."""
+        """The schema or table name of each rows event or table map; null if its table map is missing."""
         assert self._block is not None
         column = self._columns[_NAMES.index(name)]
-        if kind not in self._matches:
-            ids = self._block.body(kind).numbers(_ID).astype(np.int64)
-            self._matches[kind] = self._match(self._block.rows_of(kind), ids)
-        matches = self._matches[kind]
-        if column.constant is not None and (matches >= 0).all():
-            return self._pool.same(column.constant, len(matches))
-        if not len(column.first):
-            return self._pool.same(b"null", len(matches))
-        first = np.where(matches >= 0, column.first[matches], -self._pool.null[0] - 1)
-        second = np.where(matches >= 0, column.second[matches], self._pool.null[1])
-        return self._pool.placed(first, second)
+        links = self._links.of_events.take(self._block.rows_of(kind))
+        return self._pool.placed(column.first[links], column.second[links])
 
-    def table_map(self, row: int, table_id: int) -> TableMapEvent | None:
+    def table_map(self, row: int) -> TableMapEvent | None:
         """The body of the table map of a rows event, parsed by the grammar."""
         assert self._block is not None
-        match = int(self._match(np.array([row]), np.array([table_id], dtype=np.int64))[0])
-        if match < 0:
+        number = int(self._links.of_events[row])
+        if number == -1:
             return None
         earlier = list(self._maps.known.values())
-        event = (
-            earlier[match].event
-            if match < len(earlier)
-            else self._block.event(int(self._rows[match - len(earlier)]))
-        )
+        is_own = number >= 0
+        event = self._block.event(int(self._links.firsts[number])) if is_own else earlier[number + 1].event
         content: TableMapEvent = event.body
         return content
 
@@ -475,15 +294,14 @@ class TableMaps:
         block, pool = self._block, self._pool
         assert block is not None
         if block.is_special:
-            self._maps.known.clear()
+            self._maps = MapsInForce()
             return
-        earlier = len(self._maps.known)
 
         def value(own: int) -> _EarlierMap:
-            names = tuple(_json_of(block, pool, column, earlier + own) for column in self._columns)
-            return _EarlierMap(block.event(int(self._rows[own])), names)
+            names = tuple(_json_of(block, pool, column, own) for column in self._columns)
+            return _EarlierMap(block.event(int(self._links.firsts[own])), names)
 
-        self._maps.end(self._rows, self._ids, value)
+        self._maps.end(value)
 
 
 def _json_of(block: Block, pool: Pool, column: TextColumn, number: int) -> bytes:

@@ -115,5 +115,5 @@ def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
         return
     for block in log.blocks(log.log_header.span(start)):
         for part in () if isinstance(block, Gap) else expand(block):
-            found, _ = tables.take(part, nothing, nothing)
+            found, _ = tables.take(part, nothing)
             yield from (table for table in found if isinstance(table, Table))

@@ -166,10 +166,7 @@ class Infos:
     def _parsed(self, row: int) -> BinlogEvent:
         block = self._block
         kind = int(block.types[row])
-        table_map = None
-        if kind in ROWS_TYPES:
-            table_id = int(block.body(kind).numbers("table_id.value")[block.ranks[row]])
-            table_map = self._tables.table_map(row, table_id)
+        table_map = self._tables.table_map(row) if kind in ROWS_TYPES else None
         return block.event(row, table_map).parsed
 
 

@@ -15,7 +15,6 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.log import payloads
-from binlog_kaitai.rows import table_maps
 from binlog_kaitai.views import events_view as events
 from binlog_kaitai.views.event_lines import Infos
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
@@ -54,14 +53,6 @@ def test_of_many_damaged_events_only_the_first_is_read(monkeypatch: pytest.Monke
 def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
     path = case("mysql-9.7", name).logs[0]
     assert by_columns(path, block_size=block_size) == by_columns(path)
-
-
-@pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))
-def test_table_maps_are_found_however_far_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = by_columns(path)
-    monkeypatch.setattr(table_maps, "_NEAR", -1)
-    use_plain_kernels(monkeypatch)
-    assert by_columns(path) == wanted
 
 
 @pytest.mark.parametrize("path", all_files()[::9], ids=lambda path: str(path.relative_to(CORPUS)))

@@ -11,7 +11,6 @@ import pytest
 
 from binlog_kaitai.kernels import byte_kernels
 from binlog_kaitai.log import block, block_reader, event_gtids, gather, groups, text_kernels
-from binlog_kaitai.rows import table_maps
 
 WORDS = block_reader._WORDS, block_reader._LIMITS
 NOTHING = np.zeros(256, dtype=np.uint8)
@@ -120,24 +119,6 @@ def test_events_by_type_with_the_bodies_between_header_and_checksum(mode: str) -
     assert order.tolist() == [1, 3, 0, 2]
     assert offsets.tolist() == [49, 109, 19, 89]
     assert lengths.tolist() == [17, 37, 11, -3]
-
-
-def test_a_table_map_near_is_the_newest_with_the_id(mode: str) -> None:
-    maps, map_ids = np.array([-1, -1, 0, 1, 5, 7]), np.array([8, 9, 1, 2, 1, 2])
-    rows, ids = np.array([3, 2, 4, 6, 8, 9, 10]), np.array([9, 1, 7, 1, 2, 1, 8])
-    closes = np.arange(20) == 5
-    match, found, closed = getattr(table_maps.match_near, mode), *np.empty((2, len(rows)), dtype=np.int64)
-    nothing = closes[:0]
-    assert not match(rows, ids, maps, map_ids, nothing, found, closed)
-    assert found.tolist() == [1, 2, table_maps._NONE, 4, 5, 4, table_maps._FAR]
-    assert match(rows[:-1], ids[:-1], maps, map_ids, nothing, found[:-1], closed)
-    assert not match(rows, ids, maps, map_ids, closes, found, closed)
-    assert found.tolist() == [1, 2, table_maps._NONE, 4, 5, 4, table_maps._FAR]
-    closes[6] = True
-    assert not match(rows, ids, maps, map_ids, closes, found, closed)
-    none = table_maps._NONE
-    assert found.tolist() == [1, 2, none, none, 5, none, table_maps._FAR]
-    assert closed.tolist() == [-1, -1, -1, 6, 6, 6, 6]
 
 
 def test_frame_finds_begin_and_commit(mode: str) -> None:

@@ -71,7 +71,7 @@ _TABLE = {
         ),
     },
     "binlog_kaitai.rows.log_definitions": {
-        "keep_defining": "u1[] u1[] i8 i8 i8[]* i8[]* u1[,]* i8[]* i8[]* u1[]* u1[]* b1[]*",
+        "keep_defining": "u1[] u1[] i8 i8 i8[]* u1[]* i8[]* i8[]* u1[]* u1[]* b1[]*",
     },
     "binlog_kaitai.rows.read_kernels": {
         "copy_columns": "u1[] i8[] i8 i8[,] i4[] i8[] u1[]*",
@@ -83,9 +83,6 @@ _TABLE = {
         "measure_recoded": "u1[] i4[] i8[] i8[]*",
         "pad_values": "u1[] i8[] i8 i8[] u1[]*",
         "recode": "u1[] i8[] u1[,] u1[]*",
-    },
-    "binlog_kaitai.rows.table_maps": {
-        "match_near": "i8[] i8[] i8[] i8[] b1[] i8[]* i8[]*",
     },
     "binlog_kaitai.rows.text.base64_kernel": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
@@ -133,7 +130,11 @@ _TABLE = {
 }
 
 #: Kernels whose annotations have all types.
-ANNOTATED = ("binlog_kaitai.rows.places.put_places", "binlog_kaitai.rows.sequences.put_sequences")
+ANNOTATED = (
+    "binlog_kaitai.rows.places.put_places",
+    "binlog_kaitai.rows.sequences.put_sequences",
+    "binlog_kaitai.rows.table_links.link_events",
+)
 
 #: Argument types of each kernel, by module and name.
 SIGNATURES = {

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.core.adapter import stored_checksum
-from binlog_kaitai.core.context import Context, StoredTableMap
+from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, header_length
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
@@ -35,7 +35,7 @@ from binlog_kaitai.render.dump.block_columns import (
     change_of,
     renamed_events,
 )
-from binlog_kaitai.render.dump.block_rows import OUTSIDE, ParsedTableMaps, RowsEvents, closed_before
+from binlog_kaitai.render.dump.block_rows import ParsedTableMaps, RowsEvents
 from binlog_kaitai.render.dump.dump_output import Output
 from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_be_read
 from binlog_kaitai.render.dump.printed_event import item_of
@@ -43,7 +43,7 @@ from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.render.dump.selection import DumpSelection, HiddenEvents, SelectionEndedError
 from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
-from binlog_kaitai.rows.table_maps import last_of_each
+from binlog_kaitai.rows.table_links import MapsInForce
 from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
 
 #: The order of an event's jobs: text that is written before its lines, waiting lines, then its lines; at the
@@ -323,7 +323,7 @@ class BlockPrinter:
         is_inside = bool(inside.is_inside[event])
         is_hidden, is_passed = (bool(values[event]) for values in self._left_out)
         self.position = int(block.positions[event])
-        context = self._tables_inside.of(self.position) if is_inside else self.context
+        context = self._context_of(event)
         frame = Frame(self.position, block.fixed_header(event), block.raw(event))
         if is_hidden and not is_inside:
             events = iter((reader.without_content(block.file, frame, context),))
@@ -366,10 +366,16 @@ class BlockPrinter:
     def _find_tables(self, block: Block) -> None:
         """Find the table maps of a block, and where they are valid."""
         self._table_maps.begin()
-        self.maps = self._table_maps.read(block)
-        self._scopes = np.where(self._inside.is_inside, block.positions, OUTSIDE)
-        self._closed = closed_before(block, self._scopes)
+        is_inside = bool(self._inside.is_inside[0])
+        known = self._context_of(0).table_maps
+        self.maps = self._table_maps.read(block, MapsInForce(known, is_after_payload=is_inside))
+        self._closes = np.append(-1, np.flatnonzero(block.closes | self._inside.is_after))
         self._has_tables = True
+
+    def _context_of(self, event: int) -> Context:
+        """The context of an event: that of the log, or inside a payload."""
+        is_inside = bool(self._inside.is_inside[event])
+        return self._tables_inside.of(int(self.block.positions[event])) if is_inside else self.context
 
     def _find_steps(self, block: Block) -> None:
         """Describe the events of a block by their shapes."""
@@ -379,19 +385,11 @@ class BlockPrinter:
         style = printer.hexdump_style if printer.options.hexdump else None
         self.lines = lines = BlockColumns(block, as_printed, self._inside, style)
         self.rows = rows = RowsEvents(lines, ~(left_out.is_hidden | left_out.is_passed))
-        rows.find(printer, self._earlier_tables(), self.maps, (self._scopes, self._closed))
+        rows.find(printer, self.maps)
         shapes = Shapes(lines, rows, self.maps, self._templates, left_out, self.context.pieces)
         self._steps = ShapeSteps(printer, lines, shapes, rows, left_out)
         self._images = np.zeros((3, len(block)), dtype=np.int64)
         self._images[:, rows.events] = rows.starts, rows.ends, rows.program_of
-
-    def _earlier_tables(self) -> list[tuple[int, StoredTableMap]]:
-        """The table maps before the block, with their scopes."""
-        tables = [(OUTSIDE, one) for one in self.context.table_maps.values()]
-        payload = self._tables_inside.payload
-        if payload in self._scopes:
-            tables += [(payload, one) for one in self._tables_inside.of(payload).table_maps.values()]
-        return tables
 
     def _print_stretch(self, begin: int, end: int) -> int:
         """Print a stretch, up to a statement whose rows contradict its tables; returns where to go on."""
@@ -486,18 +484,13 @@ class BlockPrinter:
         begin, self._done = self._done, end
         if not self._has_tables or begin >= end:
             return
-        maps = self.maps
-        events = maps.events
-        first, last = np.searchsorted(events, (begin, end))
-        scopes = self._scopes[events[first:last]]
-        inside = scopes[scopes != OUTSIDE][-1:].tolist()
-        for scope in [OUTSIDE, *inside]:
-            context = self.context if scope == OUTSIDE else self._tables_inside.of(scope)
-            of_scope = np.flatnonzero((self._scopes[begin:end] != OUTSIDE) == (scope != OUTSIDE)) + begin
-            closed = int(self._closed[of_scope[-1]]) if len(of_scope) else -1
-            if closed >= begin:
-                context.table_maps.clear()
-            own = maps.numbers[first:last][(scopes == scope) & (events[first:last] > closed)]
-            ids = np.array([one.table_id for one in maps.distinct], dtype=np.int64)
-            for number in own[last_of_each(ids[own])].tolist() if len(own) else ():
-                context.remember(maps.distinct[number])
+        maps, context = self.maps, self._context_of(end - 1)
+        closed = int(self._closes[np.searchsorted(self._closes, end) - 1])
+        if closed >= begin:
+            self.context.table_maps.clear()
+            context.table_maps.clear()
+        first, last = np.searchsorted(maps.events, (max(begin, closed), end))
+        # In the order of the last occurrence of each.
+        for number in reversed(dict.fromkeys(maps.numbers[first:last][::-1].tolist())):
+            if (stored := maps.stored[number]) is not None:
+                context.remember(stored)

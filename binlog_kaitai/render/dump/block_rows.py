@@ -15,30 +15,26 @@ from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.render.dump.block_columns import BlockColumns
 from binlog_kaitai.render.dump.printer import Printer
 from binlog_kaitai.render.dump.row_comments import MOST
-from binlog_kaitai.rows.table_maps import newest_before
-
-_ID = "table_id.value"
-#: The scope of tables outside payloads; inside a payload, the scope is the payload's position in the log.
-OUTSIDE = -1
+from binlog_kaitai.rows.table_links import Links, MapsInForce
 
 
 class BlockTableMaps(NamedTuple):
     """The table maps of a block.
 
-    `events` (int64 array): their indexes in the block.
-    `distinct`: the distinct ones.
-    `numbers` (int64 array): the index of each in `distinct`.
+    `events` (int64 array): their indexes in the block, without unreadable ones.
+    `links`: links rows events to them.
+    `stored`: the distinct ones, in the order of `Links.firsts`, None for an unreadable one; then those of
+    earlier blocks.
     """
 
     events: Ints
-    distinct: list[StoredTableMap]
-    numbers: Ints
+    links: Links
+    stored: list[StoredTableMap | None]
 
     @property
-    def ids(self) -> Ints:
-        """The table ID of each."""
-        ids = np.array([one.table_id for one in self.distinct], dtype=np.int64)
-        return ids[self.numbers]
+    def numbers(self) -> Ints:
+        """The index of each of `events` in `stored`."""
+        return self.links.of_events[self.events]
 
 
 class ParsedTableMaps:
@@ -52,29 +48,25 @@ class ParsedTableMaps:
         if len(self._stored) >= MOST:
             self._stored.clear()
 
-    def read(self, block: Block) -> BlockTableMaps:
-        """The table maps of a block, without unreadable ones."""
+    def read(self, block: Block, earlier: MapsInForce[StoredTableMap]) -> BlockTableMaps:
+        """The table maps of a block; `earlier`: those before it."""
+        links = earlier.link(block)
+        stored = [self._stored_at(block, row) for row in links.firsts.tolist()]
         events = block.rows_of(EventType.table_map_event)
-        starts = block.starts[events] + block.header_length
-        ends = np.maximum(block.body_ends(events), starts)
-        first, which = distinct(group_ranges(block.data, starts, ends))
-        parsed: list[StoredTableMap] = []
-        numbers = []
-        for index in first.tolist():
-            content = bytes(block.data[starts[index] : ends[index]])
-            stored = self._stored.get(content)
-            if stored is None:
-                try:
-                    body = block.event(int(events[index])).body
-                    stored = self._stored[content] = StoredTableMap(body)
-                except BinlogError:
-                    numbers.append(-1)
-                    continue
-            numbers.append(len(parsed))
-            parsed.append(stored)
-        number_of = np.array(numbers, dtype=np.int64)[which]
-        is_readable = number_of >= 0
-        return BlockTableMaps(events[is_readable], parsed, number_of[is_readable])
+        if None in stored:
+            is_readable = np.array([one is not None for one in stored], dtype=np.bool_)
+            events = events[is_readable[links.of_events[events]]]
+        return BlockTableMaps(events, links, [*stored, *earlier.known.values()])
+
+    def _stored_at(self, block: Block, row: int) -> StoredTableMap | None:
+        start = int(block.starts[row]) + block.header_length
+        content = bytes(block.data[start : int(block.body_ends(np.array([row]))[0])])
+        if content not in self._stored:
+            try:
+                self._stored[content] = StoredTableMap(block.event(row).body)
+            except BinlogError:
+                return None
+        return self._stored[content]
 
 
 class RowsEvents:
@@ -92,9 +84,9 @@ class RowsEvents:
         parts = [part for part in parts if part is not None]
         joined = [np.concatenate(values) for values in zip(*parts, strict=True)]
         if not joined:
-            joined = [np.zeros(0, dtype=np.int64)] * 5
+            joined = [np.zeros(0, dtype=np.int64)] * 4
         order = np.argsort(joined[0], kind="stable")
-        self.events, self.ids, self.begins, self.starts, self.ends = (values[order] for values in joined)
+        self.events, self.begins, self.starts, self.ends = (values[order] for values in joined)
         self.program_of = np.full(len(order), -1, dtype=np.int64)
 
     def _part(self, kind: int) -> tuple[Ints, ...] | None:
@@ -105,43 +97,18 @@ class RowsEvents:
         matches = self._is_shown[block.rows_of(kind)] & body.matches & (body.pos == body.size)
         events = block.rows_of(kind)[matches]
         starts, lengths = (values[matches] for values in body.ranges("images"))
-        ids = body.numbers(_ID)[matches].astype(np.int64)
-        return events, ids, block.starts[events] + block.header_length, starts, starts + lengths
+        return events, block.starts[events] + block.header_length, starts, starts + lengths
 
-    def find(
-        self,
-        printer: Printer,
-        earlier: list[tuple[int, StoredTableMap]],
-        maps: BlockTableMaps,
-        reach: tuple[Ints, Ints],
-    ) -> None:
+    def find(self, printer: Printer, maps: BlockTableMaps) -> None:
         """Find the programs for all events.
 
         `printer`: provides headers, the bytes of table maps, and new database names.
-        `earlier`: the table maps of earlier blocks, with their scopes.
-        `maps`: the block's own table maps.
-        `reach` (int64 arrays): the scope of each event, whose rows belong to tables of the same
-        scope, and the event that closed the tables before it (`closed_before`).
         """
-        scopes, closed = reach
-        block, events = self.lines.block, maps.events
-        earlier_ids = np.array([one.table_id for _, one in earlier], dtype=np.int64)
-        ids = np.concatenate((earlier_ids, maps.ids))
-        offsets = np.concatenate((np.full(len(earlier), -1, dtype=np.int64), events))
-        earlier_scopes = np.array([scope for scope, _ in earlier], dtype=np.int64)
-        of_maps = np.concatenate((earlier_scopes, scopes[events]))
-        keys = combined(np.append(ids, self.ids), np.append(of_maps, scopes[self.events]))
-        newest = newest_before(keys[: len(ids)], offsets, self.events, keys[len(ids) :], len(block) + 2)
-        newest[np.append(offsets, -1)[newest] < closed[self.events]] = -1
-        self._choices = [*(one for _, one in earlier), *maps.distinct]
-        number_of = np.concatenate((np.arange(len(earlier)), len(earlier) + maps.numbers, [-1])).astype(
-            np.int64
-        )
-        table_of = number_of[newest]
+        block = self.lines.block
+        self._stored, self._table_of = [*maps.stored, None], maps.links.of_events[self.events]
         begins = group_ranges(block.data, self.begins, self.starts)
-        self._table_of = table_of
-        first, which = distinct(combined(begins, table_of, block.types[self.events]))
-        program_of = [self._program(printer, index, int(table_of[index])) for index in first.tolist()]
+        first, which = distinct(combined(begins, self._table_of, block.types[self.events]))
+        program_of = [self._program(printer, index) for index in first.tolist()]
         self.program_of = np.array(program_of, dtype=np.int64)[which]
         # Of events without images, a text of its own is printed.
         self.program_of[self.starts == self.ends] = -1
@@ -149,13 +116,14 @@ class RowsEvents:
     def table_map_of(self, event: int) -> TableMapEvent | None:
         """The table map that a rows event refers to; None for other events, or if it is missing."""
         index = int(np.searchsorted(self.events, event))
-        is_known = index < len(self.events) and self.events[index] == event and self._table_of[index] >= 0
-        return self._choices[self._table_of[index]].body if is_known else None
+        is_known = index < len(self.events) and self.events[index] == event
+        stored = self._stored[self._table_of[index]] if is_known else None
+        return None if stored is None else stored.body
 
-    def _program(self, printer: Printer, index: int, table: int) -> int:
-        if table < 0:
+    def _program(self, printer: Printer, index: int) -> int:
+        stored, programs = self._stored[self._table_of[index]], printer.row_printer.programs
+        if stored is None:
             return -1
-        stored, programs = self._choices[table], printer.row_printer.programs
         try:
             rows_header = printer.rows_headers.of(self.lines.block.event(int(self.events[index])))
             if rows_header is None:
@@ -167,16 +135,6 @@ class RowsEvents:
             return -1 if programs[number].is_cut else number
         except BinlogError:
             return -1
-
-
-def closed_before(block: Block, scopes: Ints) -> Ints:
-    """For each event, the last one up to it that closed the tables of its scope (`context`); -2 for none."""
-    numbers = np.arange(len(block))
-    closed = np.full(len(block), -2, dtype=np.int64)
-    for is_inside in (False, True):
-        own = np.flatnonzero((scopes != OUTSIDE) == is_inside)
-        closed[own] = np.maximum.accumulate(np.where(block.closes[own], numbers[own], -2))
-    return closed
 
 
 def combined(*keys: Array) -> Ints:
