@@ -15,6 +15,7 @@ from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.decoders import len_partial_bits
+from binlog_kaitai.log.gather import Gathered
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.table_maps import Table, Tables, Width
 
@@ -130,46 +131,50 @@ class Images:
         return np.array([program is not None for program in programs], dtype=np.bool_)[program_of]
 
     def _find_programs(self) -> tuple[list[ImageProgram | None], Ints]:
-        part, data, count = self._part, self.block.data, len(self.rows)
-        before = group_ranges(data, part.before, part.before + part.before_size)
-        after = group_ranges(data, part.after, part.after + part.after_size)
-        keys = (
-            (((self.table_of + 1) * count + before) * count + after) * 4 + part.which
-        ) * 2 + part.is_partial
-        # Events with different column counts can have equal column bitmaps.
-        widths = [len(table.schema.columns) if isinstance(table, Table) else -1 for table in self.tables]
-        matches = part.matches & (part.columns == np.array([*widths, -1], dtype=np.int64)[self.table_of])
-        keys = np.where(matches, keys, -1)
-        first, which = distinct(keys)
+        part = self._part
+        columns = group_ranges(self.block.data, part.columns, part.images)
+        keys = ((self.table_of + 1) * len(self.rows) + columns) * 256 + part.kinds
+        first, which = distinct(np.where(part.matches, keys, -1))
         return [self._program(index) for index in first.tolist()], which
 
     def _program(self, index: int) -> ImageProgram | None:
         part, table = self._part, self.table(index)
         if not isinstance(table, Table) or table.widths is None or not part.matches[index]:
             return None
-        if int(part.columns[index]) != len(table.widths):
-            return None
-        which, is_partial = int(part.which[index]), bool(part.is_partial[index])
-        first = self._bitmap(part.before[index], part.before_size[index])
-        second = self._bitmap(part.after[index], part.after_size[index]) if which == 3 else first
-        if which & 1 and not (is_partial or any(first + second)):
-            return None  # the number of rows is unknown
-        key = which, is_partial, first, second
-        programs: dict[tuple[int, bool, bytes, bytes], ImageProgram]
+        kind, columns = int(part.kinds[index]), slice(int(part.columns[index]), int(part.images[index]))
+        key = kind, bytes(self.block.data[columns])
+        programs: dict[tuple[int, bytes], ImageProgram | None]
         programs = table.memory.setdefault("image programs", {})
         if key not in programs:
             if len(programs) >= _MAX_PROGRAMS:
                 programs.clear()
-            programs[key] = ImageProgram.of(
-                which,
-                len_partial_bits(len(table.json_columns)) if is_partial else -1,
-                _steps(table.widths, first) if which & 1 else [],
-                _steps(table.widths, second) if which & 2 else [],
-            )
+            body = self.block.gather(kind, self.rows[index : index + 1])
+            programs[key] = self._new_program(body, table.widths, len(table.json_columns))
         return programs[key]
 
-    def _bitmap(self, start: int, size: int) -> bytes:
-        return bytes(self.block.data[int(start) : int(start) + int(size)])
+    def _new_program(self, body: Gathered, widths: list[Width], json_columns: int) -> ImageProgram | None:
+        """The program for an event, whose columns and type are the same in other events."""
+        if int(body.numbers("num_columns.value")[0]) != len(widths):
+            return None
+        is_write, is_update, is_partial = (
+            path in body and bool(body.numbers(path)[0])
+            for path in ("is_write", "is_update", "is_partial_update")
+        )
+        which = 3 if is_update else 2 if is_write else 1
+        first = self._bitmap(body, "columns.bitmap")
+        second = self._bitmap(body, "columns_after.bitmap") if is_update else first
+        if which & 1 and not (is_partial or any(first + second)):
+            return None  # the number of rows is unknown
+        return ImageProgram.of(
+            which,
+            len_partial_bits(json_columns) if is_partial else -1,
+            _steps(widths, first) if which & 1 else [],
+            _steps(widths, second) if which & 2 else [],
+        )
+
+    def _bitmap(self, body: Gathered, path: str) -> bytes:
+        (start,), (size,) = (values.tolist() for values in body.ranges(path))
+        return bytes(self.block.data[start : start + size])
 
     def portions(self, chosen: Ints) -> Iterator[tuple[Ints, Bytes, Ints, Ints]]:
         """Some of the events with their images decompressed: events, data, starts and ends of images.
@@ -181,7 +186,7 @@ class Images:
         part = self._part
         packed = part.is_packed[chosen]
         if not packed.any():
-            yield chosen, self.block.data, part.images[chosen], (part.images + part.images_size)[chosen]
+            yield chosen, self.block.data, part.images[chosen], part.ends[chosen]
             return
         offset = 0
         while offset < len(chosen):
@@ -205,13 +210,12 @@ class Images:
     def unpacked(self) -> tuple[Ints, Ints]:
         """Compressed and decompressed sizes of the images of each event; 0 if uncompressed or not needed."""
         sizes = self._unpacked_sizes
-        return np.where(sizes > 0, self._part.images_size, 0), sizes
+        return np.where(sizes > 0, self._part.ends - self._part.images, 0), sizes
 
     def _unpacked(self, index: int) -> Bytes | None:
         """Images of one event as an array; None if they are damaged."""
         part = self._part
-        start = int(part.images[index])
-        data: bytes | None = bytes(self.block.data[start : start + int(part.images_size[index])])
+        data: bytes | None = bytes(self.block.data[int(part.images[index]) : int(part.ends[index])])
         if part.is_packed[index]:
             data = _unpack(data or b"")
             self._unpacked_sizes[index] = len(data or b"")
@@ -239,58 +243,32 @@ def _unpack(data: bytes) -> bytes | None:
 
 
 class _Part(NamedTuple):
-    """Columns of rows events, one row per event."""
+    """Columns of rows events, one row per event; `columns` is where the number and bitmaps of columns begin,
+    which end at `images`; `ends` is after the images.
+    """
 
     rows: Ints
+    kinds: Ints
     matches: Bools
     is_dummy: Bools
-    which: Ints
-    is_partial: Ints
     is_packed: Bools
     columns: Ints
-    before: Ints
-    before_size: Ints
-    after: Ints
-    after_size: Ints
     images: Ints
-    images_size: Ints
+    ends: Ints
 
     @classmethod
     def of(cls, block: Block, kind: int, validator: BodyValidator) -> _Part:
         rows, body = block.rows_of(kind), block.body(kind)
-        count = len(rows)
-
-        def flag(path: str) -> Ints:
-            return body.numbers(path).astype(np.int64) if path in body else np.zeros(count, dtype=np.int64)
-
-        nothing = np.zeros(count, dtype=np.int64)
-        before, before_size = body.ranges("columns.bitmap")
-        after, after_size = (
-            body.ranges("columns_after.bitmap") if "columns_after.bitmap" in body else (nothing, nothing)
-        )
-        name = _COMPRESSED if _COMPRESSED in body else "images"
-        images, images_size = body.ranges(name)
-        is_write, is_update = flag("is_write"), flag("is_update")
-        which = np.where(is_update != 0, 3, np.where(is_write != 0, 2, 1))
         # Rows events from before 5.1.16 use another record, without extra data.
         matches = body.matches & ("len_extra_data" in body)
         if "extra_data" in body and (has_extra := matches & (body.ranges("extra_data")[1] > 0)).any():
             matches &= ~has_extra | validator.accepts(block, kind, has_extra)
-        return cls(
-            rows,
-            matches,
-            matches & (flag("is_dummy") != 0),
-            which,
-            flag("is_partial_update"),
-            np.full(count, name == _COMPRESSED),
-            body.numbers("num_columns.value").astype(np.int64),
-            before,
-            before_size,
-            after,
-            after_size,
-            images,
-            images_size,
-        )
+        is_dummy = matches & (body.numbers("is_dummy").astype(np.bool_) if "is_dummy" in body else False)
+        is_packed = _COMPRESSED in body
+        images, sizes = body.ranges(_COMPRESSED if is_packed else "images")
+        columns = np.where(body.matches, body.positions("num_columns.first"), images)
+        flags = np.full(len(rows), is_packed)
+        return cls(rows, np.full(len(rows), kind), matches, is_dummy, flags, columns, images, images + sizes)
 
     @classmethod
     def joined(cls, parts: list[_Part]) -> _Part:

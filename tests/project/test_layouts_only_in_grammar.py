@@ -22,7 +22,7 @@ REASONS = {
     "log/crc32.py": "arithmetic of CRC32",
     "log/line_arrays.py": "UTF-8 and hexadecimal digits",
     "kernels/byte_kernels.py: hash_ranges": "a hash",
-    "rows/row_images.py: _program": "which images are wanted",
+    "rows/row_images.py: _new_program": "which images are wanted",
     "rows/text/json_kernels.py: put_document": "types of containers, odd: large; a stack, packed",
     "rows/text/json_kernels.py: put_path": "types of containers in a stack, packed",
     "rows/read_kernels.py: mark_valid": "Arrow's validity bits",
