@@ -25,8 +25,8 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Unsigned
-from binlog_kaitai.kernels.byte_kernels import NONE, read_numbers
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.byte_kernels import NONE
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered, LayoutField
@@ -251,12 +251,6 @@ class Block:
         code = self._code(kind, self.rows_of(kind))
         offset = offset_of(self.layout, kind, code, path)
         return None if offset is None else self.header_length + offset
-
-    def numbers_at(self, rows: Ints, offset: Ints | int, width: int) -> Unsigned:
-        """Little-endian numbers of `width` bytes at `offset` (one, or one per event) in events, uint64."""
-        out = np.empty(len(rows), dtype=np.uint64)
-        read_numbers.run(self.data, self.starts[rows] + offset, 0, width, False, out)
-        return out
 
     def part(self, begin: int, end: int) -> Block:
         """A range of the events, sharing the array."""

@@ -34,9 +34,6 @@ _PRIME = (1 << 20) - 3
 #: Length of what is read for a table id; every whole event has as much after its header.
 _READ = 8
 
-#: Number of events whose ids are read before they are followed, since reading waits for memory.
-_STEP = 256
-
 
 class LinkedEvents(NamedTuple):
     """The events of a block, as its attributes; `holders` is empty if the block has none."""
@@ -96,22 +93,6 @@ def _find(ids: TableIds, table_id: Number) -> Number:
 
 
 @kernel
-def _read_ids(events: LinkedEvents, fields: IdFields, begin: int, end: int, out: Ints) -> None:
-    """The table id of each table map and rows event; -1 if it is too short, and for other events."""
-    for event in range(begin, end):
-        # With a signed index, Numba would generate code for negative indexes.
-        here = np.uint64(event)
-        kind = events.types[here]
-        out[here] = -1
-        if fields.roles[kind] == _MAP or fields.roles[kind] == _ROWS:
-            before, id_at = fields.starts[kind], events.starts[here] + fields.starts[kind]
-            width = fields.ends[kind] - before
-            if width <= events.sizes[here] - before and 0 <= id_at <= events.data.shape[0] - _READ:
-                unused = np.uint64(8 * (_READ - width))
-                out[here] = np.int64(read_u8(events.data, np.uint64(id_at)) << unused >> unused)
-
-
-@kernel
 @inlined
 def _content_size(events: LinkedEvents, content_at: Number, event: Number) -> Number:
     """Length of what follows the id in a table map."""
@@ -148,8 +129,7 @@ def link_events(
         ids.ids[entry] = known[index]
         ids.events[entry] = ids.numbers[entry] = index - known.shape[0] - 1
     for event in range(events.starts.shape[0]):
-        if event % _STEP == 0:
-            _read_ids(events, fields, event, min(event + _STEP, events.starts.shape[0]), out.of_events)
+        # With a signed index, Numba would generate code for negative indexes.
         here = np.uint64(event)
         kind = events.types[here]
         role = fields.roles[kind]
@@ -161,9 +141,15 @@ def link_events(
         if reset < resets.shape[0] and resets[reset] <= event:
             reset += 1
             base = count
+        out.of_events[here] = -1
         if role != _MAP and role != _ROWS:
             continue
-        table_id = out.of_events[here]
+        table_id = np.int64(-1)  # of an event that is too short
+        id_at, width = events.starts[here] + fields.starts[kind], fields.ends[kind] - fields.starts[kind]
+        is_there = width <= events.sizes[here] - fields.starts[kind]
+        if is_there and 0 <= id_at <= events.data.shape[0] - _READ:
+            unused = np.uint64(8 * (_READ - width))
+            table_id = np.int64(read_u8(events.data, np.uint64(id_at)) << unused >> unused)
         entry = _find(ids, table_id)
         newest: Number = ids.events[entry]
         number: Number = np.int64(-1) if newest == _EMPTY else ids.numbers[entry]

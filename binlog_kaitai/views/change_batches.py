@@ -59,23 +59,21 @@ def meta_columns(
     places, numbered = page.places(of_rows), page.numbered(of_rows, numbers)
     eras = places.commits if page.era == BY_COMMIT else np.array([page.era])
     columns: dict[str, Callable[[], pa.Array]] = {
-        "_commit_timestamp": lambda: _numbers(places.commits, TIME),
+        "_commit_timestamp": lambda: _numbers(places.commits, len(of_rows), TIME),
         "_file": lambda: one_name(plain(page.block.file), len(of_rows)),
-        "_position": lambda: _numbers(places.positions, pa.int64()),
+        "_position": lambda: of_numbers(places.positions),
         "_row": lambda: of_numbers(numbered),
         "_gtid": lambda: _gtids(page, places),
-        "_server_id": lambda: _numbers(places.servers, pa.int64()),
-        "_timestamp": lambda: _numbers(places.timestamps, TIME),
+        "_server_id": lambda: _numbers(places.servers, len(of_rows), pa.int64()),
+        "_timestamp": lambda: _numbers(places.timestamps, len(of_rows), TIME),
         "_sequence": lambda: sequences(eras, page.block.file, places.positions, numbered, is_given),
     }
     return {name: columns[name]() for name in wanted}
 
 
-def _numbers(values: Ints, kind: pa.DataType) -> pa.Array:
-    """Numbers as a column, shared with other batches if all are the same."""
-    if len(values) and (values == values[0]).all():
-        return repeated(int(values[0]), len(values), kind)
-    return of_numbers(values, kind)
+def _numbers(values: Ints, count: int, kind: pa.DataType) -> pa.Array:
+    """Numbers as a column, shared with other batches if there is one for all."""
+    return of_numbers(values, kind) if len(values) == count else repeated(int(values[0]), count, kind)
 
 
 def repeated(value: str | int, count: int, kind: pa.DataType) -> pa.Array:
