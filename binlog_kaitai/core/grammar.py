@@ -6,6 +6,7 @@ generated object, parsed to the last byte, or a :class:`GrammarError` that names
 
 from __future__ import annotations
 
+import gc
 import io
 import re
 import struct
@@ -375,3 +376,20 @@ def _check_compressed(content: KaitaiStruct) -> None:
             if size != child.len_uncompressed:
                 reason = f"decompresses to {size} bytes instead of the declared {child.len_uncompressed}"
                 raise GrammarError(reason, field=f"body.{name}")
+            _free_nodes(size)
+
+
+#: Bytes that nodes may have decompressed since the last collection.
+_MOST_DECOMPRESSED = 64 << 20
+_decompressed = 0
+
+
+def _free_nodes(size: int) -> None:
+    """Collect nodes that are no longer used after so many decompressed bytes: they refer to each other, and
+    the collector counts objects, not their bytes.
+    """
+    global _decompressed
+    _decompressed += size
+    if _decompressed > _MOST_DECOMPRESSED:
+        _decompressed = 0
+        gc.collect()

@@ -208,6 +208,14 @@ class _Seen(NamedTuple):
             definitions.observe_query(self.body)
 
 
+def _matters(body: QueryBody | BinlogError) -> bool:
+    """Whether a statement may change a definition; compressed ones are often long."""
+    try:
+        return isinstance(body, BinlogError) or may_matter_bytes(body.query)
+    except zlib.error:
+        return True
+
+
 class LateDefinitions(Definitions):
     """Definitions that load earlier logs only when a table's columns are not named in its own log.
 
@@ -229,8 +237,9 @@ class LateDefinitions(Definitions):
         """As in `Definitions`; until definitions are loaded, any statement may change one."""
         if self._load is None:
             return super().observe_query(body)
-        self._waiting.append(_Seen(body))
-        return True
+        if matters := _matters(body):
+            self._waiting.append(_Seen(body))
+        return matters
 
     def reach(self, file: str, position: int) -> bool:
         """As in `Definitions`."""
@@ -272,11 +281,7 @@ class _Recorder(Definitions):
         self._is_spelled = False
 
     def observe_query(self, body: QueryBody | BinlogError) -> bool:
-        try:
-            matters = isinstance(body, BinlogError) or may_matter_bytes(body.query)
-        except zlib.error:
-            matters = True
-        if matters:
+        if matters := _matters(body):
             self._seen.append(_Seen(body))
         return matters
 

@@ -7,6 +7,7 @@ reader.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_te
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.table_maps import TableMaps, decode
-from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.sources.source import Source, SourceLike
 
 #: The fields that schema and table filters test.
 _NAMES = ("schema_name", "table_name")
@@ -170,6 +171,9 @@ class Infos:
         return block.event(row, table_map).parsed
 
 
+#: Size of decompressed statements held at a time, in bytes; a single one may be longer.
+_MOST_UNPACKED = 8 << 20
+
 #: Maximum events per block. Each block costs some milliseconds, and each event memory for its columns.
 _SIZES = {"block_size": 16 << 20, "max_events": 80_000}
 
@@ -206,6 +210,22 @@ class _EventsContext(NamedTuple):
     validator: BodyValidator
 
 
+def _portions(block: Block) -> Iterator[Block]:
+    """The block, or parts of it whose compressed statements have few bytes, or are a single event."""
+    kind = EventType.query_compressed_event
+    if kind not in block.counts or block.is_special:
+        yield block
+        return
+    sizes = np.zeros(len(block), dtype=np.int64)
+    body = block.body(kind)
+    declared = body.numbers("compressed_query.len_uncompressed").astype(np.int64)
+    sizes[block.rows_of(kind)] = np.where(body.matches, declared, 0)
+    numbers = np.cumsum(sizes) // _MOST_UNPACKED
+    limits = np.flatnonzero(np.diff(numbers, prepend=numbers[0] - 1, append=numbers[-1] + 1))
+    for begin, end in pairwise(limits.tolist()):
+        yield block.part(begin, end)
+
+
 class EventPages(LogPages[EventsPage]):
     """Pages of one or more logs, in order.
 
@@ -229,6 +249,9 @@ class EventPages(LogPages[EventsPage]):
         self._prologue = prologue
         self._needs_gtid = needs_gtid or self._has_gtids
         self._needs_info = needs_info
+
+    def _blocks(self, source: Source, reader: Iterable[Block]) -> Iterator[Block]:
+        return chain.from_iterable(map(_portions, super()._blocks(source, reader)))
 
     def _begin(self, block: Block) -> _EventsContext:
         return _EventsContext(GtidColumns(), TableMaps(), BodyValidator())

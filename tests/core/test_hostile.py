@@ -186,6 +186,19 @@ def compressed_query(declared: int, text: bytes) -> bytes:
     return log[:end] + event_of(165, bytes(8) + b"\x01" + bytes(4) + b"t\x00" + packed)
 
 
+@pytest.mark.parametrize("command", ["events", "rows", "transactions", "stats"])
+def test_many_compressed_statements_take_little_memory(command: str, tmp_path: Path) -> None:
+    """A log of less than a megabyte with 1 GB of statements."""
+    log = case("mariadb-11.8", "rotate").logs[0].read_bytes()
+    _, end = events_of(log)[0]
+    text = b"x" * (8 << 20)
+    event = compressed_query(len(text), text)[end:]
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(log[:end] + 128 * event)
+    code = f"import sys; from binlog_kaitai.cli import main; main(['{command}', sys.argv[1]])"
+    in_little_memory(code, str(path))
+
+
 def test_compressed_text_is_as_long_as_it_says() -> None:
     with bk.open(compressed_query(5, b"BEGIN")) as reader:
         assert list(reader)[-1].body.query == b"BEGIN"
