@@ -138,19 +138,24 @@ def lengths_to_zero(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None
 
 
 @kernel
+@inlined
+def hash_of(data: Bytes, start: int, end: int) -> np.uint64:
+    """A hash of the bytes of a range; 0 for a range outside `data`."""
+    if not 0 <= start <= end <= data.shape[0]:
+        return np.uint64(0)
+    value = np.uint64(end - start) ^ np.uint64(0xCBF29CE484222325)
+    for offset in range(start, end):
+        # 40 bits, so that plain Python multiplies without overflow.
+        value = (value ^ np.uint64(data[np.uint64(offset)])) & np.uint64(0xFFFFFFFFFF)
+        value = value * np.uint64(0x9E3B5) ^ (value >> np.uint64(17))
+    return value
+
+
+@kernel
 def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
     """A hash (uint64) of the bytes of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
-        start = starts[index]
-        end = ends[index]
-        value = np.uint64(0)
-        if 0 <= start <= end <= data.shape[0]:
-            value = np.uint64(end - start) ^ np.uint64(0xCBF29CE484222325)
-            for offset in range(start, end):
-                # 40 bits, so that plain Python multiplies without overflow.
-                value = (value ^ np.uint64(data[offset])) & np.uint64(0xFFFFFFFFFF)
-                value = value * np.uint64(0x9E3B5) ^ (value >> np.uint64(17))
-        out[index] = value
+        out[index] = hash_of(data, starts[index], ends[index])
 
 
 @kernel

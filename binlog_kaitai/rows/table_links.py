@@ -15,7 +15,7 @@ import numpy as np
 from binlog_kaitai.core.context import MAX_TABLE_MAPS
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, ROWS_TYPES, EventType, Format
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, OutInts
-from binlog_kaitai.kernels.byte_kernels import NONE, are_equal, read_u8
+from binlog_kaitai.kernels.byte_kernels import NONE, are_equal, hash_of, read_u8
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log.block import Block, offset_of
 
@@ -30,6 +30,9 @@ _FEW = 1 << 10
 
 #: Spreads table ids, which a hostile writer may have chosen, over the hash table.
 _PRIME = (1 << 20) - 3
+
+#: Number of different hashes of contents.
+_KEYS = np.uint64(1 << 62)
 
 #: Length of what is read for a table id; every whole event has as much after its header.
 _READ = 8
@@ -56,7 +59,7 @@ class IdFields(NamedTuple):
 
 
 class TableIds(NamedTuple):
-    """A hash table of table ids: the newest table map of each, as an event and a number, see `Links`."""
+    """A hash table of table ids, or others: the newest table map of each, its event and number (`Links`)."""
 
     ids: OutInts
     events: OutInts
@@ -71,7 +74,7 @@ class TableIds(NamedTuple):
 class Links(NamedTuple):
     """The table maps of a block, and which table map each rows event refers to.
 
-    `firsts`: numbers of the table maps that differ from those before them with the same id, ascending.
+    `firsts`: numbers of the table maps that differ from most before them in what follows the id, ascending.
     `of_events`: for each table map, the index in `firsts` of the first equal one; for each rows event, that
     of its table map, or a negative number: -1 if it has none, as for all other events; -2 for the newest
     table map of earlier blocks, -3 for the one before.
@@ -94,9 +97,31 @@ def _find(ids: TableIds, table_id: Number) -> Number:
 
 @kernel
 @inlined
-def _content_size(events: LinkedEvents, content_at: Number, event: Number) -> Number:
-    """Length of what follows the id in a table map."""
-    return events.sizes[event] - content_at - (CHECKSUM_SIZE if events.checksums[event] != NONE else 0)
+def _table_id(events: LinkedEvents, fields: IdFields, event: Number) -> Number:
+    """The table id of a table map or rows event; -1 if it is too short."""
+    kind = events.types[event]
+    before, width = fields.starts[kind], fields.ends[kind] - fields.starts[kind]
+    id_at = events.starts[event] + before
+    if width > events.sizes[event] - before or not 0 <= id_at <= events.data.shape[0] - _READ:
+        return np.int64(-1)
+    unused = np.uint64(8 * (_READ - width))
+    return np.int64(read_u8(events.data, np.uint64(id_at)) << unused >> unused)
+
+
+@kernel
+@inlined
+def _end(events: LinkedEvents, event: Number) -> Number:
+    """Where an event ends, without its checksum."""
+    size = events.sizes[event] - (CHECKSUM_SIZE if events.checksums[event] != NONE else 0)
+    return events.starts[event] + size
+
+
+@kernel
+def _are_equal_maps(events: LinkedEvents, content_at: Number, first: Number, second: Number) -> bool:
+    """Whether two table maps are equal from an offset on."""
+    start, other = events.starts[first] + content_at, events.starts[second] + content_at
+    size = _end(events, first) - start
+    return size == _end(events, second) - other and are_equal(events.data, start, events.data, other, size)
 
 
 @kernel
@@ -107,6 +132,7 @@ def link_events(
     known: Ints,
     is_after: bool,
     ids: TableIds,
+    contents: TableIds,
     out: Links,
 ) -> Number:
     """Fill `Links` for a block.
@@ -114,11 +140,14 @@ def link_events(
     `resets`: events after which a table map is not the same as an equal one before, ascending.
     `known`: the ids of table maps of earlier blocks, the newest last.
     `is_after`: the last event of the log before the block is a payload.
-    `ids`: output: the newest table map of each id.
-    Returns (the number of `firsts`, or -1 if `ids` is too small; the event from which on table maps are in
-    force at the end of the block, with -1 for the last before the block; `is_after` for the next block).
+    `ids`, `contents`: output: the newest table map of each id, and by a hash of its content. If `contents`
+    has no entries, table maps with different ids are never equal.
+    Returns (the number of `firsts`, or -1 if the hash tables are too small; the event from which on table
+    maps are in force at the end of the block, with -1 for the last before the block; `is_after` for the next
+    block).
     """
     ids.events[:] = _EMPTY
+    contents.events[:] = _EMPTY
     used = known.shape[0]
     count = base = reset = 0
     since: Number = np.int64(_NEVER)
@@ -144,31 +173,34 @@ def link_events(
         out.of_events[here] = -1
         if role != _MAP and role != _ROWS:
             continue
-        table_id = np.int64(-1)  # of an event that is too short
-        id_at, width = events.starts[here] + fields.starts[kind], fields.ends[kind] - fields.starts[kind]
-        is_there = width <= events.sizes[here] - fields.starts[kind]
-        if is_there and 0 <= id_at <= events.data.shape[0] - _READ:
-            unused = np.uint64(8 * (_READ - width))
-            table_id = np.int64(read_u8(events.data, np.uint64(id_at)) << unused >> unused)
+        table_id = _table_id(events, fields, here)
         entry = _find(ids, table_id)
         newest: Number = ids.events[entry]
         number: Number = np.int64(-1) if newest == _EMPTY else ids.numbers[entry]
         if role == _ROWS:
             out.of_events[here] = number if newest >= since else -1
             continue
+        content_at, same = fields.ends[kind], np.uint64(0)
         if number >= base:
-            first, content_at = np.uint64(out.firsts[np.uint64(number)]), fields.ends[kind]
-            size = _content_size(events, content_at, here)
-            start, other = events.starts[here] + content_at, events.starts[first] + content_at
-            is_same = _content_size(events, content_at, first) == size
-            if not (is_same and are_equal(events.data, start, events.data, other, size)):
-                number = np.int64(-1)
+            first = np.uint64(out.firsts[np.uint64(number)])
+            number = number if _are_equal_maps(events, content_at, first, here) else np.int64(-1)
+        is_sought = number < base and contents.ids.shape[0] > 0
+        if is_sought:
+            key = np.int64(hash_of(events.data, events.starts[here] + content_at, _end(events, here)) % _KEYS)
+            same = _find(contents, key)
+            if contents.events[same] != _EMPTY and contents.numbers[same] >= base:
+                number = contents.numbers[same]
+                first = np.uint64(out.firsts[np.uint64(number)])
+                number = number if _are_equal_maps(events, content_at, first, here) else np.int64(-1)
+            contents.ids[same], contents.events[same] = key, event
         if number < base:
             number = np.int64(count)
             out.firsts[np.uint64(count)] = event
             count += 1
+        if is_sought:
+            contents.numbers[same] = number
         used += newest == _EMPTY
-        if 2 * used > ids.ids.shape[0]:
+        if 2 * max(used, count) > ids.ids.shape[0]:
             return -1, since, is_after
         ids.ids[entry], ids.events[entry], ids.numbers[entry] = table_id, event, number
         out.of_events[here] = number
@@ -183,12 +215,18 @@ class MapsInForce(Generic[_Map]):
 
     `known`: by id, those of the table maps of earlier blocks that are still in force, the newest last.
     `is_after_payload`: the last event of the log before the next block is a payload.
+    `by_id`: table maps with different ids are never equal.
     """
 
-    def __init__(self, known: dict[int, _Map] | None = None, *, is_after_payload: bool = False) -> None:
+    def __init__(
+        self, known: dict[int, _Map] | None = None, *, is_after_payload: bool = False, by_id: bool = False
+    ) -> None:
         self.known = {} if known is None else known
-        self._is_after_payload = is_after_payload
-        self._ids = TableIds.of_size(_FEW)
+        self._is_after_payload, self._by_id = is_after_payload, by_id
+        self._set_size(_FEW)
+
+    def _set_size(self, size: int) -> None:
+        self._ids, self._contents = TableIds.of_size(size), TableIds.of_size(0 if self._by_id else size)
 
     def link(self, block: Block, statements: Sequence[int] = ()) -> Links:
         """The links of the next block; `statements` may change what a table map stands for, ascending."""
@@ -199,8 +237,8 @@ class MapsInForce(Generic[_Map]):
         resets, known = np.array(statements, dtype=np.int64), np.array(list(self.known), dtype=np.int64)
         links = Links(*np.empty((2, len(block)), dtype=np.int64))
         own = events, _id_fields(block.layout), resets, known, self._is_after_payload
-        while (found := link_events.run(*own, self._ids, links))[0] < 0:
-            self._ids = TableIds.of_size(4 * len(self._ids.ids))
+        while (found := link_events.run(*own, self._ids, self._contents, links))[0] < 0:
+            self._set_size(4 * len(self._ids.ids))
         count, self._since, self._is_after_payload = found
         return links._replace(firsts=links.firsts[:count])
 

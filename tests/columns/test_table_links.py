@@ -28,7 +28,8 @@ def log_of(text: str) -> bytes:
     log = Log()
     for event in text.split():
         if event[0].isalpha():
-            log.map(int(event[1:]), b"\3", name=event[:1].encode())
+            name = event.rstrip("0123456789")
+            log.map(int(event.removeprefix(name)), b"\3", name=name.encode())
         elif event.isdigit():
             log.insert(int(event), 1, b"\1", b"\0\0\0\0\0")
         elif event == ";":
@@ -67,7 +68,8 @@ def links(
         ("a1 1", [0, 0]),
         ("a1 b2 1 2 a1 1", [0, 1, 0, 1, 0, 0]),
         ("1 a1 2 1", [None, 0, None, 0]),
-        ("a1 1 b1 1 a1 1", [0, 0, 1, 1, 2, 2]),
+        ("a1 1 b1 1 a1 1", [0, 0, 1, 1, 0, 0]),
+        ("a1 a2 2 1 b3 a4 4 3", [0, 0, 0, 0, 2, 0, 0, 2]),
         ("a1 . 1 a1 1", [0, None, 0, 0]),
         ("a1 b2 . a1 1 2", [0, 1, 0, 0, None]),
         ("a1 1 ; a1 1", [0, 0, 0, 0]),
@@ -92,20 +94,29 @@ def test_table_maps_of_earlier_blocks_are_in_force_until_tables_are_closed(log: 
 
     def contents(size: int) -> list[str | None]:
         found = links(blocks(log_of(log), size), MapsInForce())
-        return [None if number is None else maps[number] for number in found]
+        return [None if number is None else maps[number][0] for number in found]
 
     assert len(blocks(log_of(log), 256)) > 1
     assert contents(256) == contents(1 << 20)
 
 
-def test_any_number_of_ids_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_table_maps_with_different_ids_may_be_different() -> None:
+    """The clients print the id."""
+    assert links(blocks(log_of("a1 a2 2 1 a1 1")), MapsInForce(by_id=True)) == [0, 1, 1, 0, 0, 0]
+    assert links(blocks(log_of("a1 b1 a1")), MapsInForce(by_id=True)) == [0, 1, 2]
+
+
+@pytest.mark.parametrize("by_id", [False, True])
+def test_any_number_of_table_maps_is_known(by_id: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_links, "_FEW", 2)
-    ids = [number * 3001 for number in range(50)]
-    log = log_of(" ".join([f"a{number}" for number in ids] + [str(number) for number in ids]))
-    assert links(blocks(log), MapsInForce()) == [*range(50), *range(50)]
-    maps = MapsInForce[int]()
-    links(blocks(log), maps)
-    assert list(maps.known) == ids
+    names = [f"{first}{second}" for first in "abcdefgh" for second in "abcdefgh"]
+    ids = [number * 3001 for number in range(2 * len(names))]
+    maps = [f"{name}{number}" for name, number in zip(2 * names, ids, strict=True)]
+    log = blocks(log_of(" ".join([*maps, *map(str, ids)])))
+    wanted = list(range(len(ids))) if by_id else 2 * list(range(len(names)))
+    in_force = MapsInForce[int](by_id=by_id)
+    assert links(log, in_force) == 2 * wanted
+    assert list(in_force.known) == ids
 
 
 def test_of_too_many_table_maps_the_newest_stay_in_force(monkeypatch: pytest.MonkeyPatch) -> None:

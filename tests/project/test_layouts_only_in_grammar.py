@@ -21,7 +21,7 @@ REASONS = {
     # Not bytes of a log, but numbers, text and programs of ours.
     "log/crc32.py": "arithmetic of CRC32",
     "log/line_arrays.py": "UTF-8 and hexadecimal digits",
-    "kernels/byte_kernels.py: hash_ranges": "a hash",
+    "kernels/byte_kernels.py: hash_of": "a hash",
     "rows/row_images.py: _new_program": "which images are wanted",
     "rows/text/json_kernels.py: put_document": "types of containers, odd: large; a stack, packed",
     "rows/text/json_kernels.py: put_path": "types of containers in a stack, packed",

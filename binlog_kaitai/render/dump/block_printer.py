@@ -368,7 +368,8 @@ class BlockPrinter:
         self._table_maps.begin()
         is_inside = bool(self._inside.is_inside[0])
         known = self._context_of(0).table_maps
-        self.maps = self._table_maps.read(block, MapsInForce(known, is_after_payload=is_inside))
+        in_force = MapsInForce(known, is_after_payload=is_inside, by_id=True)
+        self.maps = self._table_maps.read(block, in_force)
         self._closes = np.append(-1, np.flatnonzero(block.closes | self._inside.is_after))
         self._has_tables = True
 
