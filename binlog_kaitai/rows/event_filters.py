@@ -85,19 +85,24 @@ class EventSelection:
             wanted &= np.array([filters.takes_gtid(gtid) for gtid in gtids.texts])[gtids.which]
         return wanted
 
-    def defines(self, block: Block) -> Bools:
-        """Which events are statements that change the definition of a requested table, as a bool array."""
+    def definition_changes(self, block: Block) -> list[tuple[int, DefinitionChange]]:
+        """What the statements of a block do to definitions, as far as their texts tell, with their events.
+
+        Without filters for names, nothing.
+        """
+        rows = statements_in(block, may_affect_tables) if self.has_names else []
+        bodies = ((row, statement_body(block, row)) for row in rows)
+        return [(row, change) for row, body in bodies for change in changes_of(body, Definitions())]
+
+    def defines(self, block: Block, changes: Iterable[tuple[int, DefinitionChange]]) -> Bools:
+        """Which events change the definition of a requested table, as a bool array.
+
+        `changes`: those of the block, see `definition_changes`.
+        """
         found = np.zeros(len(block), dtype=np.bool_)
-        for row, change in _definition_changes(block):
+        for row, change in changes:
             found[row] |= change.is_taken_by(self._filters)
         return found
-
-
-def _definition_changes(block: Block) -> Iterator[tuple[int, DefinitionChange]]:
-    """What the statements of a block do to definitions, as far as their texts tell, with their events."""
-    for row in statements_in(block, may_affect_tables):
-        for change in changes_of(statement_body(block, row), Definitions()):
-            yield row, change
 
 
 #: Maximum number of existing names to remember, and to list in a warning.
@@ -154,10 +159,16 @@ class Unmatched:
         if is_first:
             self._file = source.name
 
-    def look(self, block: Block, limit: int, gtids: Gtids | None, *, takes_definitions: bool = False) -> None:
+    def look(
+        self,
+        block: Block,
+        limit: int,
+        gtids: Gtids | None,
+        changes: Iterable[tuple[int, DefinitionChange]] = (),
+    ) -> None:
         """Test the remaining filters on the next block, up to the event `limit`, where a stop is.
 
-        `takes_definitions`: a table is also found by statements that change its definition.
+        `changes`: a table is also found by these, see `EventSelection.definition_changes`.
         """
         if self.is_done:
             return
@@ -174,8 +185,8 @@ class Unmatched:
             self._found("server id", distinct_values(header.numbers("server_id")[:limit]).tolist())
         if self._left["table"] or self._left["database"]:
             self._look_at_names(block, limit)
-        if self._left["table"] and takes_definitions:
-            defined = (change for row, change in _definition_changes(block) if row < limit)
+        if self._left["table"]:
+            defined = (change for row, change in changes if row < limit)
             self._match({".".join(key) for change in defined for key in (change.key, change.new_key)})
         if gtids is not None and self._single & {"include_gtids", "exclude_gtids"}:
             self._look_at_gtids(gtids.texts[which] for which in distinct_values(gtids.which[:limit]).tolist())

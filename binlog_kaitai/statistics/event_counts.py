@@ -349,7 +349,8 @@ def chosen_events(page: TransactionsPage, selection: EventSelection) -> Bools:
 def _named(page: TransactionsPage, selection: EventSelection) -> Bools:
     """Which events name one of the requested schemas or tables."""
     block, images = page.block, page.images
-    named = selection.defines(block)
+    assert page.defines is not None
+    named = page.defines.copy()
     of_table = [isinstance(table, Table) and selection.takes_names(*table.key) for table in images.tables]
     named[images.rows] = np.array([*of_table, False], dtype=np.bool_)[images.table_of]
     for kind, has_table in _NAMED:

@@ -38,7 +38,8 @@ _OF_TABLE_MAP = "table_map."
 class Infos:
     """Programs that write the main fields of the events of a block.
 
-    `wanted`: the events to write; events that `selection` rejects by name are removed.
+    `wanted`: the events to write; events that `selection` rejects by name are removed, unless they are among
+    `defines`, see `EventSelection.defines`.
     `fail`: called with the number and the error of an event that cannot be decoded.
     `programs`: created by `new_program`, with the object of main fields appended.
     `program_of`, `row_of`: for each event of the block, its program and its row in that program.
@@ -51,6 +52,7 @@ class Infos:
         tables: TableMaps,
         wanted: NDArray[np.bool_],
         selection: EventSelection,
+        defines: Bools,
         validator: BodyValidator,
         new_program: Callable[[], LineProgram],
         fail: Callable[[int, BinlogError], object],
@@ -58,7 +60,7 @@ class Infos:
         self._block, self._pool, self._tables = block, pool, tables
         self._selection, self._new_program, self._fail = selection, new_program, fail
         self._validator = validator
-        self._defines = selection.defines(block) if selection.has_names else wanted
+        self._defines = defines
         self.programs: list[LineProgram] = []
         self._program_of_kind = np.zeros(256, dtype=np.int64)
         leftover = [self._add_kind(kind, wanted) for kind in block.kinds]
@@ -265,14 +267,16 @@ class EventPages(LogPages[EventsPage]):
         filtered = found if self._has_gtids else None
         wanted = selection.of(block, filtered)
         limit = min([selection.limit, *failures])
-        self._unmatched.look(block, limit, filtered, takes_definitions=True)
+        changes = selection.definition_changes(block)
+        self._unmatched.look(block, limit, filtered, changes)
         if failures:
             wanted[min(failures) :] = False
         infos = None
         if self._needs_info or selection.has_names:
             tables.begin(block, pool)
             new_program = self._prologue(block, pool, statuses, found)
-            infos = Infos(block, pool, tables, wanted, selection, validator, new_program, failures.setdefault)
+            chosen = wanted, selection, selection.defines(block, changes)
+            infos = Infos(block, pool, tables, *chosen, validator, new_program, failures.setdefault)
         if failures:
             wanted[min(failures) :] = False
         if infos is not None and not failures:

@@ -45,6 +45,7 @@ class TransactionsPage:
     """All events of a block, and the parts of transactions that they form.
 
     `gtids`: the GTIDs in force; None if they are only needed for few transactions.
+    `defines`: which events change the definition of a requested table; None if no names are requested.
     `parts`: the transactions; for one that continues in another block, the part in this block.
     """
 
@@ -55,16 +56,17 @@ class TransactionsPage:
         images: Images,
         roles: Roles,
         segments: Segments,
+        defines: Bools | None,
     ) -> None:
-        self.block, self.gtids = block, gtids
+        self.block, self.gtids, self.defines = block, gtids, defines
         self.images, self.roles, self.segments = images, roles, segments
         self.parts = Parts(block, segments)
         self.changes = Changes(images.rows, images.tables, images.table_of, row_counts(images))
 
-    def columns(self, *, types: Iterable[int] = (), defines: Bools | None = None) -> pa.RecordBatch:
+    def columns(self, *, types: Iterable[int] = ()) -> pa.RecordBatch:
         """All transactions, see `parts_of`; without `gtids`, some columns are missing."""
         events = self.block, self.roles, self.parts, self.gtids, self.changes
-        return parts_of(*events, types=types, defines=defines)
+        return parts_of(*events, types=types, defines=self.defines)
 
     def rows(self, begin: int, end: int) -> pa.RecordBatch:
         """A few of the transactions with all columns."""
@@ -206,25 +208,24 @@ class TransactionPages(LogPages[Finished]):
             stop = min(failures)
             block, roles = block.part(0, stop), roles.part(0, stop)
             gtids = gtids and gtids.part(slice(stop))
-        self._unmatched.look(block, len(block), gtids, takes_definitions=True)
+        changes = selection.definition_changes(block)
+        self._unmatched.look(block, len(block), gtids, changes)
         images = Images(block, state.tables)
         segments = state.boundaries.divide(roles, is_before_gtid=block.is_before_gtid)
         if len(block):
-            page = TransactionsPage(block, gtids, images, roles, segments)
+            defines = selection.defines(block, changes) if selection.has_names else None
+            page = TransactionsPage(block, gtids, images, roles, segments, defines)
             self.see(page)
-            yield from self._chosen(self._finished(page, state, selection), selection)
+            yield from self._chosen(self._finished(page, state), selection)
         if failures and not selection.is_over:
             raise failures[min(failures)]
 
     def _finish(self, state: _OpenLog, selection: EventSelection) -> Iterator[Finished]:
         yield from self._chosen(state.finish(), selection)
 
-    def _finished(
-        self, page: TransactionsPage, state: _OpenLog, selection: EventSelection
-    ) -> Iterator[Finished]:
+    def _finished(self, page: TransactionsPage, state: _OpenLog) -> Iterator[Finished]:
         begin, end, segments = 0, len(page.parts), page.segments
-        defines = selection.defines(page.block) if selection.has_names else None
-        batch = page.columns(types=self._types, defines=defines) if self._makes_rows else None
+        batch = page.columns(types=self._types) if self._makes_rows else None
 
         def row(number: int) -> PartRow:
             rows = page.rows(number, number + 1) if batch is None else batch.slice(number, 1)
