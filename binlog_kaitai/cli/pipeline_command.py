@@ -215,17 +215,20 @@ def pipeline(
     reports = [Reports(job, files) for job in jobs]
     pipelines = [Pipeline(one.job, one.take, one.take_snapshot, one.take_state) for one in reports]
     seconds = parse_interval(interval) if continuous else None
-    start = _on_this_machine if engine == "local" else partial(_on_spark, master, shows_ui=ui)
+
+    def start(settings: Sequence[str]) -> _Engine:
+        return _on_this_machine() if engine == "local" else _on_spark(master, settings, shows_ui=ui)
+
     try:
         if servers is None:
             (pipeline,) = pipelines
             pipeline.lake.check()
-            with start(settings) as started:
+            with _running(start(settings)) as started:
                 pipeline.run(started.tasks(""), interval=seconds)
         else:
             failures = {one.job.source: one.take_failure for one in reports}
             fleet = Fleet(pipelines, lambda source, error: failures[source](error, retries=continuous))
-            with start((_FAIR, *settings)) as started:
+            with _running(start((_FAIR, *settings))) as started:
                 try:
                     fleet.run(started.tasks, interval=seconds)
                 except KeyboardInterrupt:
@@ -349,44 +352,40 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
 
 
 class _Engine(NamedTuple):
-    """What runs tasks: those of a source by its name, and what gives them up."""
+    """What runs tasks: those of a source by its name, what gives them up, and what ends it."""
 
     tasks: Callable[[str], Tasks]
     cancel: Callable[[], object]
+    stop: Callable[[], object]
 
 
-@contextmanager
-def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> Iterator[_Engine]:
-    """Spark for the block, which SIGINT and SIGTERM end."""
+def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> _Engine:
     from binlog_kaitai.spark.pipeline import SparkTasks
     from binlog_kaitai.spark.session import session, stop
 
     spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:
         say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
-    cancel = spark.sparkContext.cancelAllJobs
-    try:
-        with handling(interrupt, signal.SIGINT, signal.SIGTERM):
-            yield _Engine(partial(SparkTasks, spark), cancel)
-    except KeyboardInterrupt:
-        cancel()
-    finally:
-        stop(spark)
+    return _Engine(partial(SparkTasks, spark), spark.sparkContext.cancelAllJobs, partial(stop, spark))
 
 
-@contextmanager
-def _on_this_machine(settings: Sequence[str]) -> Iterator[_Engine]:
-    """Processes of this machine for the block, which SIGINT and SIGTERM end."""
+def _on_this_machine() -> _Engine:
     from binlog_kaitai.spark.pipeline import LocalTasks
 
     tasks = LocalTasks()
+    return _Engine(lambda source: tasks, tasks.stop, tasks.stop)
+
+
+@contextmanager
+def _running(engine: _Engine) -> Iterator[_Engine]:
+    """The engine for the block, which SIGINT and SIGTERM end."""
     try:
         with handling(interrupt, signal.SIGINT, signal.SIGTERM):
-            yield _Engine(lambda source: tasks, tasks.stop)
+            yield engine
     except KeyboardInterrupt:
-        pass
+        engine.cancel()
     finally:
-        tasks.stop()
+        engine.stop()
 
 
 def parse_interval(text: str) -> float:
