@@ -27,38 +27,30 @@ if TYPE_CHECKING:
 _GENERATED_KEY = "my_row_id"
 
 
-class ValueFacts(NamedTuple):
-    """What the metadata of a column says of its values; see `Column`."""
+#: Fields of `Column` that the metadata of a column states.
+_VALUE_FACTS = (
+    *("length", "length_size", "max_length", "precision", "scale"),
+    *("fractional_digits", "bits", "element_type"),
+)
 
-    length: int = 0
-    length_size: int = 0
-    max_length: int | None = None
-    precision: int | None = None
-    scale: int | None = None
-    fractional_digits: int = 0
-    bits: int | None = None
-    element_type: ColumnType | int | None = None
-
-    @classmethod
-    def of(cls, metadata: Any, kind: Kind) -> ValueFacts:
-        """These facts from the grammar's object, which tables before 5.1.16 lack."""
-        if metadata is None or not metadata.has_metadata:
-            return _NO_FACTS
-        return cls(
-            length=metadata.len_bytes or metadata.length,
-            length_size=metadata.len_length if kind not in _FLOATS else 0,
-            max_length=metadata.max_length,
-            precision=metadata.precision,
-            scale=metadata.scale,
-            fractional_digits=metadata.fractional_digits or 0,
-            bits=metadata.bytes * 8 + metadata.bits if metadata.is_bit else None,
-            element_type=metadata.element_type,
-        )
-
-
-_NO_FACTS = ValueFacts()
 #: Their `pack_length` is the size of the value itself.
 _FLOATS = (Kind.FLOAT, Kind.DOUBLE)
+
+
+def _value_facts(metadata: Any, kind: Kind) -> tuple[Any, ...]:
+    """The values of `_VALUE_FACTS`, or none: tables before 5.1.16 have no metadata."""
+    if metadata is None or not metadata.has_metadata:
+        return ()
+    return (
+        metadata.len_bytes or metadata.length,
+        metadata.len_length if kind not in _FLOATS else 0,
+        metadata.max_length,
+        metadata.precision,
+        metadata.scale,
+        metadata.fractional_digits or 0,
+        metadata.bytes * 8 + metadata.bits if metadata.is_bit else None,
+        metadata.element_type,
+    )
 
 
 @dataclass(slots=True)
@@ -366,7 +358,7 @@ class Schema:
         columns = tuple(
             _column(
                 _key(logged),
-                ValueFacts.of(logged.metadata, logged.kind),
+                _value_facts(logged.metadata, logged.kind),
                 known,
                 names_from,
                 known.has_on_update if known else None,
@@ -395,14 +387,14 @@ def is_mariadb(layout: Format) -> bool:
 @lru_cache(maxsize=1 << 15)
 def _column(
     logged: tuple[Any, ...],
-    values: ValueFacts,
+    values: tuple[Any, ...],
     known: ColumnDefinition | None,
     names_from: NameSource,
     _has_on_update: bool | None,
 ) -> Column:
     """A column; the same object for tables that agree on it.
 
-    `logged`: the facts other than `values`, see `_key`.
+    `logged`, `values`: the facts, see `_key` and `_value_facts`.
     `_has_on_update`: that of `known`, in which definitions that compare equal may differ.
     """
     facts = ColumnFacts(*logged)
@@ -416,9 +408,10 @@ def _column(
     is_key = facts.is_primary_key
     if is_key is None and names_from is NameSource.LOG:
         is_key = False  # a log with column names also has the primary key, if any
+    stated = dict(zip(_VALUE_FACTS, values, strict=False))
     if facts.kind in OLD_TIMES and known is not None and (digits := _DIGITS.search(known.type_name)):
-        values = values._replace(fractional_digits=min(int(digits[1]), _MOST_DIGITS))
-    stated: dict[str, Any] = {**values._asdict(), **{field: getattr(facts, field) for field in _LOGGED_ONLY}}
+        stated["fractional_digits"] = min(int(digits[1]), _MOST_DIGITS)
+    stated.update((field, getattr(facts, field)) for field in _LOGGED_ONLY)
     if known is not None:
         stated.update((field, getattr(known, field)) for field in _DEFINED_ONLY)
     return Column(
