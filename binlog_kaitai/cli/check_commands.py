@@ -79,13 +79,15 @@ def logs(sources: tuple[str, ...], output: str, jobs: int | None) -> None:
       binlog-kaitai logs --format json binlog.* | jq 'select(.gap_before)'
     """
     from binlog_kaitai.log.series import by_series
+    from binlog_kaitai.render.check_reports import report_object
     from binlog_kaitai.render.listings import log_writer
     from binlog_kaitai.sources.source import resolve
 
     in_order = [log for series in by_series(resolve(sources)) for log in series]
     stdout = text_output(is_table=output == "table")
     has_folders = len({os.path.dirname(log.name) for log in in_order}) > 1
-    _check(in_order, log_writer(output, stdout, has_folders=has_folders), jobs=jobs)
+    write = log_writer(output, stdout, has_folders=has_folders)
+    _check(in_order, lambda report: write(report_object(report)), jobs=jobs)
     stdout.flush()
 
 

@@ -385,8 +385,9 @@ _decompressed = 0
 
 
 def _free_nodes(size: int) -> None:
-    """Collect nodes that are no longer used after so many decompressed bytes: they refer to each other, and
-    the collector counts objects, not their bytes.
+    """Run the garbage collector after every 64 MiB decompressed.
+
+    Unused nodes reference each other, and the collector counts objects, not bytes.
     """
     global _decompressed
     _decompressed += size

@@ -6,12 +6,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.log.log_end import EndKind
-from binlog_kaitai.render.check_reports import report_object
 from binlog_kaitai.render.output_text import (
     ENCODING_ERRORS,
     TableWriter,
@@ -24,9 +23,6 @@ from binlog_kaitai.render.output_text import (
     to_json,
     zone_name,
 )
-
-if TYPE_CHECKING:
-    from binlog_kaitai.check.verify_report import Report
 
 #: A line of JSON.
 _Object = dict[str, Any]
@@ -87,17 +83,15 @@ _WITHOUT_NAMES = {"gtid", "gtids", "info", "tables"}
 _ZONED = {"time", "from"}
 
 #: Times, which CSV has in ISO 8601.
-_TIMES = frozenset(
-    (
-        *("timestamp", "start", "original_commit_timestamp", "immediate_commit_timestamp"),
-        *("first_time", "last_time"),
-    )
-)
+_TIMES = {
+    *("timestamp", "start", "original_commit_timestamp", "immediate_commit_timestamp"),
+    *("first_time", "last_time"),
+}
 
 _CHANGES = ("rows_inserted", "rows_updated", "rows_deleted")
 
 #: The part of a version that a table shows: builds and packages make it long.
-_VERSION = re.compile(r"[\d.]+(-MariaDB)?")
+_VERSION = r"[\d.]+(-MariaDB)?"
 
 _STATES = {EndKind.CLEAN: "closed", EndKind.IN_USE: "active", EndKind.TRUNCATED: "truncated"}
 
@@ -119,8 +113,8 @@ def transaction_writer(output: str, stream: BinaryIO) -> Callable[[bytes | memor
     return _writer(output, stream, _TRANSACTION_COLUMNS, _transaction_cells, str)
 
 
-def log_writer(output: str, stream: BinaryIO, *, has_folders: bool) -> Callable[[Report], object]:
-    """A function that takes the reports on logs and writes them in the format `output`.
+def log_writer(output: str, stream: BinaryIO, *, has_folders: bool) -> Callable[[_Object], object]:
+    """A function that takes the reports on logs as objects, and writes them in the format `output`.
 
     `has_folders`: a table says in which folder the following logs are.
     """
@@ -131,15 +125,14 @@ def log_writer(output: str, stream: BinaryIO, *, has_folders: bool) -> Callable[
         if output == "table":
             stream.write(f"-- {printable(text)}\n".encode("utf-8", ENCODING_ERRORS))
 
-    def write(report: Report) -> None:
+    def write(report: _Object) -> None:
         nonlocal folder
-        before, (folder, name) = folder, os.path.split(report.file)
+        before, (folder, name) = folder, os.path.split(report["file"])
         if has_folders and folder != before:
             note(folder)
-        if report.gap_before is not None:
-            note(f"{name} {report.gap_before.reason}")
-        fields = report_object(report)
-        line = to_json({name: fields[name] for name in _LOG_FIELDS})
+        if report["gap_before"] is not None:
+            note(f"{name} {report['gap_before']}")
+        line = to_json({field: report[field] for field in _LOG_FIELDS})
         write_line(f"{line}\n".encode("utf-8", ENCODING_ERRORS))
 
     return write
@@ -204,7 +197,7 @@ def _log_cells(log: _Object) -> list[str]:
     return [
         os.path.basename(log["file"]),
         "" if log["server_id"] is None else str(log["server_id"]),
-        "" if (version := _VERSION.match(log["server_version"] or "")) is None else version[0],
+        "" if (version := re.match(_VERSION, log["server_version"] or "")) is None else version[0],
         *(shown_time(time) if time else "" for time in times),
         shown_bytes(log["bytes"]),
         str(log["transactions"]),
