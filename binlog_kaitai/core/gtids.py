@@ -239,6 +239,14 @@ class GtidSet:
                 complete.add_range(source, 1, max(end for _, end in intervals) + 1)
         return complete
 
+    def of_others(self, other: GtidSet) -> GtidSet:
+        """The GTIDs of the set that no server of the other set has given."""
+        servers, rest = {_server(source) for source, _ in other.items()}, GtidSet()
+        for source, intervals in self.items():
+            if _server(source) not in servers:
+                rest._by_source[source] = intervals
+        return rest
+
     def items(self) -> Iterable[tuple[str, Intervals]]:
         """Each source with its numbers, sorted by text."""
         return sorted(self._by_source.items())
@@ -283,6 +291,11 @@ def split_gtid(gtid: str) -> tuple[str, int]:
 
 def _is_mariadb(source: str) -> bool:
     return ":" not in source and not re.fullmatch(_UUID, source)
+
+
+def _server(source: str) -> str:
+    """The server that gave a source's GTIDs: its UUID, or for MariaDB its server id."""
+    return source.rpartition("-")[2] if _is_mariadb(source) else source.partition(":")[0]
 
 
 def ranges_text(intervals: Iterable[tuple[int, int]], between: str) -> str:

@@ -66,6 +66,7 @@ _MAY_HAVE_QUERY = re.compile(rb"(?is)\bSELECT\b|\bVALUES\s*(?:ROW\s*)?\(|\bTABLE
 #: Reasons why contents are not determined: of a table, and of any.
 LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
 _MAY_CHANGE_ANY = "a statement cannot be read, or calls a function: it may have changed any table"
+ERRANT = "another server has executed {}, before transactions that were read earlier from the former one"
 _MAY_DROP = "DROP SEQUENCE IF EXISTS drops it only if it is a sequence; its kind is unknown"
 _INCIDENT = "the log has an incident: changes of any table may be missing"
 

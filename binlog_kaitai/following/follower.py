@@ -16,8 +16,7 @@ from binlog_kaitai.errors import BinlogError, DataLossWarning, SourceError, Usag
 from binlog_kaitai.following.checkpoints import Checkpoint, Start
 from binlog_kaitai.following.log_headers import blocks_from, header_of, size_of
 from binlog_kaitai.following.walk import FAR, Limit, Step, Walk
-from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.gtid_runs import add_gtids, gtids_of
 from binlog_kaitai.log.series import LogEnds, continuity, timelines_of
 from binlog_kaitai.sources import eras, source
 from binlog_kaitai.sources.keys import Keys
@@ -364,10 +363,10 @@ class Follower:
             for block in reader:
                 if block.is_special:
                     format_position = int(block.positions[0])
-                if not _has_new(block, reached):
+                if not gtids_of(block) - reached:
                     continue
                 for row, kind in enumerate(block.types.tolist()):
-                    if kind in GTID_TYPES and _has_new(block.part(row, row + 1), reached):
+                    if kind in GTID_TYPES and gtids_of(block.part(row, row + 1)) - reached:
                         position = int(block.positions[row])
                         return replace(checkpoint, position=position, format_position=format_position)
             # All its transactions are known; future ones are not.
@@ -435,9 +434,3 @@ def _era_after(checkpoint: Checkpoint, path: str) -> int:
     before = checkpoint.file
     is_greater = series_of(path) == series_of(before) and log_number(path) > log_number(before)
     return checkpoint.era if is_greater or not before else checkpoint.era + 1
-
-
-def _has_new(block: Block, reached: GtidSet) -> bool:
-    gtids = GtidSet()
-    add_gtids(gtids, block)
-    return bool(gtids.without(reached))

@@ -18,14 +18,21 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import save
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.following.checkpoints import Checkpoint
-from binlog_kaitai.following.effects import Effect, Statements, TableStatement, take_statement
+from binlog_kaitai.following.effects import (
+    ERRANT,
+    Effect,
+    Statements,
+    TableStatement,
+    take_statement,
+    unclear,
+)
 from binlog_kaitai.following.log_headers import blocks_from, open_log, size_of
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.gtid_runs import add_gtids, gtids_of
 from binlog_kaitai.log.split_points import Log, SplitPointFinder
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source
@@ -44,12 +51,15 @@ class Step(NamedTuple):
     `source`: the log, with their span.
     `start`, `end`: positions of the checkpoints.
     `effects`: effects of their statements on whole tables.
+    `errant`: GTIDs of transactions that the log has before some that were read from another server's log, so
+    that those of this step come too late; "" if there are none.
     """
 
     source: Source
     start: int
     end: int
     effects: tuple[Effect, ...] = ()
+    errant: str = ""
 
     @property
     def span(self) -> Span:
@@ -120,6 +130,9 @@ class Walk:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement | Gap]]()
         self._effects: list[Effect] = []
         self._statements, self._wanted, self._counts = Statements(), wanted, True
+        #: Errant transactions of the open step, and the first step in this server's logs.
+        self._errant, self._own_steps = "", 0
+        self._earlier = self._gtids - GtidSet.parse(start.skip)  # what earlier walks have read there
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
         self._begin = start  # start of the next step
         self._state = self._begin_state = Span()  # format at the checkpoint, and at `_begin`
@@ -130,6 +143,8 @@ class Walk:
     def enter(self, start: Checkpoint) -> None:
         """Continue in the next log."""
         self._split_point()
+        if start.era != self.checkpoint.era:
+            self._own_steps, self._earlier = len(self.steps), GtidSet()
         self._gtids.update(GtidSet.parse(start.gtids))
         self._quiescent = np.array([start.position], dtype=np.int64)
         if self._definitions is not None:
@@ -226,13 +241,14 @@ class Walk:
         if not len(within) and not self._size:
             within = np.flatnonzero(is_new & (offsets <= self._hard))[:1]  # one transaction, however large
         first = 0
-        for number in self._stops(offsets[within]):
+        stops = range(len(within)) if self._has_skipped(block) else self._stops(offsets[within])
+        for number in stops:
             row = int(quiescent[within[number]])
             self._pass(_part(block, first, row))
             self._move(int(offsets[within[number]]))
             if block.is_special:
                 self.checkpoint = replace(self.checkpoint, format_position=int(block.positions[0]))
-            if self.checkpoint.position >= self._goal():
+            if self._errant or self.checkpoint.position >= self._goal():
                 self._split_point()
             first = row
         if first < len(block):
@@ -256,6 +272,8 @@ class Walk:
         """Add the open transaction, and everything that takes effect with its end."""
         if block is not None:
             self._keep(block)
+        if self._begin.skip:
+            self._find_errant()
         self._gtids.update(self._open_gtids)
         if self._definitions is not None:
             for position, body in self._open_statements:
@@ -278,8 +296,7 @@ class Walk:
         skip, wanted = GtidSet.parse(self._begin.skip), self._wanted
 
         def count(part: Block) -> bool:
-            gtids = GtidSet()
-            add_gtids(gtids, part)
+            gtids = gtids_of(part)
             return not gtids & skip and (wanted is None or gtids in wanted)
 
         if not (skip or wanted) or (self._counts and count(block)):
@@ -291,6 +308,26 @@ class Walk:
                 self._counts = count(block.part(begin, begin + 1))
             if self._counts and begin < end:
                 yield block.part(begin, end)
+
+    def _has_skipped(self, block: Block) -> bool:
+        """Whether transactions of a block, or the open one, were read from another log."""
+        skip = self._begin.skip
+        return bool(skip and GtidSet.parse(skip) & (gtids_of(block) | self._open_gtids))
+
+    def _find_errant(self) -> None:
+        """If the open transaction was read from another log, mark the steps that have some from before it.
+
+        Those that the same server committed first are not errant: a replica changes their order only if they
+        do not depend on each other.
+        """
+        skip = GtidSet.parse(self._begin.skip)
+        known = self._open_gtids & skip
+        if not known or not (early := (self._gtids | self._open_gtids).without(skip).of_others(known)):
+            return
+        self._errant, own = str(early), self._own_steps
+        self.steps[own:] = [step._replace(errant=self._errant) for step in self.steps[own:]]
+        if self._earlier.of_others(known):
+            self._effects.append(unclear(self.checkpoint.position, reason=ERRANT.format(early)))
 
     def _move(self, position: int) -> None:
         self._size += position - self.checkpoint.position
@@ -314,8 +351,8 @@ class Walk:
                 era=begin.era,
             )
             source = replace(Source.of_path(begin.file, self._keys), span=span)
-            self.steps.append(Step(source, begin.position, end, tuple(self._effects)))
-            self._effects, self._has_torn_end = [], False
+            self.steps.append(Step(source, begin.position, end, tuple(self._effects), self._errant))
+            self._effects, self._has_torn_end, self._errant = [], False, ""
         self._begin, self._begin_state = self.checkpoint, self._state
 
 

@@ -37,6 +37,13 @@ def add_gtids(gtids: GtidSet, block: Block) -> None:
                     gtids.add_range(source, number, number + (number > 0))
 
 
+def gtids_of(block: Block) -> GtidSet:
+    """The GTIDs of a block's transactions."""
+    gtids = GtidSet()
+    add_gtids(gtids, block)
+    return gtids
+
+
 def _add_runs(gtids: GtidSet, stated: Stated) -> None:
     """Add many GTIDs, which are mostly consecutive; 0 is skipped."""
     codes, numbers = stated.codes[stated.matches], stated.numbers[stated.matches]

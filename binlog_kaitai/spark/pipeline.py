@@ -29,6 +29,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl.definitions import DatedText
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.following.effects import ERRANT, unclear
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake import STATE, VIEWS
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
@@ -354,6 +355,11 @@ class Pipeline:
                 step.effects, self.job.zero_dates, is_shared=bool(self.job.source_in_lake)
             )
             piece.effects = [*piece.effects, *known]
+            if step.errant:
+                reason = ERRANT.format(step.errant)
+                piece.warnings.append(f"{step.source.name}: {reason}: these came later, and count last here")
+                tables = piece.tables.union(effect.table for effect in step.effects)
+                piece.effects += [unclear(step.end, *table, reason) for table in sorted(tables)]
         return pieces
 
     def _snapshot(self) -> Snapshot | None:

@@ -119,3 +119,14 @@ def test_a_set_may_have_more_numbers_than_a_length_can_say() -> None:
     found.add_range(UUID, 1, 1 << 64)
     assert found
     assert not found.without(found)
+
+
+@pytest.mark.parametrize(
+    ("gtids", "other", "rest"),
+    [
+        (f"{UUID}:1-3,c{UUID[1:]}:1", f"{UUID}:tag:9", f"c{UUID[1:]}:1"),
+        ("0-1-1,0-2-3,1-2-3..5", "0-2-7", "0-1-1"),
+    ],
+)
+def test_gtids_of_other_servers(gtids: str, other: str, rest: str) -> None:
+    assert str(GtidSet.parse(gtids).of_others(GtidSet.parse(other))) == rest

@@ -23,6 +23,8 @@ from tests.lake.lakes import KilledError, OneByOne, dying, opened
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable
 from tests.servers.conftest import StartServer
+from tests.servers.fetching import label, prepare, replicate, wait_until_replicated
+from tests.servers.test_failover import empty_replica
 from tests.servers.test_snapshot import empty, url
 from tests.servers.test_state import shown
 from tools.corpus.snapshot import snapshot
@@ -92,16 +94,20 @@ def execute(server: Server, *statements: str) -> None:
 
 
 class Run:
-    """Runs of a pipeline on a server's logs; `lines`: what the last one reported of snapshots."""
+    """Runs of a pipeline on a server's logs.
+
+    `address`: of the server, or of several.
+    `lines`: what the last one reported of snapshots.
+    """
 
     def __init__(self, server: Server, lake: Path, **job: Any) -> None:
-        self._server, self._lake, self._job = server, lake, job
+        self.address, self._lake, self._job = url(server), lake, job
         self.lines: list[str] = []
 
     def __call__(self, size: int = 2000, **job: Any) -> dict[str, str]:
         """Load what is new; returns tables without state, and why."""
         work, self.lines = self._lake / "_work", []
-        following = Following((str(work / "spool"),), max_bytes=size, server=url(self._server))
+        following = Following((str(work / "spool"),), max_bytes=size, server=self.address)
         options = {"keeps_state": True, "views": ["changes"], "zero_dates": "text", **self._job, **job}
         made = Job(following, str(self._lake), str(work), **options)
         pipeline = Pipeline(made, on_snapshot=self.lines.append)
@@ -292,3 +298,44 @@ def test_a_table_that_has_no_state_at_all_is_read_once(start_server: StartServer
     run = Run(server, tmp_path)
     assert run(heals=True).keys() == {"w.lists"}
     assert len(run.lines) == 1
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_an_errant_transaction_of_the_new_server(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    """A replica has executed its own UPDATE, and then that of its source, which a lake read before."""
+    source = start_server(name)
+    empty(source)
+    prepare(source)
+    source.execute("CREATE DATABASE w")
+    with Server(name, f"replica{label()}") as replica:
+        empty_replica(replica)
+        empty(replica)
+        run = Run(source, tmp_path)
+        run.address = url(source).replace("/?", f",127.0.0.1:{replica.port}/?")
+        replicate(source, replica)
+        for table in ("t", "u"):
+            source.execute(f"CREATE TABLE w.{table} (id INT PRIMARY KEY, v INT)")
+            source.execute(f"INSERT INTO w.{table} VALUES (1, 1), (2, 2)")
+        wait_until_replicated(source, replica)
+        replica.execute("STOP REPLICA")
+        source.execute("UPDATE w.t SET v = 10 WHERE id = 1")
+        assert run(1 << 20) == {}
+        replica.execute("UPDATE w.t SET v = 90 WHERE id = 1")
+        replica.execute("START REPLICA")
+        wait_until_replicated(source, replica)
+        replica.execute("STOP REPLICA")
+        replica.execute("RESET REPLICA ALL")
+        source.kill()
+        try:
+            replica.execute("UPDATE w.u SET v = 20 WHERE id = 1")
+            refused = run(1 << 20)
+            assert refused.keys() == {"w.t"}
+            assert "another server has executed" in refused["w.t"]
+            check(replica, tmp_path, "w.t")
+            run.address = url(replica)
+            assert run(1 << 20, heals=True) == {}
+            check(replica, tmp_path)
+        finally:
+            source.start()
