@@ -204,9 +204,14 @@ class DeltaTable:
             )
             self.handle.update_incremental()
 
+    @property
+    def description(self) -> str:
+        """The table's description; "" if it has none."""
+        return self.handle.metadata().description or ""
+
     def describe(self, text: str, beginnings: tuple[str, ...]) -> None:
         """Set the table's description; without a text, only remove one with one of these beginnings."""
-        known = self.handle.metadata().description or ""
+        known = self.description
         if known != text and (text or known.startswith(beginnings)):
             with _committing(self._storage, self._name, self.handle):
                 self.handle.alter.set_table_description(text)

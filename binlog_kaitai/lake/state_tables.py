@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
@@ -58,7 +59,7 @@ _NOT_KNOWN = (
     "their rows are older than the lake"
 )
 _WITHOUT = "without columns that the server computes, since its log leaves out their values: "
-_OUTDATED = "outdated: "
+_SINCE = "; since "
 #: Stands for a value that is not known.
 _UNKNOWN = object()
 _NOT_ADDED = (
@@ -81,12 +82,14 @@ class Updated:
 
     `left`: number of rows from before a conversion, if these are the reason.
     `note`: which columns it does not have, and why.
+    `since`: since when it has no state, as far as its description says, in ISO 8601.
     """
 
     name: str
     reason: str = ""
     left: int = 0
     note: str = ""
+    since: str = ""
 
 
 class _ConvertedError(UsageError):
@@ -133,11 +136,12 @@ class Update:
             try:
                 without = self._run(tables)
                 note = _WITHOUT + ", ".join(without) if without else ""
-                _describe(tables, self.name, note)
+                _describe(tables, self.name, note, self.source)
                 return Updated(self.name, note=note)
             except UsageError as error:
-                _refuse(tables, self.name, str(error), self.batch, self.source, drops=self.drops_refused)
-                return Updated(self.name, str(error), getattr(error, "left", 0))
+                reason, left = str(error), getattr(error, "left", 0)
+                since = _refuse(tables, self.name, reason, self.batch, self.source, drops=self.drops_refused)
+                return Updated(self.name, reason, left, since=since)
             except ConflictError as error:
                 conflict = error
         raise SourceError(conflict.reason, file=conflict.file) from conflict
@@ -240,11 +244,13 @@ class State:
 
     `drops_refused`: leave no rows in tables that are refused.
     `refused`: tables whose changes do not determine their contents now, with reasons.
+    `since`: since when they do not, in ISO 8601.
     """
 
     def __init__(self, lake: Lake, *, drops_refused: bool = False) -> None:
         self._drops_refused = drops_refused
         self.refused: dict[str, str] = {}
+        self.since: dict[str, str] = {}
         self._keys: dict[str, Key] = {}
         self._lake = lake
         self._tables = lake.private
@@ -286,8 +292,8 @@ class State:
             )
             if reason:
                 source = self._lake.source
-                _refuse(self._tables, name, reason, plan.batch, source, drops=self._drops_refused)
-                refused.append(Updated(name, reason))
+                since = _refuse(self._tables, name, reason, plan.batch, source, drops=self._drops_refused)
+                refused.append(Updated(name, reason, since=since))
             else:
                 updates.append(self._update(changes, table, plan))
         return updates, refused
@@ -313,6 +319,9 @@ class State:
         if updated.reason:
             self._ends[updated.name] = None
             self.refused[updated.name] = updated.reason
+            self.since.setdefault(updated.name, updated.since)
+        else:
+            self.since.pop(updated.name, None)
         if updated.left and updated.name in self._left:
             self._left[updated.name] = self._left[updated.name][0], updated.left
 
@@ -351,18 +360,30 @@ class State:
         return None if table is None else _place_of(table)
 
 
-def _describe(tables: DeltaTables, name: str, text: str) -> None:
-    """Say in the description of a state table, if there is one, what its readers have to know."""
+def _describe(tables: DeltaTables, name: str, text: str, source: str) -> None:
+    """Say in the description of a state table, if there is one, what its readers have to know of a source."""
     for _ in range(_ATTEMPTS):
         with suppress(ConflictError):
             if (table := tables.open(f"{STATE}/{name}")) is not None:
-                table.describe(text, (_WITHOUT, _OUTDATED))
+                table.describe(text, (_WITHOUT, _outdated(source)))
             return
 
 
-def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str, *, drops: bool) -> None:
-    """Mark a state table, if there is one, as outdated; `drops`: and remove the rows of the source."""
-    _describe(tables, name, f"{_OUTDATED}{reason}")
+def _outdated(source: str) -> str:
+    """How a description begins if the rows are outdated, in a lake of several sources those of one."""
+    return f"outdated: {source}: " if source else "outdated: "
+
+
+def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str, *, drops: bool) -> str:
+    """Mark a state table, if there is one, as outdated; `drops`: and remove the rows of the source.
+
+    Returns since when it is, in ISO 8601.
+    """
+    marked = tables.open(f"{STATE}/{name}")
+    _, mark, since = ("" if marked is None else marked.description).rpartition(_SINCE)
+    if not mark:
+        since = datetime.now(UTC).isoformat(timespec="seconds")
+    _describe(tables, name, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
     for _ in range(_ATTEMPTS if drops else 0):
         with suppress(ConflictError):
             table = tables.open(f"{STATE}/{name}")
@@ -370,9 +391,10 @@ def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str
                 columns = pa.schema([one for one in table.columns.items() if one[0] != SOURCE])
                 nothing = pa.RecordBatchReader.from_batches(columns, [])
                 tables.replace(f"{STATE}/{name}", table, nothing, batch, _NOWHERE._asdict(), None, source)
-            return
+            return since
     if drops:
         raise SourceError("its rows cannot be removed: it changes all the time", file=f"{STATE}/{name}")
+    return since
 
 
 def _affected(piece: Piece) -> Iterator[Key]:

@@ -320,24 +320,25 @@ class Pipeline:
             backlog = None
         progress = progress_of(plan.batch, pieces, seconds, backlog, is_recovered=is_recovered)
         if self.job.keeps_state:
-            refused = self._update_state(tasks, plan, pieces)
-            progress = replace(progress, state_refused=refused)
+            state = self._update_state(tasks, plan, pieces)
+            progress = replace(
+                progress, state_refused=dict(state.refused), state_refused_since=dict(state.since)
+            )
         self.on_progress(replace(progress, source=self.job.source))
         return plan.end
 
-    def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> dict[str, str]:
-        """Returns the tables that have no state, and why."""
-        self._state = self._state or State(self.lake, drops_refused=self.job.drops_refused)
-        updates, results = self._state.updates(plan, pieces)
+    def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> State:
+        state = self._state = self._state or State(self.lake, drops_refused=self.job.drops_refused)
+        updates, results = state.updates(plan, pieces)
         if updates:
             packed = [zlib.compress(pickle.dumps(update), 1) for update in updates]
             # Of sources that share tables, one merges at a time.
             with self.shared.lock(self.lake.storage.delta_url(STATE)):
                 results += tasks.run(_run_update, packed)
         for one in results:
-            self._state.done(one)
+            state.done(one)
             self.on_state(one)
-        return dict(self._state.refused)
+        return state
 
     def _pieces(self, tasks: Tasks, steps: Sequence[Step]) -> list[Piece]:
         """The files of each step, written by a task."""

@@ -33,6 +33,7 @@ _METRICS = {
         "gauge",
         "1 for each table of the lake whose state is outdated: its changes do not tell it.",
     ),
+    "state_refused_timestamp_seconds": ("gauge", "Since when the state of these tables is outdated."),
     "logs_behind": ("gauge", "Logs with bytes that the lake lacks, after the last batch."),
     "bytes_behind": ("gauge", "Bytes of logs that the lake lacks, after the last batch."),
     "gtids_behind": ("gauge", "Transactions with GTIDs that the lake lacks, after the last batch."),
@@ -55,6 +56,7 @@ class Progress:
     `is_recovered`: an earlier run had begun the batch.
     `source`: with several sources: the name of this one.
     `state_refused`: tables whose state is outdated after the batch, with reasons.
+    `state_refused_since`: since when, in ISO 8601.
     """
 
     batch: int
@@ -68,6 +70,7 @@ class Progress:
     is_recovered: bool = False
     source: str = ""
     state_refused: Mapping[str, str] = field(default_factory=dict)
+    state_refused_since: Mapping[str, str] = field(default_factory=dict)
 
     def line(self) -> str:
         """One line for people."""
@@ -141,6 +144,10 @@ class ProgressFiles:
             "up": 1,
             "rows_total": rows,
             "state_refused": dict.fromkeys(progress.state_refused, 1),
+            "state_refused_timestamp_seconds": {
+                table: datetime.fromisoformat(since).timestamp()
+                for table, since in progress.state_refused_since.items()
+            },
             "batch": progress.batch,
             "batch_seconds": progress.seconds,
             "batch_timestamp_seconds": time.time(),

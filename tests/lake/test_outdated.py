@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -55,8 +57,18 @@ def test_a_refused_state_is_said_wherever_someone_may_look(
     reason = last()["state_refused"]["s.t"]
     assert f"state/s.t: {reason}" in last()["warnings"]
     assert 'binlog_kaitai_pipeline_state_refused{table="s.t"} 1.0' in metrics.read_text()
-    assert description() == f"outdated: {reason}"
+    since = last()["state_refused_since"]["s.t"]
+    (value,) = re.findall(r'_state_refused_timestamp_seconds{table="s.t"} (.+)', metrics.read_text())
+    assert float(value) == datetime.fromisoformat(since).timestamp()
+    assert description() == f"outdated: {reason}; since {since}"
     assert load(log).outdated == {"state/s.t"}  # a later run with nothing new says it again
+
+    long_ago = f"outdated: another reason; since {since.replace('20', '19', 1)}"
+    DeltaTable(lake / "state/s.t").alter.set_table_description(long_ago)
+    log.insert(9, 7)
+    assert load(log).outdated == {"state/s.t"}
+    assert description() == f"outdated: {reason}; since {last()['state_refused_since']['s.t']}"
+    assert last()["state_refused_since"]["s.t"][:2] == "19"
 
     log.run("TRUNCATE TABLE s.t")
     log.insert(4, 7)
@@ -99,6 +111,26 @@ def test_a_refused_state_without_rows_until_its_contents_are_known(
     assert load(log, drops_refused=True) == [{"a": 5, "b": 7}]
     log.insert(6, 7)
     assert load(log) == [{"a": 5, "b": 7}, {"a": 6, "b": 7}]
+
+
+def test_the_mark_of_one_source_stays_while_another_one_is_loaded(tmp_path: Path) -> None:
+    lake, logs = tmp_path / "lake", {one: TableLog("ab", "a") for one in ("db1", "db2")}
+
+    def load(source: str) -> str:
+        (tmp_path / source).mkdir(exist_ok=True)
+        following = Following((str(logs[source].write(tmp_path / source)),))
+        Pipeline(Job(following, str(lake), keeps_state=True, source=source, is_shared=True)).run(OneByOne())
+        return DeltaTable(lake / "state/s.t").metadata().description or ""
+
+    for source, log in logs.items():
+        log.insert(1, 7)
+        assert load(source) == ""
+    logs["db1"].run(REFUSALS["driver"])
+    assert load("db1").startswith("outdated: db1: statements")
+    logs["db2"].insert(2, 7)
+    assert load("db2").startswith("outdated: db1: statements")
+    logs["db1"].run("TRUNCATE TABLE s.t")
+    assert load("db1") == ""
 
 
 def test_a_run_that_leaves_a_refused_state_ends_with_3(tmp_path: Path) -> None:
