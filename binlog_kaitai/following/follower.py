@@ -74,6 +74,7 @@ class Follower:
         self._split_size, self._at_once = split_size, at_once
         self._passes_damage = passes_damage
         self._planned: tuple[Checkpoint, Checkpoint, list[Step]] | None = None
+        self._lost = ""  # what was lost before the position from which logs are read next
 
     def logs(self) -> list[str]:
         """The existing logs, oldest first.
@@ -223,6 +224,7 @@ class Follower:
             passes_damage=self._passes_damage,
             keys=self._keys,
         )
+        walk.forget(self._loss())
         number = paths.index(start.file)
         try:
             while True:
@@ -242,15 +244,15 @@ class Follower:
                 is_new_era = eras.number_of(paths[number]) != eras.number_of(walk.checkpoint.file)
                 if is_new_era and log_header.previous is None and number == len(paths) - 1:
                     return walk  # its GTIDs, which show where it continues, are still to come
-                if (lost := self._check_next(walk.checkpoint, paths[number], log_header)) is not None:
-                    walk.forget(lost)
+                self._check_next(walk.checkpoint, paths[number], log_header)
                 skip = walk.checkpoint.skip
                 if is_new_era:
                     skip = walk.checkpoint.gtids  # another server's logs, which may have any of them
                 if log_header.previous is not None and not GtidSet.parse(skip).without(log_header.previous):
                     skip = ""
                 start = _at_start(paths[number], log_header)
-                walk.enter(replace(start, skip=skip, era=_era_after(walk.checkpoint, paths[number])))
+                start = replace(start, skip=skip, era=_era_after(walk.checkpoint, paths[number]))
+                walk.enter(start, self._loss())
         except BinlogError:
             if not walk.steps:
                 raise
@@ -261,7 +263,12 @@ class Follower:
             if self._loss_option:
                 error.reason += f"; to continue with the remaining logs, set {self._loss_option}"
             raise error
-        warn(str(error), DataLossWarning)
+        self._lost = str(error)
+        warn(self._lost, DataLossWarning)
+
+    def _loss(self) -> str:
+        lost, self._lost = self._lost, ""
+        return lost
 
     # -- checkpoints in the existing logs
 
@@ -311,15 +318,13 @@ class Follower:
     ) -> Checkpoint:
         (lose or self._lose)(SourceError(reason, file=checkpoint.file))
         start = self._start_of(paths[0])
-        definitions = restore(checkpoint.definitions, self._ddl)
-        definitions.forget(f"{checkpoint.file} {reason}")
         everything = GtidSet.parse(start.gtids)
         everything.update(GtidSet.parse(checkpoint.gtids))
         return replace(
             start,
             gtids=str(everything),
             skip=checkpoint.gtids,
-            definitions=save(definitions) if self._follows_definitions else "",
+            definitions=checkpoint.definitions,
             era=_era_after(checkpoint, start.file),
         )
 
@@ -372,26 +377,28 @@ class Follower:
             # All its transactions are known; future ones are not.
             return replace(checkpoint, position=reader.position, format_position=format_position, skip="")
 
-    def _check_next(self, checkpoint: Checkpoint, path: str, log_header: LogHeader) -> str | None:
-        """Check that one log continues where another ends; returns why not, if that is accepted."""
+    def _check_next(self, checkpoint: Checkpoint, path: str, log_header: LogHeader) -> None:
+        """Check that one log continues where another ends."""
         gtids = GtidSet.parse(checkpoint.gtids)
         before = LogEnds.of(source.Source.of_path(checkpoint.file, self._keys), gtids)
         after = LogEnds(path, log_header)
         if not LOG_NAME.fullmatch(before.file_name) or not LOG_NAME.fullmatch(after.file_name):
-            return None  # custom file names prove nothing
-        if before.stem == after.stem and eras.number_of(before.name) == eras.number_of(path):
+            return  # custom file names prove nothing
+        is_new_era = eras.number_of(before.name) != eras.number_of(path)
+        if before.stem == after.stem and not is_new_era:
             link = continuity(before, after)
             if not link.is_gap:
-                return None
+                return
             reason = link.reason
         else:
-            lost = None if log_header.previous is None else log_header.previous.without(gtids)
-            if lost is not None and not lost:
-                return None
+            # Without GTIDs, an archive goes on in another era only after a gap.
+            previous = log_header.previous if gtids or not is_new_era else None
+            lost = previous and previous - gtids
+            if previous is not None and not lost:
+                return
             missing = f"no available log contains {lost}" if lost else "logs between them are missing"
             reason = f"does not continue where {before.file_name} ends: {missing}"
         self._lose(SourceError(reason, file=path))
-        return reason
 
 
 def _at_start(path: str, log_header: LogHeader) -> Checkpoint:

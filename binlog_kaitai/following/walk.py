@@ -53,6 +53,7 @@ class Step(NamedTuple):
     `effects`: effects of their statements on whole tables.
     `errant`: GTIDs of transactions that the log has before some that were read from another server's log, so
     that those of this step come too late; "" if there are none.
+    `gap`: why logs are missing before it; "" if none are.
     """
 
     source: Source
@@ -60,6 +61,7 @@ class Step(NamedTuple):
     end: int
     effects: tuple[Effect, ...] = ()
     errant: str = ""
+    gap: str = ""
 
     @property
     def span(self) -> Span:
@@ -130,8 +132,8 @@ class Walk:
         self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement | Gap]]()
         self._effects: list[Effect] = []
         self._statements, self._wanted, self._counts = Statements(), wanted, True
-        #: Errant transactions of the open step, and the first step in this server's logs.
-        self._errant, self._own_steps = "", 0
+        self._errant = self._gap = ""  # of the open step
+        self._own_steps = 0  # the first step in this server's logs
         self._earlier = self._gtids - GtidSet.parse(start.skip)  # what earlier walks have read there
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
         self._begin = start  # start of the next step
@@ -140,9 +142,10 @@ class Walk:
         self._size = self._files = 0
         self._soft = self._hard = FAR  # limits in the current log
 
-    def enter(self, start: Checkpoint) -> None:
-        """Continue in the next log."""
+    def enter(self, start: Checkpoint, lost: str) -> None:
+        """Continue in the next log; `lost`: as for `forget`."""
         self._split_point()
+        self.forget(lost, start.position)
         if start.era != self.checkpoint.era:
             self._own_steps, self._earlier = len(self.steps), GtidSet()
         self._gtids.update(GtidSet.parse(start.gtids))
@@ -153,10 +156,18 @@ class Walk:
             start, gtids=str(self._gtids), definitions=self.checkpoint.definitions
         )
 
-    def forget(self, reason: str) -> None:
-        """All tables are unknown from here on, because logs are missing."""
-        if self._definitions is not None:
-            self._definitions.forget(reason)
+    def forget(self, lost: str, position: int | None = None) -> None:
+        """All tables are unknown from here on, because logs are missing; "" if none are.
+
+        `position`: where the next step begins, if not at the checkpoint.
+        """
+        self._gap = lost
+        if lost and self._definitions is not None:
+            self._definitions.forget(lost)
+            self._effects.append(
+                unclear(position or self.checkpoint.position, reason=f"logs are missing: {lost}")
+            )
+            self.checkpoint = self._begin = replace(self.checkpoint, definitions=save(self._definitions))
 
     def read(self, *, is_last: bool) -> None:
         """Read the complete transactions of the checkpoint's log; all of the log if it is not the last one.
@@ -351,8 +362,10 @@ class Walk:
                 era=begin.era,
             )
             source = replace(Source.of_path(begin.file, self._keys), span=span)
-            self.steps.append(Step(source, begin.position, end, tuple(self._effects), self._errant))
-            self._effects, self._has_torn_end, self._errant = [], False, ""
+            self.steps.append(
+                Step(source, begin.position, end, tuple(self._effects), self._errant, self._gap)
+            )
+            self._effects, self._has_torn_end, self._errant, self._gap = [], False, "", ""
         self._begin, self._begin_state = self.checkpoint, self._state
 
 

@@ -26,6 +26,7 @@ erasing       erases rows, as a person may ask for
     changes/SCHEMA.TABLE/log_date=.../...
     state/SCHEMA.TABLE/...
     damage/log_date=.../...
+    gaps/log_date=.../...           where logs are missing
     statements/log_date=.../...     the view `ddl`; a batch is complete when this table has it
     _lineage/...                    keys, and statements that emptied or renamed tables
     _pipeline/...                   one row: the plan of the last batch
@@ -66,6 +67,7 @@ TIMES = {
     "changes": "_commit_timestamp",
     "statements": "_commit_timestamp",
     "damage": "begun",
+    "gaps": "begun",
 }
 
 #: The table of statements, and those that only the pipeline reads.

@@ -116,7 +116,7 @@ def tables_of(
         lake.check()
         tables = [f"{kind}/{name}" for kind in ("changes", STATE) for name in storage.names(kind)]
         private = [private_name(name, source) for source in sources for name in (LINEAGE, PLACE)]
-        for name in ("events", "transactions", STATEMENTS, "damage", *tables, *private):
+        for name in ("events", "transactions", STATEMENTS, "damage", "gaps", *tables, *private):
             if (table := lake.private.open(name)) is not None:
                 yield f"{folder}{name}", storage, table
 

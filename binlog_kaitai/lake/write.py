@@ -47,6 +47,16 @@ DAMAGE_SCHEMA = pa.schema(
     ]
 )
 
+#: Where logs are missing: before which position of a log, why, and when that log was created.
+GAPS_SCHEMA = pa.schema(
+    [
+        pa.field("file", pa.string()),
+        pa.field("position", pa.int64()),
+        pa.field("reason", pa.string()),
+        pa.field("begun", TIME),
+    ]
+)
+
 #: Reasons why changes do not determine the content of a table.
 _JSON_PARTS = "the log has only what changed in JSON documents (binlog_row_value_options, binlog_row_image)"
 _VERSIONED = "it keeps its history (SYSTEM VERSIONING), which the log does not tell from what is current"
@@ -159,8 +169,7 @@ def write_lake(
 
 def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules: Rules = NO_RULES) -> None:
     """Write damage found in a log to the table ``damage``."""
-    with opened(split) as log:
-        begun = datetime.fromtimestamp(log.log_header.begun, UTC)
+    begun = _begun(split)
     rows = [
         {
             "file": split.name,
@@ -172,6 +181,17 @@ def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules
         for one in damages
     ]
     files.write("damage", pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA))
+
+
+def write_gap(reason: str, position: int, split: Source, files: TableFiles) -> None:
+    """Write that logs are missing before a position of a log to the table ``gaps``."""
+    row = {"file": split.name, "position": position, "reason": reason, "begun": _begun(split)}
+    files.write("gaps", pa.RecordBatch.from_pylist([row], schema=GAPS_SCHEMA))
+
+
+def _begun(split: Source) -> datetime:
+    with opened(split) as log:
+        return datetime.fromtimestamp(log.log_header.begun, UTC)
 
 
 def _changes(

@@ -50,7 +50,7 @@ _CAUSES = (
         "the server does not have this log: it was purged, or the server's logs were reset",
     ),
     (
-        r"purged required binary logs|GTID state requested|has been purged",
+        r"has purged binary logs|purged required binary logs|GTID state requested|has been purged",
         GTIDS_PURGED,
         "the server has purged transactions that are missing here",
     ),

@@ -40,7 +40,7 @@ from binlog_kaitai.live.closed_logs import ClosedLogs, Report
 from binlog_kaitai.live.metrics import Metrics
 from binlog_kaitai.live.packets import DumpStream, StreamState
 from binlog_kaitai.live.server_logs import LogStream, check_continues, log_after, torn
-from binlog_kaitai.live.server_session import MAX_SHORT_POSITION, ServerSession
+from binlog_kaitai.live.server_session import MAX_SHORT_POSITION, Server, ServerSession
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.checksum_runs import check, error_at
@@ -61,6 +61,12 @@ _TRIES_OF_DAMAGE = 3
 _TRIES_BEFORE_FAILOVER = 3
 
 
+def refuse_gap(error: ServerError) -> None:
+    """Raise the error, with what to do about an archive."""
+    error.reason += "; an archive has no gaps: fetch into another directory"
+    raise error
+
+
 @dataclass(eq=False)
 class Fetch:
     """Keeps an archive of a server's logs up to date.
@@ -79,6 +85,8 @@ class Fetch:
     `compresses`, `store`, `keep_local`: compress logs that the server has closed, and put them into an object
     store; see `ClosedLogs`.
     `stop`: set by another thread to end the run at the next whole event.
+    `on_gap`: called if the server has purged what comes next, with an error that says so: raises it, or
+    returns so that the archive goes on with the server's oldest log, in a new era.
     `on_tick`: called with the archive at least once a second while connected.
     `report`: called with progress messages.
     """
@@ -97,6 +105,7 @@ class Fetch:
     store: str | None = None
     keep_local: int | None = None
     stop: threading.Event = field(default_factory=threading.Event)
+    on_gap: Callable[[ServerError], object] = refuse_gap
     on_tick: Callable[[Archive], object] = lambda archive: None
     report: Report = lambda what, facts: None
 
@@ -167,13 +176,29 @@ class Fetch:
                 self._show(is_connected=False, is_caught_up=False)
                 self.report("retry", {"reason": str(error), "seconds": round(pause, 1)})
                 self.stop.wait(pause)
+            except ServerError as error:
+                if error.cause not in (PURGED, GTIDS_PURGED):
+                    raise
+                self.on_gap(error)
+                self._continue_after_gap()
+
+    def _continue_after_gap(self) -> None:
+        """Begin an era of the archive, or a new one, with the oldest log of the server."""
+        if self._archive.place is None:
+            self.start = EARLIEST
+            return
+        self._archive.cut()
+        with self._session(self._address) as session:
+            self._begin_era(self._address, session.server, session.dump("", len(MAGIC)).log_name)
 
     def _continue_at(self, address: Address) -> None:
         """Begin an era of the archive with the logs of another server."""
-        read = read_so_far(self._archive)
         with self._session(address) as session:
-            log = log_to_continue_with(session, read)
-            era = begin_era(self.folder, self._archive, session.server, read, log)
+            log = log_to_continue_with(session, read_so_far(self._archive))
+            self._begin_era(address, session.server, log)
+
+    def _begin_era(self, address: Address, server: Server, log: str) -> None:
+        era = begin_era(self.folder, self._archive, server, read_so_far(self._archive), log)
         self.report("failover", {"server": address.name, "log": log, "folder": str(era)})
         self._is_from_start = False
         written = self._archive.written
@@ -479,10 +504,8 @@ def explain_gap(cause: str, session: ServerSession, archive: Archive) -> str:
     purged = session.gtids("global.gtid_purged")
     oldest = session.dump("", 4).log_name
     details = f"; its oldest log is {oldest}"
-    if archive.place is not None:
-        if missing := purged.without(gtids_of(archive)):
-            details += f"; the transactions {missing} are lost to this archive"
-        details += "; an archive has no gaps: fetch into another directory"
+    if archive.place is not None and (missing := purged - gtids_of(archive)):
+        details += f"; the transactions {missing} are lost to this archive"
     return details
 
 

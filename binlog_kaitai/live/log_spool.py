@@ -52,7 +52,7 @@ from binlog_kaitai.live.archive_eras import (
 )
 from binlog_kaitai.live.causes import PURGED, pause_after
 from binlog_kaitai.live.closed_logs import SPOOL, refuse_trimmed
-from binlog_kaitai.live.fetching import TRIES, Fetch
+from binlog_kaitai.live.fetching import TRIES, Fetch, refuse_gap
 from binlog_kaitai.live.server_logs import PASSED, anyone, log_header
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.sources import eras
@@ -96,10 +96,12 @@ class LogSpool:
     `folder`: the directory; a new one becomes a spool. An archive of `fetch` is read and kept up to date, but
     nothing is removed from it.
     `start`: where its reader begins, and so does a new spool.
+    `passes_gaps`: go on with the oldest log of a server that has purged the next one, in a spool.
     """
 
-    def __init__(self, url: str, folder: Path, start: Start = EARLIEST) -> None:
+    def __init__(self, url: str, folder: Path, start: Start = EARLIEST, *, passes_gaps: bool = False) -> None:
         self.folder = folder
+        self._passes_gaps = passes_gaps
         self._addresses = Address.parse(url)
         self._start = start
         self._stop = threading.Event()
@@ -300,9 +302,18 @@ class LogSpool:
             start=self._first_log(),
             follows=follows,
             stop=self._stop,
+            on_gap=self._take_gap,
             on_tick=self._trim,
             report=_report,
         ).run()
+
+    def _take_gap(self, error: ServerError) -> None:
+        if not self._is_trimmed:
+            refuse_gap(error)
+        if not self._passes_gaps:
+            error.reason += "; to go on without them, set failOnDataLoss=false (pipeline: --allow-loss)"
+            raise error
+        _log.warning("%s", error)
 
     # -- readers
 

@@ -200,8 +200,10 @@ class SpooledLogs(FollowedLogs):
         """The spool, opened to read from somewhere."""
         from binlog_kaitai.live.log_spool import LogSpool
 
-        assert self._following.server is not None
-        return LogSpool(self._following.server, Path(self._following.paths[0]), start)
+        following = self._following
+        assert following.server is not None
+        folder, passes_gaps = Path(following.paths[0]), not following.fails_on_data_loss
+        return LogSpool(following.server, folder, start, passes_gaps=passes_gaps)
 
     def _begun(self) -> LogSpool:
         assert self._spool is not None

@@ -416,7 +416,7 @@ class StepWriter:
         self._columns = columns
 
     def __call__(self, packed: bytes) -> Piece:
-        from binlog_kaitai.lake.write import write_damage, write_lake
+        from binlog_kaitai.lake.write import write_damage, write_gap, write_lake
         from binlog_kaitai.spark.batch import report_dropped, spare_modules
         from binlog_kaitai.views.splits import definitions_in
 
@@ -445,6 +445,8 @@ class StepWriter:
                     rules=job.rules,
                     skips_damage=mode != "FAILFAST",
                 )
+                if step.gap:
+                    write_gap(step.gap, step.start, source, files)
                 if mode == "PERMISSIVE" and written.damages:
                     write_damage(written.damages, source, files, job.rules)
                 elif written.damages:

@@ -9,6 +9,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +63,18 @@ def dying(left: int, when: str = "after") -> Callable[[Callable[..., Any]], Call
 
 
 def fill(
-    url: str | Path, paths: Iterable[str | Path], size: int = 30_000, *, mode: str = "FAILFAST", **job: Any
+    url: str | Path,
+    paths: Iterable[str | Path],
+    size: int = 30_000,
+    *,
+    mode: str = "FAILFAST",
+    loses: bool = False,
+    **job: Any,
 ) -> list[Progress]:
     """Load some logs into a lake, in batches of several pieces; returns the progress of each batch."""
     batches: list[Progress] = []
     following = Following(tuple(map(str, paths)), max_bytes=size, split_size=size // 3, mode=mode)
+    following = replace(following, fails_on_data_loss=not loses)
     Pipeline(Job(following, str(url), **job), on_progress=batches.append).run(OneByOne())
     return batches
 

@@ -8,7 +8,8 @@ import pytest
 import zstandard
 
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_length, header_offset
-from tests.lake.lakes import opened, table
+from binlog_kaitai.errors import DataLossWarning
+from tests.lake.lakes import fill, opened, table
 from tests.lake.table_log import TableLog
 from tests.lake.test_state import run
 
@@ -194,3 +195,30 @@ def test_columns_that_have_names_in_some_of_the_changes(is_known_first: bool, tm
     log.run("TRUNCATE s.t")
     log.insert(3, 3)
     assert refused(log, tmp_path) == {}
+
+
+@pytest.mark.parametrize(
+    ("loaded", "listed"), [([1], [1, 3]), ([1], [3]), ([], [1, 3])], ids=["next", "both", "in one run"]
+)
+def test_where_logs_are_missing(loaded: list[int], listed: list[int], tmp_path: Path) -> None:
+    """A lake goes on after them if it may; all that came before is unknown."""
+    for number in (1, 3):
+        log = TableLog("ab", "a")
+        if number == 3:
+            log.run("CREATE TABLE s.n (a TINYINT PRIMARY KEY, b TINYINT)")
+            log.table = "n"
+        log.insert(number, number)
+        log.write(tmp_path).rename(tmp_path / f"log.{number:06}")
+    lake = tmp_path / "lake"
+    if loaded:
+        before = fill(lake, [tmp_path / f"log.{number:06}" for number in loaded], keeps_state=True)
+        assert before[-1].state_refused == {}
+    with pytest.warns(DataLossWarning):
+        batches = fill(
+            lake, [tmp_path / f"log.{number:06}" for number in listed], keeps_state=True, loses=True
+        )
+    assert batches[-1].state_refused.keys() == {"s.t"}
+    assert any("logs are missing: " in text for batch in batches for text in batch.warnings)
+    (gap,) = table(opened(lake), "gaps").to_pylist()
+    assert (gap["file"], gap["position"]) == (str(tmp_path / "log.000003"), 4)
+    assert gap["reason"] in batches[-1].state_refused["s.t"]

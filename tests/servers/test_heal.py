@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import threading
 from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pymysql
 import pytest
 
-from binlog_kaitai.errors import ServerError, UsageError
+from binlog_kaitai.errors import BinlogError, DataLossWarning, ServerError, UsageError
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
 from binlog_kaitai.lake.place import PlanTable
@@ -23,7 +25,7 @@ from tests.lake.lakes import KilledError, OneByOne, dying, opened
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable
 from tests.servers.conftest import StartServer
-from tests.servers.fetching import label, prepare, replicate, wait_until_replicated
+from tests.servers.fetching import label, prepare, replicate, wait_for, wait_until_replicated
 from tests.servers.test_failover import empty_replica
 from tests.servers.test_snapshot import empty, url
 from tests.servers.test_state import shown
@@ -104,10 +106,11 @@ class Run:
         self.address, self._lake, self._job = url(server), lake, job
         self.lines: list[str] = []
 
-    def __call__(self, size: int = 2000, **job: Any) -> dict[str, str]:
+    def __call__(self, size: int = 2000, *, loses: bool = False, **job: Any) -> dict[str, str]:
         """Load what is new; returns tables without state, and why."""
         work, self.lines = self._lake / "_work", []
-        following = Following((str(work / "spool"),), max_bytes=size, server=self.address)
+        spool, fails = (str(work / "spool"),), not loses
+        following = Following(spool, max_bytes=size, server=self.address, fails_on_data_loss=fails)
         options = {"keeps_state": True, "views": ["changes"], "zero_dates": "text", **self._job, **job}
         made = Job(following, str(self._lake), str(work), **options)
         pipeline = Pipeline(made, on_snapshot=self.lines.append)
@@ -339,3 +342,39 @@ def test_an_errant_transaction_of_the_new_server(
             check(replica, tmp_path)
         finally:
             source.start()
+
+
+@pytest.mark.parametrize("name", ["mysql-5.6", "mysql-5.7", "mysql-9.7", "mariadb-11.8"])
+@pytest.mark.parametrize("has_spool", [True, False])
+def test_a_server_has_purged_logs(
+    name: str, has_spool: bool, start_server: StartServer, tmp_path: Path
+) -> None:
+    """A lake goes on after the gap if it may; all states are refused, and heal."""
+    server = started(start_server, name)
+    run = Run(server, tmp_path)
+    run()
+    for statement in (LATER[0], "FLUSH BINARY LOGS", *LATER[1:], "FLUSH BINARY LOGS"):
+        server.execute(statement)
+    (*_, (newest, *_)) = server.execute("SHOW BINARY LOGS")
+
+    def purged() -> bool:  # which waits for the end of the connection that has read them
+        server.execute(f"PURGE BINARY LOGS TO '{newest}'")
+        return len(server.execute("SHOW BINARY LOGS")) == 1
+
+    wait_for(purged, "purged logs")
+    server.execute("INSERT INTO w.fine VALUES (9, 9)")
+    if not has_spool:
+        shutil.rmtree(tmp_path / "_work")
+    with pytest.raises(BinlogError, match=r"purged|no longer exists.*(failOnDataLoss=false|--allow-loss)"):
+        run()
+    with pytest.warns(DataLossWarning):
+        refused = run(loses=True)
+    assert refused.keys() == {*REFUSED, "w.silent", "w.fine"}
+    assert "logs are missing: " in refused["w.silent"]
+    gaps = opened(tmp_path).tables.open("gaps")
+    assert gaps is not None
+    (gap,) = pa.Table.from_batches(gaps.batches()).to_pylist()
+    assert gap["file"].endswith(newest)
+    execute(server, "INSERT INTO w.fine VALUES (10, 10)")
+    assert run(heals=True) == {}
+    check(server, tmp_path)
