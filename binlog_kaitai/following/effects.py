@@ -314,7 +314,9 @@ class _Effects:
             effects.append(self._effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
         for clause in statement.clauses:
             words = [token.keyword for token in clause]
-            if words[0] in _MOVES_ROWS or words[:2] in _MOVE_ROWS:
+            if words == ["TRUNCATE", "PARTITION", "ALL"]:
+                effects.append(self._effect(EffectKind.EMPTIED, *key))
+            elif words[0] in _MOVES_ROWS or words[:2] in _MOVE_ROWS:
                 tables = [key]
                 if "TABLE" in words:
                     name = TokenCursor(clause[words.index("TABLE") + 1 :]).dotted_name()

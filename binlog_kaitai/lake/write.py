@@ -36,22 +36,12 @@ from binlog_kaitai.views.row_forms import RowShape
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
 
-#: Damage to a log: offsets, reason, and when the log was created.
+#: Ranges of a log that are missing or damaged: offsets, reason, and when the log was created.
 DAMAGE_SCHEMA = pa.schema(
     [
         pa.field("file", pa.string()),
         pa.field("from", pa.int64()),
         pa.field("to", pa.int64()),
-        pa.field("reason", pa.string()),
-        pa.field("begun", TIME),
-    ]
-)
-
-#: Where logs are missing: before which position of a log, why, and when that log was created.
-GAPS_SCHEMA = pa.schema(
-    [
-        pa.field("file", pa.string()),
-        pa.field("position", pa.int64()),
         pa.field("reason", pa.string()),
         pa.field("begun", TIME),
     ]
@@ -169,29 +159,22 @@ def write_lake(
 
 def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules: Rules = NO_RULES) -> None:
     """Write damage found in a log to the table ``damage``."""
-    begun = _begun(split)
-    rows = [
-        {
-            "file": split.name,
-            "from": one.start,
-            "to": one.stop_in(split.size),
-            "reason": rules.masks.reason_of(one.error),
-            "begun": begun,
-        }
-        for one in damages
-    ]
-    files.write("damage", pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA))
+    ranges = ((one.start, one.stop_in(split.size), rules.masks.reason_of(one.error)) for one in damages)
+    _write_ranges("damage", ranges, split, files)
 
 
 def write_gap(reason: str, position: int, split: Source, files: TableFiles) -> None:
     """Write that logs are missing before a position of a log to the table ``gaps``."""
-    row = {"file": split.name, "position": position, "reason": reason, "begun": _begun(split)}
-    files.write("gaps", pa.RecordBatch.from_pylist([row], schema=GAPS_SCHEMA))
+    _write_ranges("gaps", [(None, position, reason)], split, files)
 
 
-def _begun(split: Source) -> datetime:
+def _write_ranges(
+    table: str, ranges: Iterable[tuple[int | None, int, str]], split: Source, files: TableFiles
+) -> None:
     with opened(split) as log:
-        return datetime.fromtimestamp(log.log_header.begun, UTC)
+        begun = datetime.fromtimestamp(log.log_header.begun, UTC)
+    rows = [dict(zip(DAMAGE_SCHEMA.names, (split.name, *one, begun), strict=True)) for one in ranges]
+    files.write(table, pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA))
 
 
 def _changes(

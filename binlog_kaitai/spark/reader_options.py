@@ -60,31 +60,6 @@ FILTERS: dict[str, tuple[str, Callable[[str], Any]]] = {
     "serverId": ("server_id", lambda text: [whole_number(name) for name in _names(text)]),
 }
 
-_OTHERS = (
-    "path",
-    "paths",
-    "view",
-    "mode",
-    "columnNameOfCorruptRecord",
-    "splitSize",
-    "startingOffsets",
-    "endingOffsets",
-    "ddl",
-    "scanDdl",
-    "inferSchema",
-    "absentColumns",
-    "zeroDates",
-    "keyring",
-    "keyFile",
-    "keyFileSecretFile",
-    "where",
-    "includeColumns",
-    "excludeColumns",
-    "mask",
-    "maskKeyFile",
-)
-_KNOWN = {name.lower(): name for name in (*_OTHERS, *FILTERS)}
-
 
 @dataclass(frozen=True)
 class Offset:
@@ -149,32 +124,17 @@ class ReadOptions:
             raise UsageError("use either table or tables, not both")
         Filters.of(**filters)  # Raises errors about filters here, before any task runs.
         view, table = _view(texts, filters)
-        starting = _offset("startingOffsets", texts.get("startingOffsets", ""))
-        ending = _offset("endingOffsets", texts.get("endingOffsets", ""))
-        for offset, name in ((starting, "start_position"), (ending, "stop_position")):
-            if offset is not None and name in filters:
+        plain = {
+            name: parse(option, texts[option]) for option, (name, parse) in _PLAIN.items() if option in texts
+        }
+        for field_name, name in (("starting", "start_position"), ("ending", "stop_position")):
+            if plain.get(field_name) is not None and name in filters:
                 raise UsageError("offsets and positions cannot be given together")
         masks, where = _masks(texts, table), _where(texts.get("where"), view)
         if masks and where is not None:
             _check_where(where, masks, str(table))
         return cls(
-            paths=_paths(texts),
-            view=view,
-            table=table,
-            mode=_one_of("mode", texts.get("mode", MODES[0]).upper(), MODES),
-            corrupt_column=texts.get("columnNameOfCorruptRecord", cls.corrupt_column),
-            split_size=parse_size("splitSize", texts.get("splitSize", str(SPLIT_SIZE))),
-            starting=starting,
-            ending=ending,
-            ddl=_ddl(texts.get("ddl")),
-            scan_ddl=parse_bool("scanDdl", texts.get("scanDdl", "true")),
-            infers=parse_bool("inferSchema", texts.get("inferSchema", "false")),
-            lists_absent=parse_bool("absentColumns", texts.get("absentColumns", "false")),
-            zero_dates=_one_of("zeroDates", texts.get("zeroDates", ZERO_DATES[0]).lower(), ZERO_DATES),
-            where=where,
-            filters=filters,
-            keys=_keys(texts),
-            masks=masks,
+            _paths(texts), view, table, **plain, where=where, filters=filters, keys=_keys(texts), masks=masks
         )
 
 
@@ -290,14 +250,36 @@ def _offset(name: str, text: str) -> Offset | None:
         raise UsageError(f"option {name}: {text!r} is not earliest, latest, or JSON like {example}") from None
 
 
-def _ddl(value: str | None) -> str | None:
+def _ddl(name: str, text: str) -> str:
     """Statements, or the path of a file with statements, which the driver reads."""
-    if value is None or re.search(r"\bcreate\s", value, re.IGNORECASE):
-        return value
+    if re.search(r"\bcreate\s", text, re.IGNORECASE):
+        return text
     try:
-        return Path(_without_scheme(value)).read_bytes().decode("utf-8", "surrogateescape")
+        return Path(_without_scheme(text)).read_bytes().decode("utf-8", "surrogateescape")
     except OSError as error:
-        raise UsageError(f"option ddl: {value}: {error.strerror}") from error
+        raise UsageError(f"option {name}: {text}: {error.strerror}") from error
+
+
+#: Each option that stands for itself: its name in Spark, its field, and the parser of that name and its text.
+_PLAIN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
+    "mode": ("mode", lambda name, text: _one_of(name, text.upper(), MODES)),
+    "columnNameOfCorruptRecord": ("corrupt_column", lambda name, text: text),
+    "splitSize": ("split_size", parse_size),
+    "startingOffsets": ("starting", _offset),
+    "endingOffsets": ("ending", _offset),
+    "ddl": ("ddl", _ddl),
+    "scanDdl": ("scan_ddl", parse_bool),
+    "inferSchema": ("infers", parse_bool),
+    "absentColumns": ("lists_absent", parse_bool),
+    "zeroDates": ("zero_dates", lambda name, text: _one_of(name, text.lower(), ZERO_DATES)),
+}
+
+_OTHERS = (
+    "path", "paths", "view", "where", "keyring", "keyFile", "keyFileSecretFile",
+    "includeColumns", "excludeColumns", "mask", "maskKeyFile",
+)  # fmt: skip
+
+_KNOWN = {name.lower(): name for name in (*_PLAIN, *_OTHERS, *FILTERS)}
 
 
 def as_text(where: Where) -> str:

@@ -197,6 +197,13 @@ def test_columns_that_have_names_in_some_of_the_changes(is_known_first: bool, tm
     assert refused(log, tmp_path) == {}
 
 
+def test_a_statement_that_empties_all_partitions(tmp_path: Path) -> None:
+    log = log_of("ALTER TABLE s.t TRUNCATE PARTITION ALL")
+    assert refused(log, tmp_path) == {}
+    (row,) = table(opened(tmp_path / "whole"), "state/s.t").to_pylist()
+    assert row["a"] == 2
+
+
 @pytest.mark.parametrize(
     ("loaded", "listed"), [([1], [1, 3]), ([1], [3]), ([], [1, 3])], ids=["next", "both", "in one run"]
 )
@@ -220,5 +227,5 @@ def test_where_logs_are_missing(loaded: list[int], listed: list[int], tmp_path: 
     assert batches[-1].state_refused.keys() == {"s.t"}
     assert any("logs are missing: " in text for batch in batches for text in batch.warnings)
     (gap,) = table(opened(lake), "gaps").to_pylist()
-    assert (gap["file"], gap["position"]) == (str(tmp_path / "log.000003"), 4)
+    assert (gap["file"], gap["to"]) == (str(tmp_path / "log.000003"), 4)
     assert gap["reason"] in batches[-1].state_refused["s.t"]

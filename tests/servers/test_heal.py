@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import subprocess
+import sys
 import threading
+import time
 from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
@@ -25,7 +28,7 @@ from tests.lake.lakes import KilledError, OneByOne, dying, opened
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable
 from tests.servers.conftest import StartServer
-from tests.servers.fetching import label, prepare, replicate, wait_for, wait_until_replicated
+from tests.servers.fetching import kill, label, prepare, replicate, wait_for, wait_until_replicated
 from tests.servers.test_failover import empty_replica
 from tests.servers.test_snapshot import empty, url
 from tests.servers.test_state import shown
@@ -290,6 +293,37 @@ def test_kills(left: int, start_server: StartServer, tmp_path: Path, monkeypatch
             run(heals=True)
     execute(server, *LATER[4:])
     assert run(heals=True) == {}
+    check(server, tmp_path, "w.silent")
+
+
+def test_many_kills_while_tables_are_read_again(start_server: StartServer, tmp_path: Path) -> None:
+    """SIGKILL at random moments from a snapshot to the merge, with new refusals and changes each time."""
+    server, chance = started(start_server, "mysql-9.7"), random.Random(5)
+    command = [sys.executable, "-m", "binlog_kaitai", "pipeline", "--engine", "local", "--to", str(tmp_path)]
+    command += ["--state", "--heal", "--view", "changes", "--zero-dates", "text", url(server)]
+    snapshot, killed = tmp_path / "_work" / "snapshot", 0
+
+    def begun() -> float:
+        return snapshot.stat().st_mtime if snapshot.exists() else 0.0
+
+    for number in range(6):
+        values = ", ".join(f"({1000 * number + one}, {one})" for one in range(100, 900))
+        execute(
+            server,
+            f"INSERT INTO w.fine VALUES {values}",
+            "SET SESSION binlog_format = 'STATEMENT'",
+            f"UPDATE w.fine SET v = v + {number}",
+        )
+        before = begun()
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while begun() == before and process.poll() is None:
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.4))
+        killed += process.poll() is None
+        kill(process)
+        execute(server, f"DELETE FROM w.fine WHERE id = {1000 * number + 100}")
+    assert killed > 3
+    assert Run(server, tmp_path)(heals=True) == {}
     check(server, tmp_path, "w.silent")
 
 
