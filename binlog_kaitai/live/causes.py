@@ -36,8 +36,8 @@ LOGIN = "the login"
 NO_LOG = "binary logging is disabled on the server (log_bin is off)"
 TORN_LOG = "the server's log is torn: it ends within an event"
 
-PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, TORN, NOT_AN_EVENT, SAME_ID = (
-    "purged", "gtids purged", "diverged", "past the end", "torn", "not an event", "same id",
+PURGED, GTIDS_PURGED, DIVERGED, PAST_THE_END, TORN, NOT_AN_EVENT, SAME_ID, DENIED = (
+    "purged", "gtids purged", "diverged", "past the end", "torn", "not an event", "same id", "denied",
 )  # fmt: skip
 
 _SAME_ID = "another replica has the same server id; give this archive its own by --server-id"
@@ -97,7 +97,7 @@ def refusal(code: int, message: str, *, what: str = "") -> ServerError:
         return ConnectionLostError(says)
     # A registration without the privilege is rejected with the message of a failed login.
     if code == ACCESS_DENIED_TO_DO or (code in _ACCESS_DENIED and what != LOGIN):
-        return ServerError(f"{what or 'this'} requires a privilege that the user lacks; {says}")
+        return with_cause(DENIED, f"{what or 'this'} requires a privilege that the user lacks; {says}")
     if code in _ACCESS_DENIED:
         return ServerError(f"the server rejected the login; {says}")
     if code == SAME_SERVER_ID:

@@ -5,7 +5,8 @@
 3. The lock is released. The readers read the other tables as they were, in ranges of the primary key.
 
 A snapshot of some tables, for a lake that exists, locks these tables instead. Transactions that changed them
-have then ended, and others do not concern them.
+have then ended, and others do not concern them. So does a snapshot of all tables if the user may not flush
+them, as on RDS.
 
 A table that is altered in the meantime ends the snapshot with an error of the server. Changes of a prepared
 XA transaction are in the log before the position, but not in the tables: no snapshot is taken then.
@@ -43,6 +44,7 @@ from binlog_kaitai.following.effects import texts_in
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.live.address import Address
+from binlog_kaitai.live.causes import DENIED
 from binlog_kaitai.live.server_logs import anyone, log_header, sources_of
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
@@ -173,6 +175,8 @@ class _Taking:
         try:
             chosen = lock(locking)
             self._files.log, self._files.position = locking.newest_position()
+            if {row[:2] for row in self._listed(locking)} != {row[:2] for row in chosen}:
+                raise ServerError("a table was created or dropped in the meantime; run this again")
             self._files.server_id = locking.server.server_id
             (moment,) = locking.ask_one("SELECT UTC_TIMESTAMP(6)", datetime)
             self._files.time = moment.replace(tzinfo=UTC)
@@ -190,7 +194,13 @@ class _Taking:
         return ddl, tables
 
     def _lock_all(self, session: ServerSession) -> list[_Listed]:
-        session.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
+        try:
+            session.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
+        except ServerError as error:
+            if error.cause != DENIED or not self._listed(session):
+                raise
+            self._report("snapshot: the user lacks RELOAD, so each table is locked (LOCK TABLES)")
+            return self._lock_tables(session)
         if prepared := session.ask("XA RECOVER", what="a snapshot (XA_RECOVER_ADMIN)"):
             reason = f"{len(prepared)} XA transactions are prepared, so that the tables lack changes "
             raise ServerError(f"{reason}that the log has; commit them or roll them back, and run this again")

@@ -196,6 +196,36 @@ def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest
     assert sum(found.files.values()) == 3
 
 
+@pytest.mark.parametrize("name", ["mysql-5.7", "mysql-9.7", "mariadb-11.8"])
+def test_a_user_that_may_not_flush_tables(
+    name: str, start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on RDS: the tables are locked one by one, and none is missing."""
+    server = start_server(name)
+    prepare(server)
+    empty(server, "r")
+    monkeypatch.setenv("MYSQL_PWD", PASSWORD)
+    server.execute(f"GRANT SELECT, LOCK TABLES, REPLICATION CLIENT ON *.* TO {USER}@'127.0.0.1'")
+    run(server, [one for one in SPECIAL if "CREATE" in one or "plain" in one])
+    lock, lines, statements = snapshots._Taking._lock_tables, list[str](), ["CREATE TABLE r.b (id INT)"]
+
+    def locked_before(*given: Any) -> Any:
+        chosen = lock(*given)
+        for statement in statements:
+            server.execute(statement)
+        statements.clear()
+        return chosen
+
+    monkeypatch.setattr(snapshots._Taking, "_lock_tables", locked_before)
+    source, tables = fetching_url(server.port), TableSet.of(["r.*"])
+    with pytest.raises(ServerError, match="a table was created or dropped in the meantime"):
+        take_snapshot(source, tmp_path / "a", tables=tables)
+    found = take_snapshot(source, tmp_path / "a", tables=tables, report=lines.append)
+    assert len(found.tables) == 5
+    assert sum(found.files.values()) == 3
+    assert any("each table is locked" in line for line in lines)
+
+
 @pytest.mark.parametrize("name", ["mysql-5.7", "mysql-9.7", "mariadb-10.2", "mariadb-11.8"])
 def test_members_that_servers_do_not_show(name: str, start_server: StartServer, tmp_path: Path) -> None:
     server = start_server(name)
