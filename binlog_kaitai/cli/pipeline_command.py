@@ -288,8 +288,8 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
         raise UsageError("stdin cannot be followed")
     Filters.of(table=chosen.tables)
     wanted = chosen.views or VIEWS
-    if chosen.state and ("changes" not in wanted or chosen.table_format != "delta"):
-        raise UsageError("--state requires the changes view and --format delta; with Iceberg, use MERGE")
+    if chosen.state and "changes" not in wanted:
+        raise UsageError("--state requires the changes view")
     if chosen.snapshot and chosen.dump is not None:
         raise UsageError("--snapshot and --snapshot-from cannot be used together")
     if chosen.snapshot or chosen.dump is not None:

@@ -7,6 +7,7 @@ files         tasks write Parquet files straight into the folders of tables
 write         the files of part of a log
 delta         Delta tables, by deltalake
 iceberg       Iceberg tables, by PyIceberg
+iceberg_rows  their rows, read and replaced file by file
 place         the plan of the current batch: where the pipeline continues
 batches       commits batches, table by table; the interface of a table format
 changes       the changes that make up a table, as Arrow

@@ -14,12 +14,15 @@ from binlog_kaitai.lake.batches import Format, Lake
 from binlog_kaitai.lake.lineage import Keyed, Moves, Naming, Place, Redefined, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.lake.types import conform, joint_type, merge_columns, with_names
+from binlog_kaitai.lake.types import TAKEN, conform, joint_type, merge_columns, with_names
 from binlog_kaitai.rows.arrow_types import cast
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
+from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE, untaken_name
 
-#: The columns before those of the table, and after them.
-META = frozenset((SOURCE, *(field.name for field in (*META_FIELDS, ABSENT_FIELD))))
+#: The columns before those of the table, and after them, by format.
+META = {
+    kind: frozenset((SOURCE, *(untaken_name(one.name, taken) for one in (*META_FIELDS, ABSENT_FIELD))))
+    for kind, taken in TAKEN.items()
+}
 
 
 class TableChanges:
@@ -63,7 +66,7 @@ class TableChanges:
         if opened is None:
             return
         columns = opened.columns
-        own = [one for one in columns if one not in META]
+        own = [one for one in columns if one not in META[self._kind]]
         moves, keys = self.lineage.moves(table), self.lineage.keyed(table)
         redefined = self.lineage.redefined(table)
         statements: list[Moves | Keyed | Redefined] = [*moves, *keys[1:], *redefined]

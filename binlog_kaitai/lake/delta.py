@@ -54,11 +54,17 @@ class DeltaTables:
     Raises `UsageError`: deltalake is not installed.
     """
 
+    kind = "delta"
+
     def __init__(self, storage: Storage, application: str, handles: dict[str, Handle] | None = None) -> None:
         needed_deltalake()
         self._storage = storage
         self._application = application
         self._handles = {} if handles is None else handles
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For tasks in other processes, without handles."""
+        return DeltaTables, (self._storage, self._application)
 
     def open(self, name: str) -> DeltaTable | None:
         """A table as it is now; a table that this process has opened before only reads new commits."""

@@ -20,32 +20,31 @@ import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.lake import DATE, TIMES
-from binlog_kaitai.lake.files import DataFile, rewritten
+from binlog_kaitai.lake import DATE, SOURCE, STATE, TIMES
+from binlog_kaitai.lake.delta import ConflictError
+from binlog_kaitai.lake.files import INDEXED, DataFile, rewritten
+from binlog_kaitai.lake.iceberg_rows import Part, added, files_with, merged, of_others, overwrite, read
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.types import conform, stored_type, wider
-from binlog_kaitai.views.change_schemas import SEQUENCE, untaken_name
+from binlog_kaitai.lake.types import conform, stored_type, wider, with_source, with_source_field
+from binlog_kaitai.views.change_schemas import CHANGE_TYPE, SEQUENCE, untaken_name
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
-    from pyiceberg.table import Table, Transaction
+    from pyiceberg.table import CreateTableTransaction, Table, Transaction
     from pyiceberg.table.name_mapping import NameMapping
 
 #: The catalog in PyIceberg's configuration, and the namespace of tables that are not a server's.
 CATALOG = "binlog"
-
-#: Table properties: the pipeline that adds to the table, and the last batch it has. In a lake of several
-#: sources, each has its own, with its name appended.
-_PIPELINE, _BATCH = "binlog-kaitai.pipeline", "binlog-kaitai.batch"
 
 #: Table property: a JSON list with `_sequence` of the first row after each renaming, and both names.
 _RENAMES = "binlog-kaitai.renames"
@@ -66,24 +65,45 @@ _CREDENTIALS = {
 }
 
 
+@dataclass(frozen=True)
+class _Marks:
+    """Table properties: the pipeline that adds to a table, its last batch there, and numbers of that batch.
+
+    In a lake of several sources, each has its own, with its name appended.
+    """
+
+    application: str
+    source: str
+
+    def name(self, what: str) -> str:
+        return f"binlog-kaitai.{what}.{self.source}" if self.source else f"binlog-kaitai.{what}"
+
+    def of(self, batch: int, numbers: Mapping[str, int] | None = None) -> dict[str, str]:
+        own = {"pipeline": self.application, "batch": batch, **(numbers or {})}
+        return {self.name(what): str(one) for what, one in own.items()}
+
+
 class IcebergTables:
     """The Iceberg tables of a lake.
 
     `application`: numbers the batches.
     `source`: in a lake of several sources: the name of this one.
+    `catalog`: its properties; None: as configured for PyIceberg on this machine.
     Raises `UsageError`: PyIceberg is not installed.
     """
+
+    kind = "iceberg"
 
     #: Tables are created side by side, namespaces are not.
     _naming = Lock()
 
-    def __init__(self, storage: Storage, application: str, source: str = "") -> None:
+    def __init__(
+        self, storage: Storage, application: str, source: str = "", catalog: dict[str, Any] | None = None
+    ) -> None:
         needed_pyiceberg()
         self._storage = storage
-        self._application = application
-        suffix = f".{source}" if source else ""
-        self._pipeline, self._batch = _PIPELINE + suffix, _BATCH + suffix
-        self._is_shared = bool(source)
+        self._marks = _Marks(application, source)
+        self._configured = catalog
         self._namespaces: set[str] = set()
 
     def open(self, name: str) -> IcebergTable | None:
@@ -98,16 +118,34 @@ class IcebergTables:
                 table = self._catalog.load_table(identifier(name))
             except (NoSuchNamespaceError, NoSuchTableError):
                 return None
-        owner = table.properties.get(self._pipeline)
-        if owner is None and self._is_shared and _PIPELINE not in table.properties:
-            owner = self._application  # the table is new to this source
-        if (owner, table.location()) != (self._application, self._url(name)):
+        marks, alone = self._marks, _Marks("", "").name("pipeline")
+        owner = table.properties.get(marks.name("pipeline"))
+        if owner is None and marks.source and alone not in table.properties:
+            owner = marks.application  # the table is new to this source
+        if (owner, table.location()) != (marks.application, self._url(name)):
             raise UsageError(f"{'.'.join(identifier(name))} in the Iceberg catalog belongs to another lake")
-        return self._opened(name, table)
+        return IcebergTable(self._storage, table, name, marks)
 
-    def _opened(self, name: str, table: Table) -> IcebergTable:
-        owner = {self._pipeline: self._application}
-        return IcebergTable(self._storage, table, name, owner, self._batch)
+    def replace(
+        self,
+        name: str,
+        table: IcebergTable | None,
+        rows: pa.RecordBatchReader,
+        batch: int,
+        numbers: Mapping[str, int],
+        keys: Sequence[str] | None = None,
+        source: str = "",
+    ) -> None:
+        """Replace the rows and columns of a table, and its `numbers`; see `DeltaTables.replace`."""
+        batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
+        columns = with_source_field(rows.schema, source)
+        if table is not None:
+            table.replace(columns, batches, batch, numbers, source)
+        elif (first := next(batches, None)) is not None:
+            with _errors(self._storage, name):
+                new = self._new(name, columns)
+                overwrite(new, added(chain((first,), batches)), self._marks.of(batch, numbers))
+                new.commit_transaction()
 
     def create(
         self,
@@ -122,37 +160,47 @@ class IcebergTables:
         """A new table, partitioned by the day of its time or not."""
         from pyiceberg.transforms import DayTransform
 
-        namespace, table_name = identifier(name)
-        properties = {**_SETTINGS, self._pipeline: self._application, self._batch: "-1"}
         files = sorted(files, key=_sequences)
         first = pa.schema([columns.field(one) for one in files[0].columns.names]) if files else columns
         with _errors(self._storage, name):
-            self._create_namespace(namespace)
-            new = self._catalog.create_table_transaction(
-                (namespace, table_name), first, location=self._url(name), properties=properties
-            )
+            new = self._new(name, first)
             if has_dates:
                 with new.update_spec() as update:
                     update.add_field(TIMES[name.partition("/")[0]], DayTransform(), DATE)
-            table = self._opened(name, new.commit_transaction())
+            table = IcebergTable(self._storage, new.commit_transaction(), name, self._marks)
         table.append(columns, files, batch, moves)
         return table
 
-    def _create_namespace(self, namespace: str) -> None:
+    def _new(self, name: str, columns: pa.Schema) -> CreateTableTransaction:
+        namespace, table_name = identifier(name)
         with self._naming:
             if namespace not in self._namespaces:
                 self._catalog.create_namespace_if_not_exists(namespace)
                 self._namespaces.add(namespace)
+        return self._catalog.create_table_transaction(
+            (namespace, table_name), columns, self._url(name), properties=_SETTINGS | self._marks.of(-1)
+        )
 
     def _url(self, name: str) -> str:
         url = self._storage.delta_url(name)
         return f"file://{url}" if self._storage.is_local else url
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For tasks on machines where PyIceberg need not be configured."""
+        return IcebergTables, (self._storage, self._marks.application, self._marks.source, self._properties)
+
     @cached_property
     def _catalog(self) -> Catalog:
         from pyiceberg.catalog import load_catalog
+
+        return load_catalog(CATALOG, **self._properties)
+
+    @cached_property
+    def _properties(self) -> dict[str, Any]:
         from pyiceberg.utils.config import Config
 
+        if self._configured is not None:
+            return self._configured
         configured = Config().get_catalog_config(CATALOG)
         if configured is None and not self._storage.is_local:
             where = f"configure a catalog of the name {CATALOG} for PyIceberg"
@@ -162,24 +210,17 @@ class IcebergTables:
             own |= {"s3.endpoint": endpoint}
         options = self._storage.delta_options() or {}
         own |= {theirs: options[ours] for ours, theirs in _CREDENTIALS.items() if ours in options}
-        return load_catalog(CATALOG, **(own | dict(configured or {})))
+        return own | dict(configured or {})
 
 
 class IcebergTable:
-    """An Iceberg table.
+    """An Iceberg table."""
 
-    `owner`: the property that names the pipeline.
-    `numbered`: the property with its last batch.
-    """
-
-    def __init__(
-        self, storage: Storage, table: Table, name: str, owner: Mapping[str, str], numbered: str
-    ) -> None:
+    def __init__(self, storage: Storage, table: Table, name: str, marks: _Marks) -> None:
         self._storage = storage
         self._table = table
         self._name = name
-        self._owner = owner
-        self._numbered = numbered
+        self._marks = marks
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
@@ -198,19 +239,85 @@ class IcebergTable:
 
     @property
     def batch(self) -> int:
-        return int(self._table.properties.get(self._numbered, -1))
+        return int(self._table.properties.get(self._marks.name("batch"), -1))
+
+    def number(self, name: str) -> int:
+        """One of the numbers that were committed with the last batch."""
+        return int(self._table.properties[self._marks.name(name)])
+
+    @contextmanager
+    def _committing(self) -> Iterator[Transaction]:
+        """Commit a transaction once, after the body; raises `ConflictError`: the table has changed meanwhile.
+
+        PyIceberg would commit its snapshots again, on top of those of another process.
+        """
+        with _errors(self._storage, self._name):
+            transaction = self._table.transaction()
+            yield transaction
+            transaction._snapshot_producers.clear()
+            transaction.commit_transaction()
+
+    @property
+    def description(self) -> str:
+        """The table's comment; "" if it has none."""
+        return str(self._table.properties.get("comment", ""))
+
+    def describe(self, text: str, beginnings: tuple[str, ...]) -> None:
+        """Set the table's comment; without a text, only remove one with one of these beginnings."""
+        known = self.description
+        if known != text and (text or known.startswith(beginnings)):
+            with self._committing() as transaction:
+                transaction.set_properties({"comment": text})
+
+    def replace(
+        self,
+        columns: pa.Schema,
+        rows: Iterable[pa.RecordBatch],
+        batch: int,
+        numbers: Mapping[str, int],
+        source: str,
+    ) -> None:
+        """Replace the rows and columns, or the rows of one source; see `IcebergTables.replace`."""
+        with self._committing() as transaction:
+            scan = self._table.scan()
+            old: Iterable[Part] = [([*scan.plan_files()], columns.empty_table())]
+            if source:
+                _evolve(transaction, columns, {})
+                old = of_others(scan, source, _columns(transaction))
+            else:
+                _redefine(transaction, columns)
+            overwrite(transaction, chain(old, added(rows)), self._marks.of(batch, numbers))
+
+    def merge(
+        self,
+        columns: pa.Schema,
+        keys: Sequence[str],
+        rows: pa.Table,
+        is_there: str,
+        batch: int,
+        numbers: Mapping[str, int],
+        source: str = "",
+    ) -> None:
+        """Update, insert and delete the rows of some keys, and set `numbers`; see `DeltaTable.merge`."""
+        columns, rows = with_source_field(columns, source), with_source(rows, source)
+        keys = [SOURCE, *keys] if source else keys
+        with self._committing() as transaction:
+            _evolve(transaction, columns, {})
+            target = _columns(transaction)
+            whole = pa.Table.from_batches([conform(one, target) for one in rows.to_batches()], target)
+            parts = merged(self._table.scan(), keys, whole, rows[is_there])
+            overwrite(transaction, parts, self._marks.of(batch, numbers))
 
     def append(
         self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
     ) -> None:
-        renames = self._renames
+        renames, properties = self._renames, self._marks.of(batch)
         waiting: list[str] = []
-        with _errors(self._storage, self._name), self._table.transaction() as transaction:
+        with self._committing() as transaction:
 
             def add() -> None:
                 if waiting:
-                    reported = {self._numbered: str(batch)}
-                    transaction.add_files(waiting, snapshot_properties=reported, check_duplicate_files=False)
+                    transaction.add_files(waiting, properties, check_duplicate_files=False)
                     waiting.clear()
 
             divided = [part for file in files for part in self._divided(file, moves)]
@@ -221,11 +328,10 @@ class IcebergTable:
                     renames += renamed
                 _evolve(transaction, own, {old: new for _, old, new in renamed})
                 waiting.append(f"{self._table.location()}/{self._identified(transaction, file).path}")
-            properties = {**self._owner, self._numbered: str(batch)}
+            add()
             if renames:
                 properties[_RENAMES] = json.dumps(renames)
             transaction.set_properties(properties)
-            add()
 
     def _divided(self, file: DataFile, moves: Iterable[Moves]) -> list[DataFile]:
         """The file; written again as several if some of its names mean other columns in later rows."""
@@ -261,12 +367,22 @@ class IcebergTable:
         self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
         known = pa.schema(list(self._current_columns.items()))
-        for batch in self._table.scan().to_arrow_batch_reader():
-            rows = pa.Table.from_batches([batch]).cast(known)
+        scan = self._table.scan()
+        tasks = scan.plan_files() if where is None else files_with(where, scan, known)
+        if columns is not None and not self._renames:
+            known = pa.schema([one for one in known if one.name in {*columns, *INDEXED, CHANGE_TYPE}])
+        for batch in read(scan, tasks, known):
+            rows = pa.Table.from_batches([batch])
             for at, old, new in reversed(self._renames):
                 rows = _with_former_name(rows, pc.less(rows[SEQUENCE], at), old, new)
             rows = rows if where is None else rows.filter(where)
             yield from (rows if columns is None else rows.select(list(columns))).to_batches()
+
+
+def _columns(transaction: Transaction) -> pa.Schema:
+    """The columns of a table as a transaction leaves them."""
+    fields = transaction.table_metadata.schema().as_arrow()
+    return pa.schema([pa.field(one.name, stored_type(one.type)) for one in fields])
 
 
 def _sequences(file: DataFile) -> tuple[str, str]:
@@ -336,6 +452,17 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
         transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: names.model_dump_json()})
 
 
+def _redefine(transaction: Transaction, columns: pa.Schema) -> None:
+    """Give a table, which loses all its rows, other columns; equal ones stay."""
+    known = _columns(transaction)
+    with transaction.update_schema(allow_incompatible_changes=True) as update:
+        for one in known:
+            if one not in columns:
+                update.delete_column((one.name,))
+    with transaction.update_schema() as update:
+        update.union_by_name(pa.schema([one for one in columns if one not in known]))
+
+
 def _extended(mapping: NameMapping, current: NameMapping) -> NameMapping:
     """The mapping with the names of the current columns that it lacks."""
     from pyiceberg.table.name_mapping import NameMapping
@@ -382,15 +509,26 @@ def _is_news(record: logging.LogRecord) -> bool:
 @contextmanager
 def _errors(storage: Storage, name: str) -> Iterator[None]:
     """Raise the errors of a catalog, each of which has its own, as those of this package."""
+    from pyiceberg.exceptions import CommitFailedException, TableAlreadyExistsError
+
     try:
         yield
     except BinlogError:
         raise
     except Exception as error:
-        raise SourceError(f"Iceberg: {storage.text_of(error)}", file=f"{storage.name}/{name}") from error
+        is_conflict = isinstance(error, (CommitFailedException, TableAlreadyExistsError))
+        kind = ConflictError if is_conflict else SourceError
+        raise kind(f"Iceberg: {storage.text_of(error)}", file=f"{storage.name}/{name}") from error
 
 
 def identifier(name: str) -> tuple[str, str]:
-    """Namespace and name of the table for a folder of the lake: ``shop.orders``, ``binlog.events``."""
-    schema, point, table = name.removeprefix("changes/").partition(".")
+    """Namespace and name of the table for a folder of the lake.
+
+    Those of a server's table are ``shop.orders`` for its changes, ``shop_state.orders`` for its state; others
+    are like ``binlog.events``.
+    """
+    folder, _, own = name.rpartition("/")
+    schema, point, table = own.partition(".")
+    if folder == STATE:
+        return f"{schema}_state", table
     return (untaken_name(schema, {CATALOG}), table) if point else (CATALOG, schema)

@@ -1,4 +1,4 @@
-"""The contents of tables, kept beside their changes in Delta tables of the folder `state`.
+"""The contents of tables, kept beside their changes in tables of the folder `state`.
 
 A state table has, in each of its commits, the number of a batch and the place in the logs up to which it has
 all changes. A later batch merges what follows that place. Where a merge would not be exact, because a
@@ -28,12 +28,12 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import SOURCE, STATE
-from binlog_kaitai.lake.batches import Lake, Piece
+from binlog_kaitai.lake.batches import Format, Lake, Piece, Table
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
-from binlog_kaitai.lake.delta import ConflictError, DeltaTable, DeltaTables
+from binlog_kaitai.lake.delta import ConflictError
 from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
-from binlog_kaitai.lake.storage import Storage, table_name
+from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import conform
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
@@ -104,6 +104,7 @@ class _ConvertedError(UsageError):
 class Update:
     """What a task does to a state table; a function that travels to the workers.
 
+    `tables`: the tables of the lake.
     `name`: the folder of the table below `state`.
     `parts`: all changes that make up the table. Without a primary key, rows are identified by all their
     columns, and counted.
@@ -117,8 +118,7 @@ class Update:
     `drops_refused`: leave no rows in the table if it is refused.
     """
 
-    storage: Storage
-    application: str
+    tables: Format
     name: str
     parts: tuple[Part, ...]
     begin: Place | None
@@ -131,7 +131,7 @@ class Update:
     drops_refused: bool = False
 
     def __call__(self) -> Updated:
-        tables = DeltaTables(self.storage, self.application)
+        tables = self.tables
         for _ in range(_ATTEMPTS):
             try:
                 without = self._run(tables)
@@ -146,7 +146,7 @@ class Update:
                 conflict = error
         raise SourceError(conflict.reason, file=conflict.file) from conflict
 
-    def _run(self, tables: DeltaTables) -> tuple[str, ...]:
+    def _run(self, tables: Format) -> tuple[str, ...]:
         """Returns the columns of the table that its state does not have."""
         table = tables.open(f"{STATE}/{self.name}")
         every_column = columns_of(self.parts)
@@ -164,7 +164,7 @@ class Update:
                 columns = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
                 replace(pa.schema(columns), [])
             return ()
-        left_out = META.union(*(part.gone for part in self.parts))
+        left_out = META[tables.kind].union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
         keys = {key for part in self.parts for key in part.current_key}
         if unknown := sorted(
@@ -211,7 +211,7 @@ class Update:
             if left := sum(pc.sum(pc.less(column, place)).as_py() or 0 for column in columns):
                 raise _ConvertedError(reason, left)
 
-    def _merge(self, table: DeltaTable, own: pa.Schema, rows: pa.Table, replace: Callable[..., None]) -> None:
+    def _merge(self, table: Table, own: pa.Schema, rows: pa.Table, replace: Callable[..., None]) -> None:
         """Bring the table up to date by its new changes."""
         if keys := self.parts[-1].current_key:
             last = _last_images(rows.to_batches(), rows.schema, keys)
@@ -227,9 +227,7 @@ class Update:
             changed = rows.select([*own.names, CHANGE_TYPE]).to_batches()
             replace(own, _counted([*signed, *changed], own))
 
-    def _replace(
-        self, tables: DeltaTables, table: DeltaTable | None, own: pa.Schema, rows: Iterable[pa.RecordBatch]
-    ) -> None:
+    def _replace(self, tables: Format, table: Any, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
         reader = pa.RecordBatchReader.from_batches(own, rows)
         keys = self.parts[-1].current_key if self.parts else None
         name, place = f"{STATE}/{self.name}", self.end._asdict()
@@ -253,7 +251,7 @@ class State:
         self.since: dict[str, str] = {}
         self._keys: dict[str, Key] = {}
         self._lake = lake
-        self._tables = lake.private
+        self._tables = lake.tables
         #: Whether all tables were looked at, so that only those that a batch changed need be.
         self._is_current = False
         self._ends: dict[str, Place | None] = {}
@@ -350,17 +348,16 @@ class State:
                 if first < begin <= committed:
                     since |= (sequence >= first.as_sequence()) & (sequence <= last.as_sequence())
         self._ends[name] = end
-        storage, source = self._lake.storage, self._lake.source
         facts = parts, begin, since, converted, computed
         batch, drops = plan.batch, self._drops_refused
-        return Update(storage, plan.application, name, *facts, batch, end, source, drops)
+        return Update(self._tables, name, *facts, batch, end, self._lake.source, drops)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")
         return None if table is None else _place_of(table)
 
 
-def _describe(tables: DeltaTables, name: str, text: str, source: str) -> None:
+def _describe(tables: Format, name: str, text: str, source: str) -> None:
     """Say in the description of a state table, if there is one, what its readers have to know of a source."""
     for _ in range(_ATTEMPTS):
         with suppress(ConflictError):
@@ -374,7 +371,7 @@ def _outdated(source: str) -> str:
     return f"outdated: {source}: " if source else "outdated: "
 
 
-def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str, *, drops: bool) -> str:
+def _refuse(tables: Format, name: str, reason: str, batch: int, source: str, *, drops: bool) -> str:
     """Mark a state table, if there is one, as outdated; `drops`: and remove the rows of the source.
 
     Returns since when it is, in ISO 8601.
@@ -386,7 +383,7 @@ def _refuse(tables: DeltaTables, name: str, reason: str, batch: int, source: str
     _describe(tables, name, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
     for _ in range(_ATTEMPTS if drops else 0):
         with suppress(ConflictError):
-            table = tables.open(f"{STATE}/{name}")
+            table: Any = tables.open(f"{STATE}/{name}")
             if table is not None and _place_of(table) is not None:
                 columns = pa.schema([one for one in table.columns.items() if one[0] != SOURCE])
                 nothing = pa.RecordBatchReader.from_batches(columns, [])
@@ -410,7 +407,7 @@ def _place(offset: Offset | None) -> Place:
     return Place(offset.get("era", 0), log_number(offset["file"]), offset["position"])
 
 
-def _place_of(table: DeltaTable) -> Place | None:
+def _place_of(table: Table) -> Place | None:
     """The place up to which a state table has all changes; None if it has none of this pipeline's."""
     place = None if table.batch < 0 else Place(*map(table.number, Place._fields))
     return None if place == _NOWHERE else place

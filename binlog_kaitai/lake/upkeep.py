@@ -13,11 +13,13 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.delta import ConflictError, DeltaTable, delta_errors
-from binlog_kaitai.lake.place import private_name
+from binlog_kaitai.lake.place import PlanTable, private_name
 from binlog_kaitai.lake.storage import Storage
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable as Handle
+
+_BY_ENGINE = "use DELETE, rewrite_data_files, expire_snapshots and remove_orphan_files of yours"
 
 #: How often files are joined anew because a pipeline replaced them meanwhile.
 _ATTEMPTS = 5
@@ -112,6 +114,11 @@ def tables_of(
     for folder in folders:
         storage = Storage(whole.url_of(folder.rstrip("/")), storage_options)
         sources = storage.names(SOURCES) or [""]
+        plan = PlanTable(storage, sources[0]).load()
+        if plan is not None and plan.format == "iceberg":
+            raise UsageError(
+                f"{storage.name}: its tables are Iceberg's, which engines maintain; {_BY_ENGINE}"
+            )
         lake = Lake(storage.url, source=sources[0], storage_options=storage_options)
         lake.check()
         tables = [f"{kind}/{name}" for kind in ("changes", STATE) for name in storage.names(kind)]

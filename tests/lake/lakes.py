@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pytest
 
 from binlog_kaitai.lake import SOURCE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
+from binlog_kaitai.lake.iceberg import CATALOG
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import Progress
 from binlog_kaitai.spark.stream_options import Following
@@ -26,6 +28,9 @@ from tests.corpus_files import CORPUS
 
 DDL = [CORPUS / "mysql-9.7" / "ddl" / "binlog.000001"]
 WORKLOAD = sorted((CORPUS / "mysql-9.7" / "workload").glob("binlog.0*"))
+
+#: The formats of lakes, for a test of both.
+KINDS = ["delta", pytest.param("iceberg", marks=pytest.mark.iceberg)]
 
 META = {SOURCE, *(field.name for field in META_FIELDS)}
 
@@ -84,6 +89,13 @@ def opened(url: str | Path, kind: str = "delta", source: str = "") -> Lake:
     lake = Lake(str(url), kind, source)
     lake.check()
     return lake
+
+
+def catalog(folder: Path) -> Any:
+    """The Iceberg catalog in a lake."""
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    return SqlCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db")
 
 
 def table(lake: Lake, name: str) -> pa.Table:

@@ -19,17 +19,11 @@ from binlog_kaitai.lake.iceberg import CATALOG, IcebergTables, identifier
 from binlog_kaitai.lake.storage import table_name
 from tests.corpus_files import CORPUS
 from tests.extent import sample
-from tests.lake.lakes import DDL, KilledError, contents, fill, opened, rows
+from tests.lake.lakes import DDL, KilledError, catalog, contents, fill, opened, rows
 from tests.lake.table_log import TableLog
 from tests.lake.test_lake import CASES
 
 pytestmark = pytest.mark.iceberg
-
-
-def catalog(folder: Path) -> Any:
-    from pyiceberg.catalog.sql import SqlCatalog
-
-    return SqlCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db")
 
 
 @pytest.mark.parametrize("case", sample(CASES, 2))
@@ -182,6 +176,7 @@ def test_another_catalog_by_its_own_configuration(tmp_path: Path, monkeypatch: p
 def test_names_of_tables() -> None:
     assert identifier("events") == ("binlog", "events")
     assert identifier("changes/shop.orders") == ("shop", "orders")
+    assert identifier("state/shop.orders") == ("shop_state", "orders")
     assert identifier(f"changes/{table_name(('Binlog', 'events'))}") == ("Binlog_", "events")
     assert identifier(f"changes/{table_name(('a.b', 'c'))}") == ("a~2Eb", "c")
 

@@ -18,21 +18,20 @@ from binlog_kaitai.errors import SourceError
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import ProgressFiles
 from binlog_kaitai.spark.stream_options import Following
-from tests.lake.lakes import OneByOne
+from tests.lake.lakes import KINDS, OneByOne, catalog, opened, table
 from tests.lake.table_log import TableLog
 
 #: Statements that make the contents of a table unknown: as the driver sees, and as a task finds in its rows.
 REFUSALS = {"driver": "DELETE FROM s.t WHERE a > 1", "task": "ALTER TABLE s.t MODIFY b SMALLINT UNSIGNED"}
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("who", REFUSALS)
-def test_a_refused_state_is_said_wherever_someone_may_look(
-    who: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refused_state_is_said_wherever_someone_may_look(who: str, kind: str, tmp_path: Path) -> None:
     lake, lines, metrics = tmp_path / "lake", tmp_path / "lines", tmp_path / "metrics"
 
     def load(log: TableLog) -> Reports:
-        job = Job(Following((str(log.write(tmp_path)),)), str(lake), keeps_state=True)
+        job = Job(Following((str(log.write(tmp_path)),)), str(lake), keeps_state=True, format=kind)
         reports = Reports(job, ProgressFiles(lines, metrics))
         Pipeline(job, reports.take, on_state=reports.take_state).run(OneByOne())
         return reports
@@ -42,6 +41,8 @@ def test_a_refused_state_is_said_wherever_someone_may_look(
         return found
 
     def description() -> str:
+        if kind == "iceberg":
+            return str(catalog(lake).load_table("s_state.t").properties.get("comment", ""))
         return DeltaTable(lake / "state/s.t").metadata().description or ""
 
     log = TableLog("ab", "a")
@@ -64,7 +65,9 @@ def test_a_refused_state_is_said_wherever_someone_may_look(
     assert load(log).outdated == {"state/s.t"}  # a later run with nothing new says it again
 
     long_ago = f"outdated: another reason; since {since.replace('20', '19', 1)}"
-    DeltaTable(lake / "state/s.t").alter.set_table_description(long_ago)
+    kept = opened(lake, kind).tables.open("state/s.t")
+    assert kept is not None
+    kept.describe(long_ago, ())
     log.insert(9, 7)
     assert load(log).outdated == {"state/s.t"}
     assert description() == f"outdated: {reason}; since {last()['state_refused_since']['s.t']}"
@@ -78,18 +81,20 @@ def test_a_refused_state_is_said_wherever_someone_may_look(
 
 
 @pytest.mark.parametrize("who", REFUSALS)
-@pytest.mark.parametrize("source", ["", "db1"])
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [("delta", ""), ("delta", "db1"), pytest.param("iceberg", "", marks=pytest.mark.iceberg)],
+)
 def test_a_refused_state_without_rows_until_its_contents_are_known(
-    who: str, source: str, tmp_path: Path
+    who: str, kind: str, source: str, tmp_path: Path
 ) -> None:
     lake = tmp_path / "lake"
 
     def load(log: TableLog, **options: Any) -> list[dict[str, Any]]:
         following = Following((str(log.write(tmp_path)),))
-        job = Job(following, str(lake), keeps_state=True, source=source, is_shared=bool(source), **options)
-        Pipeline(job).run(OneByOne())
-        columns = ["a", "b"]
-        rows = DeltaTable(lake / "state/s.t").to_pyarrow_table(columns=columns).to_pylist()
+        of_source: dict[str, Any] = {"source": source, "is_shared": bool(source), "format": kind}
+        Pipeline(Job(following, str(lake), keeps_state=True, **of_source, **options)).run(OneByOne())
+        rows = table(opened(lake, kind, source), "state/s.t").select(["a", "b"]).to_pylist()
         return sorted(rows, key=lambda row: int(row["a"]))
 
     log = TableLog("ab", "a")

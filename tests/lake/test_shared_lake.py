@@ -15,9 +15,7 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges, changes
 from binlog_kaitai.lake.upkeep import compact, vacuum
 from tests.corpus_files import CORPUS
-from tests.lake.lakes import DDL, WORKLOAD, KilledError, fill, opened, rows, table
-
-KINDS = ["delta", pytest.param("iceberg", marks=pytest.mark.iceberg)]
+from tests.lake.lakes import DDL, KINDS, WORKLOAD, KilledError, fill, opened, rows, table
 
 TYPES = {
     server: sorted((CORPUS / server / "types_metadata").glob("*.0*"))
@@ -61,18 +59,20 @@ def test_tables_have_the_rows_of_each_source(kind: str, tmp_path: Path) -> None:
                 assert rows(found, "_source", *given) == rows(expected.changes(key).read_all(), *given), key
 
 
-def test_state_is_that_of_each_source(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_state_is_that_of_each_source(kind: str, tmp_path: Path) -> None:
     sources = {"first": (WORKLOAD, 50_000), "second": (WORKLOAD[:2], 20_000)}
+    job: dict[str, Any] = {"views": ["changes"], "keeps_state": True, "format": kind}
     for count in (1, 3):
         for source, (paths, size) in sources.items():
-            add(tmp_path / "one", source, paths[:count], size, views=["changes"], keeps_state=True)
+            add(tmp_path / "one", source, paths[:count], size, **job)
     for source, (paths, _) in sources.items():
-        fill(tmp_path / source, paths, 1 << 20, views=["changes"], keeps_state=True)
-        own = opened(tmp_path / source)
+        fill(tmp_path / source, paths, 1 << 20, **job)
+        own = opened(tmp_path / source, kind)
         names = [f"state/{name}" for name in own.storage.names("state")]
         assert any(table(own, name).num_rows for name in names)
         for name in names:
-            shared = opened(tmp_path / "one", source=source)
+            shared = opened(tmp_path / "one", kind, source)
             if rows(table(own, name)) or shared.tables.open(name):
                 assert rows_of(shared, name, source) == rows(table(own, name)), name
 

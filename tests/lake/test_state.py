@@ -14,7 +14,7 @@ import pytest
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
-from binlog_kaitai.lake import delta
+from binlog_kaitai.lake import delta, iceberg
 from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.lineage import Place
@@ -25,14 +25,22 @@ from binlog_kaitai.spark.pipeline import Job, Pipeline, Result, _run_update
 from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import Case, cases
 from tests.extent import sample
-from tests.lake.lakes import WORKLOAD, KilledError, OneByOne, dying, fill, opened, rows, table
+from tests.lake.lakes import KINDS, WORKLOAD, KilledError, OneByOne, dying, fill, opened, rows, table
 from tests.lake.reported import LOST, REFUSED, WRONG
 from tests.lake.table_log import TableLog
 from tests.lake.test_truth import _as_5_7_shows
 from tests.rows.truth import OracleTable
 from tests.spark.oracle import server_text
 
-CASES = sample([one for one in cases() if one.tables() and one.folder.name not in LOST], 12)
+CASES = [one for one in cases() if one.tables() and one.folder.name not in LOST]
+
+OF_FORMATS = [
+    *(pytest.param("delta", one, id=one.id) for one in sample(CASES, 12)),
+    *(
+        pytest.param("iceberg", one, id=f"iceberg-{one.id}", marks=pytest.mark.iceberg)
+        for one in sample(CASES, 4, 20)
+    ),
+]
 
 
 def run(lake: Path, paths: list[Path], size: int, **job: Any) -> dict[str, str]:
@@ -49,10 +57,11 @@ def run(lake: Path, paths: list[Path], size: int, **job: Any) -> dict[str, str]:
     return refused
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
-def test_state_is_what_the_server_had(case: Case, tmp_path: Path) -> None:
-    refused = run(tmp_path, list(case.logs), 1 << 14, views=["changes"], zero_dates="text")
-    lake = opened(tmp_path)
+@pytest.mark.parametrize(("kind", "case"), OF_FORMATS)
+def test_state_is_what_the_server_had(kind: str, case: Case, tmp_path: Path) -> None:
+    job = {"views": ["changes"], "zero_dates": "text", "format": kind}
+    refused = run(tmp_path, list(case.logs), 1 << 14, **job)
+    lake = opened(tmp_path, kind)
     for oracle in map(OracleTable.of, case.tables()):
         name = table_name(oracle.name)
         key = f"{case.folder.name}/{'.'.join(oracle.name)}"
@@ -103,23 +112,34 @@ def test_state_that_is_asked_for_later(expected: dict[str, Counter[str]], tmp_pa
     assert with_rows(states(opened(tmp_path))) == with_rows(expected)
 
 
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("left", sample([5, 0, 1, 2, 3, 4, 8], 2))
 def test_killed_around_any_update(
-    left: int, expected: dict[str, Counter[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    left: int,
+    kind: str,
+    expected: dict[str, Counter[str]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     dies = dying(left)
+    classes: dict[str, tuple[Any, Any]] = {
+        "delta": (delta.DeltaTables, delta.DeltaTable),
+        "iceberg": (iceberg.IcebergTables, iceberg.IcebergTable),
+    }
+    tables, one_table = classes[kind]
     with monkeypatch.context() as patch:
-        patch.setattr(delta.DeltaTable, "merge", dies(delta.DeltaTable.merge))
-        patch.setattr(delta.DeltaTables, "replace", dies(delta.DeltaTables.replace))
+        patch.setattr(one_table, "merge", dies(one_table.merge))
+        patch.setattr(tables, "replace", dies(tables.replace))
         with pytest.raises(KilledError):
-            run(tmp_path, WORKLOAD, 20_000)
-    run(tmp_path, WORKLOAD, 20_000)
-    assert states(opened(tmp_path)) == expected
+            run(tmp_path, WORKLOAD, 20_000, format=kind)
+    run(tmp_path, WORKLOAD, 20_000, format=kind)
+    assert states(opened(tmp_path, kind)) == expected
 
 
-def test_an_update_that_is_repeated_changes_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_update_that_is_repeated_changes_nothing(kind: str, tmp_path: Path) -> None:
     """A task runs again if its executor is lost after the commit; equal rows are counted."""
-    lake = Lake(str(tmp_path))
+    lake = Lake(str(tmp_path), kind)
     plan, state = lake.open(NO_RULES), State(lake)
     for position in (4, 5):
         change = {
@@ -156,21 +176,25 @@ class _Stale(OneByOne):
         return super().run(task, inputs)
 
 
+@pytest.mark.parametrize(
+    ("kind", "when"), [("delta", 1), ("delta", 3), pytest.param("iceberg", 3, marks=pytest.mark.iceberg)]
+)
 @pytest.mark.parametrize("key", ["a", ""], ids=["key", "keyless"])
-@pytest.mark.parametrize("when", [1, 3])
-def test_an_update_of_a_pipeline_that_another_one_has_overtaken(key: str, when: int, tmp_path: Path) -> None:
+def test_an_update_of_a_pipeline_that_another_one_has_overtaken(
+    key: str, kind: str, when: int, tmp_path: Path
+) -> None:
     log = TableLog("ab", key)
     for number in range(6):
         log.insert(number, 7)
         log.insert(number + 50, 7)
         log.delete(number + 50, 7)
     path, lake = log.write(tmp_path), tmp_path / "lake"
-    job = Job(Following((str(path),), max_bytes=3), str(lake), keeps_state=True)
+    job = Job(Following((str(path),), max_bytes=3), str(lake), keeps_state=True, format=kind)
     with pytest.raises(SourceError, match=r"another pipeline (has written batch|is writing)"):
-        Pipeline(job).run(_Stale(when, lambda: run(lake, [path], 3)))
-    run(lake, [path], 3)
+        Pipeline(job).run(_Stale(when, lambda: run(lake, [path], 3, format=kind)))
+    run(lake, [path], 3, format=kind)
     expected = Counter({repr([("a", str(one)), ("b", "7")]): 1 for one in range(6)})
-    assert rows(table(opened(lake), "state/s.t")) == expected
+    assert rows(table(opened(lake, kind), "state/s.t")) == expected
 
 
 def test_a_row_that_was_never_added_cannot_be_removed() -> None:

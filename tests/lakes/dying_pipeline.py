@@ -158,18 +158,21 @@ def main(run: Run) -> None:
             die()
         death.at_random(plan)
 
+    tables: Any = DeltaTables
+    one_table: Any = DeltaTable
+    if run.format == "iceberg":
+        from binlog_kaitai.lake.iceberg import IcebergTable, IcebergTables
+
+        tables, one_table = IcebergTables, IcebergTable
     changed: list[tuple[Any, str, Callable[..., Any]]] = [
         (Lake, "begin", begun),
         (Lake, "commit", death.after(Phase.COMMITTED, death.before(Phase.FILES, Lake.commit))),
-        (DeltaTables, "create", death.amid(DeltaTables.create)),
-        (DeltaTable, "append", death.amid(DeltaTable.append)),
-        (DeltaTables, "replace", death.before(Phase.STATE, DeltaTables.replace)),
-        (DeltaTable, "merge", death.after(Phase.STATE, DeltaTable.merge)),
+        (one_table, "append", death.amid(one_table.append)),
+        (tables, "replace", death.before(Phase.STATE, tables.replace)),
+        (one_table, "merge", death.after(Phase.STATE, one_table.merge)),
     ]
-    if run.format == "iceberg":
-        from binlog_kaitai.lake.iceberg import IcebergTable
-
-        changed = [*changed[:2], (IcebergTable, "append", death.amid(IcebergTable.append))]
+    if run.format == "delta":  # Iceberg's tables are created empty
+        changed.append((DeltaTables, "create", death.amid(DeltaTables.create)))
     for owner, name, method in changed:
         setattr(owner, name, method)
     tasks: Tasks = OneByOne()
@@ -179,7 +182,7 @@ def main(run: Run) -> None:
         # A task that fails is repeated.
         tasks = SparkTasks(session("local[2,4]", ["spark.driver.memory=512m"], has_rows=False))
     following = Following(tuple(run.paths), max_bytes=run.size, split_size=run.size // 3)
-    job = Job(following, run.lake, format=run.format, keeps_state=run.format == "delta")
+    job = Job(following, run.lake, format=run.format, keeps_state=True)
     Pipeline(job, on_progress=death.count).run(DyingTasks(tasks, death))
 
 

@@ -10,7 +10,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 
-from tests.lake.lakes import fill, opened, table
+from tests.lake.lakes import catalog, opened, rows, table
+from tests.lake.test_state import run
 from tests.lake.typed_keys import LOGS, TABLES, Reader, lakes, misses
 
 if TYPE_CHECKING:
@@ -74,15 +75,19 @@ def test_other_readers_find_all_rows_by_values_of_all_types(
 
 
 def test_pyiceberg_finds_all_rows_by_values_of_all_types(tmp_path: Path) -> None:
-    from pyiceberg.catalog.sql import SqlCatalog
+    """The states are those of Delta tables."""
     from pyiceberg.expressions import EqualTo, IsNull
 
-    fill(tmp_path, LOGS, 1 << 20, format="iceberg")
-    catalog = SqlCatalog("binlog", uri=f"sqlite:///{tmp_path}/catalog.db")
+    for count in range(1, len(LOGS) + 1):
+        assert not run(tmp_path / "lake", LOGS[:count], 1 << 20, format="iceberg")
+    assert not run(tmp_path / "delta", LOGS, 1 << 20)
+    lake, delta = opened(tmp_path / "lake", "iceberg"), opened(tmp_path / "delta")
     for name in TABLES:
-        rows = table(opened(tmp_path, "iceberg"), f"changes/k.{name}")
-        for column in ("k", "v", "x"):
-            for value in {*rows[column].to_pylist()}:
-                where = IsNull(column) if value is None else EqualTo(column, value)
-                found = catalog.load_table(f"k.{name}").scan(where).to_arrow().num_rows
-                assert found == rows[column].to_pylist().count(value), (name, column, value)
+        assert rows(table(lake, f"state/k.{name}")) == rows(table(delta, f"state/k.{name}"))
+        for space, folder in (("k", f"changes/k.{name}"), ("k_state", f"state/k.{name}")):
+            found, kept = catalog(tmp_path / "lake").load_table(f"{space}.{name}"), table(lake, folder)
+            for column in ("k", "v", "x"):
+                for value in {*kept[column].to_pylist()}:
+                    where: Any = IsNull(column) if value is None else EqualTo(column, value)
+                    count = found.scan(where).to_arrow().num_rows
+                    assert count == kept[column].to_pylist().count(value), (folder, column, value)

@@ -49,7 +49,7 @@ def expected(logs: list[str], tmp_path_factory: pytest.TempPathFactory) -> dict[
     found = {}
     for kind in FORMATS:
         folder = tmp_path_factory.mktemp(kind)
-        fill(folder, logs, 1 << 20, format=kind, keeps_state=kind == "delta")
+        fill(folder, logs, 1 << 20, format=kind, keeps_state=True)
         found[kind] = all_of(opened(folder, kind))
     return found
 
@@ -98,7 +98,7 @@ def test_each_row_once_over_kills(
     place: tuple[str, str], logs: list[str], expected: dict[str, Any], tmp_path: Path
 ) -> None:
     kind, url = place
-    phases = [phase for phase in Phase if kind == "delta" or phase != Phase.STATE]
+    phases = list(Phase)
     choose, batches, halved = random.Random(url), [], 0
     for number in range(KILLS):
         phase, wanted = phases[number % len(phases)], choose.randrange(3, 6)
@@ -119,7 +119,7 @@ def test_each_row_once_over_kills(
                 assert Path(run.note).exists()
     assert halved
     print(f"{kind} in {url}: {KILLS} kills, after {batches} batches; {halved} with only some of the commits")
-    assert fill(url, logs, 1 << 16, format=kind, keeps_state=kind == "delta")
+    assert fill(url, logs, 1 << 16, format=kind, keeps_state=True)
     lake = opened(url, kind)
     assert all_of(lake) == expected[kind]
     events = rows(table(lake, "events"))

@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,7 +136,6 @@ def measure_logs(folder: Path) -> None:
 
 def measure_tables(folder: Path, tables: int, columns: int, rounds: int) -> None:
     """Planning and writing a batch."""
-    folder.mkdir(exist_ok=True)
     log = folder / "binlog.000001"
     make_tables(log, tables, columns, rounds)
     follower = Follower([str(log)], follows_definitions=True)
@@ -193,11 +193,13 @@ def measure_throughput(folder: Path, log: str, *, runs: int = 4) -> None:
     print(f"{len(steps)} tasks: {min(tasks):.2f} s; export: {min(exports):.2f} s")
 
 
-def measure_merge(folder: Path, rows: int, changes: int, *, newest: bool) -> None:
+def measure_merge(folder: Path, kind: str, rows: int, changes: int, *, newest: bool) -> None:
     """A merge of changes into a state table, as a task of `pipeline --state` makes it."""
-    lake = Lake(str(folder))
+    lake = Lake(str(folder), kind)
     plan = lake.open(NO_RULES)
-    place, tables = {"era": 0, "log": 1, "position": 4}, lake.private
+    place: dict[str, int] = {"era": 0, "log": 1, "position": 4}
+    tables: Any = lake.tables
+    folder.mkdir()
     with timed(f"write a state table of {rows} rows"):
         own = _orders(np.zeros(1, np.int64)).schema
         parts = (_orders(np.arange(start, min(start + _PART, rows))) for start in range(0, rows, _PART))
@@ -262,6 +264,7 @@ def main() -> None:
     parser.add_argument("--commits", type=int, default=0, help="tables that each batch changes")
     parser.add_argument("--batches", type=int, default=12)
     parser.add_argument("--state", type=int, default=0, help="rows of a table")
+    parser.add_argument("--format", default="delta", help="of that table")
     parser.add_argument("--changes", type=int, default=1_000_000)
     parser.add_argument("--throughput", metavar="LOG", help="compare tasks of a pipeline with export")
     parser.add_argument("--newest", action="store_true", help="change the last rows, not some of all")
@@ -276,7 +279,7 @@ def main() -> None:
     if chosen.throughput:
         measure_throughput(chosen.folder, chosen.throughput)
     if chosen.state:
-        measure_merge(chosen.folder, chosen.state, chosen.changes, newest=chosen.newest)
+        measure_merge(chosen.folder, chosen.format, chosen.state, chosen.changes, newest=chosen.newest)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,163 @@
+"""Rows of Iceberg tables, read and replaced file by file.
+
+A merge reads the keys of data files whose limits of the key have one of the changed rows, and replaces the
+files that have one, each by one file, so that its limits stay narrow. New rows get files of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.lake import SOURCE
+from binlog_kaitai.lake.files import INDEXED
+from binlog_kaitai.lake.types import conform
+
+if TYPE_CHECKING:
+    from pyiceberg.manifest import DataFile
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import DataScan, FileScanTask, Transaction
+
+#: Files to replace, and the rows in their place, which get one file.
+Part = tuple[Sequence["FileScanTask"], pa.Table]
+
+#: Bytes of the rows of a new file in memory; PyIceberg divides rows of more than 512 MiB.
+_FILE_BYTES = 128 << 20
+
+#: Files of fewer bytes are joined by a merge once there are more of them than this.
+_SMALL, _MAX_SMALL = 4 << 20, 8
+
+#: Columns for the numbers of rows; no column of a server has a name that ends with a space.
+_ROW, _IMAGE = "_row ", "_image "
+
+
+def read(scan: DataScan, tasks: Iterable[FileScanTask], columns: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The rows of some data files of a table, without those that other programs have deleted."""
+    from pyiceberg.io.pyarrow import ArrowScan
+
+    known = {one.name for one in scan.table_metadata.schema().fields}
+    own = scan.select(*(name for name in columns.names if name in known))
+    rows = ArrowScan(own.table_metadata, own.io, own.projection(), own.row_filter)
+    for task in tasks:  # PyIceberg reads all that it is given ahead
+        for batch in rows.to_record_batches([task]):
+            yield conform(batch, columns)
+
+
+def files_with(where: pc.Expression, scan: DataScan, columns: pa.Schema) -> list[FileScanTask]:
+    """The data files that may have rows that meet a condition, by their limits of `INDEXED`.
+
+    `columns`: the columns that the condition may be about.
+    """
+    from pyarrow import dataset as ds
+    from pyarrow import fs
+
+    local, parquet, by_path, fragments = fs.LocalFileSystem(), ds.ParquetFileFormat(), {}, []
+    fields = scan.table_metadata.schema()
+    for task in scan.plan_files():
+        known = pc.scalar(True)
+        for name in {*INDEXED}.intersection(columns.names):
+            least, most = _limits(task.file, fields, columns.field(name))
+            known = known if least is None else known & (pc.field(name) >= least)
+            known = known if most is None else known & (pc.field(name) <= most)
+        by_path[task.file.file_path] = task
+        fragments.append(parquet.make_fragment(task.file.file_path, local, known))
+    files = ds.FileSystemDataset(fragments, columns, parquet, local)  # of which nothing is read
+    return [by_path[one.path] for one in files.get_fragments(where)]
+
+
+def _limits(file: DataFile, fields: Schema, column: pa.Field) -> list[pa.Scalar | None]:
+    """Values between which all values of a column are that are not null, as far as these are known."""
+    from pyiceberg.conversions import from_bytes
+
+    field = fields.find_field(column.name)
+    packed = ((limits or {}).get(field.field_id) for limits in (file.lower_bounds, file.upper_bounds))
+    values = [one if one is None else from_bytes(field.field_type, one) for one in packed]
+    return [one if one is None else pa.scalar(one, column.type) for one in values]
+
+
+def merged(scan: DataScan, keys: Sequence[str], rows: pa.Table, is_there: pa.ChunkedArray) -> Iterator[Part]:
+    """What a merge replaces.
+
+    `rows`: a row for each key, with all columns of the table.
+    `is_there`: whether the table has it then.
+    """
+    by_key, fields = rows.select(keys), scan.table_metadata.schema()
+    there = is_there.to_numpy()
+    is_new = there.copy()
+    tasks = list(scan.plan_files())
+    small = {task.file.file_path for task in tasks if task.file.file_size_in_bytes < _SMALL}
+    joined = small if len(small) > _MAX_SMALL else set()
+    replaced: list[FileScanTask] = []
+    rest: list[pa.Table] = []
+    for task in tasks:
+        is_joined = task.file.file_path in joined
+        if not is_joined and not _may_have(task.file, fields, by_key):
+            continue
+        file_keys = pa.Table.from_batches(read(scan, [task], by_key.schema), by_key.schema)
+        places, images = _matches(file_keys, by_key)
+        if not (len(places) or is_joined):
+            continue
+        is_new[images] = False
+        stays = np.ones(len(file_keys), dtype=bool)
+        stays[places] = False
+        whole = pa.Table.from_batches(read(scan, [task], rows.schema), rows.schema)
+        left = pa.concat_tables([whole.filter(stays), rows.take(images[there[images]])])
+        if is_joined:
+            replaced.append(task)
+            rest.append(left)
+        else:
+            yield [task], left
+    yield replaced, rows.slice(0, 0)
+    rest.append(rows.filter(is_new))
+    yield from added(pa.concat_tables(rest).to_batches(max_chunksize=1 << 16))
+
+
+def _may_have(file: DataFile, fields: Schema, keys: pa.Table) -> bool:
+    """Whether a file may have one of some keys, by its limits."""
+    inside = pa.repeat(True, len(keys))
+    for column in keys.schema:
+        least, most = _limits(file, fields, column)
+        inside = inside if least is None else pc.and_(inside, pc.greater_equal(keys[column.name], least))
+        inside = inside if most is None else pc.and_(inside, pc.less_equal(keys[column.name], most))
+    return bool(pc.any(inside).as_py())
+
+
+def _matches(rows: pa.Table, keys: pa.Table) -> tuple[np.ndarray, np.ndarray]:
+    """The numbers of rows with one of some keys, and the numbers of these."""
+    numbered = rows.append_column(_ROW, pa.array(np.arange(len(rows))))
+    wanted = keys.append_column(_IMAGE, pa.array(np.arange(len(keys))))
+    found = numbered.join(wanted, keys.column_names, join_type="inner")
+    return found[_ROW].to_numpy(), found[_IMAGE].to_numpy()
+
+
+def of_others(scan: DataScan, source: str, columns: pa.Schema) -> Iterator[Part]:
+    """The files with rows of a source, and others' rows in them; `columns`: all columns of the table."""
+    is_own = pc.field(SOURCE) == source
+    for task in files_with(is_own, scan, columns):
+        yield [task], pa.Table.from_batches(read(scan, [task], columns), columns).filter(~is_own)
+
+
+def added(batches: Iterable[pa.RecordBatch]) -> Iterator[Part]:
+    """Rows that get files of their own."""
+    from pyiceberg.io.pyarrow import bin_pack_record_batches
+
+    for part in bin_pack_record_batches(batches, _FILE_BYTES):
+        yield [], pa.Table.from_batches(part)
+
+
+def overwrite(transaction: Transaction, parts: Iterable[Part], properties: dict[str, str]) -> None:
+    """Replace files in a transaction, by one snapshot with these properties; then the table has them, too."""
+    from pyiceberg.io.pyarrow import _dataframe_to_data_files
+
+    io, metadata = transaction._table.io, transaction.table_metadata
+    with transaction.update_snapshot(snapshot_properties=properties).overwrite() as snapshot:
+        for replaced, rows in parts:
+            for task in replaced:
+                snapshot.delete_data_file(task.file)
+            if rows.num_rows:
+                for file in _dataframe_to_data_files(metadata, rows.to_reader(), io):
+                    snapshot.append_data_file(file)
+    transaction.set_properties(properties)
