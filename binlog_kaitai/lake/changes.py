@@ -72,7 +72,9 @@ class TableChanges:
         statements: list[Moves | Keyed | Redefined] = [*moves, *keys[1:], *redefined]
         changed = sorted({one.place for one in statements})
         for begin, end in pairwise([None, *changed, None]):
-            after, before = _last(begin, segment.after), _first(end, segment.before)
+            # The later of two beginnings, and the earlier of two ends.
+            after = max(filter(None, (begin, segment.after)), default=None)
+            before = min(filter(None, (end, segment.before)), default=None)
             if after is not None and before is not None and after >= before:
                 continue
             named = naming(own, moves, sum(begin is not None and one.place <= begin for one in moves))
@@ -226,16 +228,6 @@ def _batches(
     assert opened is not None
     own = [name for name in part.columns if part.names[name] in schema.names]
     return opened.batches(part.where if where is None else part.where & where, own)
-
-
-def _last(one: Place | None, other: Place | None) -> Place | None:
-    """The later of two beginnings."""
-    return max((place for place in (one, other) if place is not None), default=None)
-
-
-def _first(one: Place | None, other: Place | None) -> Place | None:
-    """The earlier of two ends."""
-    return min((place for place in (one, other) if place is not None), default=None)
 
 
 def changes(

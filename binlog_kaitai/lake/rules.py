@@ -109,7 +109,8 @@ class Rules:
                 continue
             one = batch.schema.field(at)
             if name == "info":
-                column = pc.if_else(pc.is_in(batch.column("type"), _harmless()), batch.column(at), _WITHHELD)
+                harmless = pa.array(map(type_name, _WITHOUT_VALUES), pa.string())
+                column = pc.if_else(pc.is_in(batch.column("type"), harmless), batch.column(at), _WITHHELD)
             else:
                 column = pa.nulls(batch.num_rows, one.type)
             batch = batch.set_column(at, one, column)
@@ -190,7 +191,3 @@ def check_rules(stored: Rules, rules: Rules) -> None:
         pairs = ", ".join(map("=".join, stored.renames)) or "none"
         raise UsageError(f"the lake was begun with other renames, which cannot change: {pairs}")
     rules.masks.check_follows(stored.masks)
-
-
-def _harmless() -> pa.Array:
-    return pa.array([type_name(kind) for kind in _WITHOUT_VALUES], pa.string())

@@ -47,8 +47,8 @@ class BinlogDataSource(DataSource):
 
         Raises `UsageError`: an option is unknown, or the columns of a table are not found.
         """
-        if not _is_new_table(self.options):
-            return _schema(self.options)
+        if not self.options.keys() >= _OF_A_TABLE:
+            return _schema(self.options)  # else Spark is creating a table, with the options as properties
         given = _options_of_new_table(self.options)
         return _with_options(_schema(given), given)
 
@@ -104,11 +104,6 @@ def view_schema(options: ReadOptions) -> StructType:
 def _of_mode(schema: StructType, options: ReadOptions) -> StructType:
     is_permissive = options.mode == "PERMISSIVE"
     return with_corrupt_column(schema, options.corrupt_column) if is_permissive else schema
-
-
-def _is_new_table(given: Mapping[str, str]) -> bool:
-    """Whether Spark is creating a table, and the options are among its properties."""
-    return given.keys() >= _OF_A_TABLE
 
 
 def _options_of_new_table(properties: Mapping[str, str]) -> dict[str, str]:

@@ -163,8 +163,8 @@ class SpooledLogs(FollowedLogs):
 
     def end(self) -> tuple[str, int]:
         """The newest log, and up to where it is on disk, or was when a bounded query started."""
-        found = self._until or self._begun().end()
-        assert found is not None  # the query has begun
+        found = self._until or (self._spool and self._spool.end())
+        assert found  # the query has begun
         return found
 
     _readable_end = end
@@ -204,10 +204,6 @@ class SpooledLogs(FollowedLogs):
         assert following.server is not None
         folder, passes_gaps = Path(following.paths[0]), not following.fails_on_data_loss
         return LogSpool(following.server, folder, start, passes_gaps=passes_gaps)
-
-    def _begun(self) -> LogSpool:
-        assert self._spool is not None
-        return self._spool
 
 
 def followed_logs(following: Following, *, follows_definitions: bool) -> FollowedLogs:

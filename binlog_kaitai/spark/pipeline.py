@@ -255,7 +255,9 @@ class Pipeline:
         start = logs.first() if plan.end is None else plan.end
         if self.job.keeps_state and self._state is None and plan.batch >= 0:
             self._update_state(tasks, plan, [])  # which an earlier run may not have kept
-        healing = self._healing(repeats=interval is not None)
+        asked, loaded = TableSet.of(self.job.resnapshot), TableSet.of(self.job.tables)
+        repeats = interval is not None
+        healing = Healing(asked, loaded, self._taken, self._folder, self.on_snapshot, repeats=repeats)
         while not self.stopped.is_set():
             begun = time.monotonic()
             refused = self._state.tables_refused() if self._state is not None and self.job.heals else {}
@@ -268,11 +270,6 @@ class Pipeline:
                 return
             if interval is not None:
                 self.stopped.wait(max(0.0, interval - (time.monotonic() - begun)))
-
-    def _healing(self, *, repeats: bool) -> Healing:
-        job = self.job
-        asked, loaded = TableSet.of(job.resnapshot), TableSet.of(job.tables)
-        return Healing(asked, loaded, self._taken, self._folder, self.on_snapshot, repeats=repeats)
 
     def _load_next(self, tasks: Tasks, logs: FollowedLogs, start: Offset, healing: Healing) -> Offset:
         """Load the next batch; returns its end, which is its start if nothing is new."""

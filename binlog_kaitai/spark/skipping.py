@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -49,10 +50,7 @@ def logs_with_rows(files: Sequence[Source], filters: Mapping[str, Any]) -> list[
     gtids = filters.get("include_gtids")
     if len(files) < 2 or (low is None and high is None and gtids is None):
         return [True] * len(files)
-
-    def look_at(file: Source) -> _Log:
-        return _look_at(file, needs_end=low is not None)
-
+    look_at = partial(_look_at, needs_end=low is not None)
     with ThreadPoolExecutor(_READERS) as readers:
         logs = list(readers.map(look_at, files))
     wanted = None if gtids is None else GtidSet.parse(gtids)

@@ -261,7 +261,8 @@ def current_changes(
     """
     read, computed = [one for one in _sources_of(changes) if one.view == TABLE], frozenset[str]()
     for options in read:
-        lineage, name = lineage_of(options), _key_of(options)
+        schema, _, table = (options.table or "").partition(".")
+        lineage, name = lineage_of(options), (schema, table)
         if reason := lineage.why_unclear(name):
             raise UsageError(f"{options.table}: {reason}")
         if keys and (former := _replaced_key(lineage, name, keys)):
@@ -378,11 +379,6 @@ class _Watch:
         self._offsets = np.append(self._offsets[-1], offsets)
         for position, body in self._statements.of(block, self._offsets):
             yield from take_statement(position, body, self._definitions)
-
-
-def _key_of(options: ReadOptions) -> Key:
-    schema, _, table = (options.table or "").partition(".")
-    return schema, table
 
 
 def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:
