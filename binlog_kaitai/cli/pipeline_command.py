@@ -115,7 +115,7 @@ _OF_SOURCES = (
 )
 @options.option(
     "--resnapshot",
-    "For a server: read a table of an existing lake again, whose contents begin anew with that. *",
+    "Read a table of an existing lake again, from the server or --snapshot-from; it begins anew with that. *",
     "SCHEMA.TABLE",
 )
 @options.flag(
@@ -298,7 +298,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
             raise UsageError(f"{option} requires the changes view")
         if chosen.start != "earliest":
             raise UsageError(f"{option} determines where the lake starts; omit --start")
-        if chosen.ddl is not None:
+        if chosen.ddl is not None and not chosen.resnapshot:
             raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
     if chosen.heal and not chosen.state:
         raise UsageError("--heal requires --state")
@@ -314,7 +314,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     paths, server = spooled(paths, spool_of(paths, chosen.spool, chosen.target, work, rules))
     for option, is_given in (
         ("--snapshot", chosen.snapshot),
-        ("--resnapshot", chosen.resnapshot),
+        ("--resnapshot without --snapshot-from", chosen.resnapshot and chosen.dump is None),
         ("--heal", chosen.heal),
     ):
         if is_given and server is None:

@@ -135,6 +135,7 @@ class DumpLoading:
             raise SourceError(reason)
         for table in self._tables.values():
             self._report_gaps(table)
+        self._files.tables = [(*key, table.create) for key, table in self._tables.items()]
         return "\n".join(
             f"USE {quoted(database)};\n{table.create};\n" for (database, _), table in self._tables.items()
         )
@@ -651,6 +652,7 @@ def snapshot_of_dump(
     rules: Rules = NO_RULES,
     header_of: Callable[[str], LogHeader | None] = lambda log: None,
     report: Callable[[str], object] = lambda line: None,
+    era: int = 0,
 ) -> Snapshot:
     """Write the rows of a dump to a folder, or return the complete snapshot there.
 
@@ -660,19 +662,22 @@ def snapshot_of_dump(
     `header_of`: returns the start of the log with the given name. A dump does not say when it was taken in
     UTC, nor from which server, so its rows have the time at which that log began, and its server.
     `report`: called every few seconds with a line on how much of the dump has been read.
+    `era`: the era of that log.
     Raises `BinlogError`: the dump cannot be read, is incomplete, or has no position. Nothing in the folder
     counts; `UsageError`: the rules do not fit a table, or the complete snapshot was taken with other ones.
     """
 
     def read() -> Snapshot:
         files = SnapshotFiles(folder, kind, rules)
-        files.time = datetime.fromtimestamp(0, UTC)
+        files.time, files.era = datetime.fromtimestamp(0, UTC), era
         loading = Mydumper if path.is_dir() else Mysqldump
         try:
             with reading(str(path)):
                 ddl = loading(path, tables, files, zero_dates, header_of, report).read()
         finally:
             files.close()
+        header = header_of(files.log)
+        files.log_id = None if header is None else header.log_id
         return files.snapshot(ddl)
 
     return completed(folder, rules, read)

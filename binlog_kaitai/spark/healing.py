@@ -1,4 +1,4 @@
-"""Tables that a lake reads from the server again: those asked for, and those whose state it has lost.
+"""Tables that a lake reads from the server, or a dump, again: those asked for, and those that have no state.
 
 A snapshot of them is taken at a position of the server's log. Once the lake has everything before that, a
 batch adds the rows, and what the tables had until then no longer counts.
@@ -18,6 +18,7 @@ from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake.place import Offset
 from binlog_kaitai.snapshot.snapshot_files import RECORD
+from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.followed_logs import Stop
 
 if TYPE_CHECKING:
@@ -87,7 +88,13 @@ class Healing:
                 raise
             self._report(f"it cannot be read: {error}")
             return False
-        names = [f"{schema}.{name}" for schema, name, _ in self.snapshot.tables]
+        one, names = self.snapshot, [f"{schema}.{name}" for schema, name, _ in self.snapshot.tables]
+        if asked and not names:
+            raise UsageError("the dump has no such table")
+        here = offset.get("era", 0), log_number(offset["file"]), offset["position"]
+        if (one.era, log_number(one.log), one.position) < here:
+            reason = f"the lake has changes from after {one.log}, position {one.position}, where it was taken"
+            raise UsageError(f"the dump is too old: {reason}; take one while the pipeline is not running")
         if asked and (others := [name for name in names if name not in self._loaded]):
             raise UsageError(f"the lake does not load changes of {', '.join(others)}; add them to --tables")
         return True

@@ -228,7 +228,8 @@ class Pipeline:
         if plan.batch < 0 and self.job.resnapshot:
             raise UsageError(f"{self.lake.storage.name} is new: --resnapshot is for a lake that exists")
         snapshot = self._snapshot() if plan.batch < 0 else None
-        if plan.ddl is None and plan.batch >= 0 and (self.job.snapshot_readers or self.job.dump):
+        begins = self.job.snapshot_readers or (self.job.dump and not self.job.resnapshot)
+        if plan.ddl is None and plan.batch >= 0 and begins:
             raise UsageError(f"{self.lake.storage.name} was begun without a snapshot; use another lake")
         ddl = plan.ddl if snapshot is None else snapshot.ddl
         if ddl is not None:
@@ -370,33 +371,24 @@ class Pipeline:
             found.check_rules(job.rules)
         if found is not None or not (job.snapshot_readers or job.dump):
             return found
-        tables = TableSet.of(job.tables)
-        if job.dump is None:
-            return self._taken(tables)
-        from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
-
-        header_of = partial(log_header, job.following)
-        return snapshot_of_dump(
-            Path(job.dump), self._folder, header_of=header_of, tables=tables, **self._snapshot_options()
-        )
+        return self._taken(TableSet.of(job.tables))
 
     def _taken(self, tables: TableSet, era: int | None = None) -> Snapshot:
-        """A snapshot of tables of the server; `era`: as of `take_snapshot`."""
+        """A snapshot of tables of the dump or the server; `era`: that of the place of a lake that exists."""
+        from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
         from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 
-        server, readers = self.job.following.server, self.job.snapshot_readers or 2
-        assert server is not None
-        options = self._snapshot_options()
-        return take_snapshot(server, self._folder, tables=tables, era=era, readers=readers, **options)
-
-    def _snapshot_options(self) -> dict[str, Any]:
         job = self.job
-        return {
-            "kind": job.format,
-            "zero_dates": job.zero_dates,
-            "rules": job.rules,
-            "report": self.on_snapshot,
-        }
+        server = job.following.server
+        options: dict[str, Any] = {"tables": tables, "kind": job.format, "rules": job.rules}
+        options |= {"zero_dates": job.zero_dates, "report": self.on_snapshot}
+        if job.dump is not None and (era is None or server is None):
+            header_of = partial(log_header, job.following)
+            return snapshot_of_dump(
+                Path(job.dump), self._folder, header_of=header_of, era=era or 0, **options
+            )
+        assert server is not None
+        return take_snapshot(server, self._folder, era=era, readers=job.snapshot_readers or 2, **options)
 
 
 def _run_update(packed: bytes) -> Updated:

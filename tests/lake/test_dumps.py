@@ -85,6 +85,33 @@ def test_a_dump_is_in_the_lake_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert table_of(opened(lake), "changes/d.dumped").num_rows == 2
 
 
+def test_a_table_of_a_lake_is_read_from_a_dump_again(tmp_path: Path) -> None:
+    """Its contents begin anew with the rows of the dump; the changes from before stay."""
+    lake, dump = tmp_path / "lake", tmp_path / "dump.sql"
+    position = POSITION.replace("binlog.000007", ROTATED[1].name).replace("158", "198")
+    rows = table("a", "`id` int PRIMARY KEY AUTO_INCREMENT,\n  `v` varchar(200)", "(1,'from the dump')")
+    dump.write_bytes(script(rows, header=HEADER.replace("Database: d", "Database: t"), position=position))
+
+    def read_again(name: str) -> None:
+        run(lake, ROTATED[0].parent, dump, resnapshot=[name], keeps_state=True)
+
+    with pytest.raises(UsageError, match="is new: --resnapshot is for a lake that exists"):
+        read_again("t.a")
+    fill(lake, [ROTATED[0]], keeps_state=True)
+    with pytest.raises(UsageError, match="the dump has no such table"):
+        read_again("t.none")
+    read_again("t.a")
+    state = table_of(opened(lake), "state/t.a")
+    values = dict(zip(state["id"].to_pylist(), state["v"].to_pylist(), strict=True))
+    assert {1: "from the dump", 2: "second log"}.items() <= values.items()
+    changes = table_of(opened(lake), "changes/t.a")
+    assert {"first log", "from the dump"} <= {*changes.filter(pc.field("id") == 1)["v"].to_pylist()}
+    with pytest.raises(
+        UsageError, match=r"too old: the lake has changes from after binlog\.000002, position 198"
+    ):
+        read_again("t.a")
+
+
 def test_refusals(tmp_path: Path) -> None:
     dump = tmp_path / "dump.sql"
     dump.write_bytes(script(table("dumped", "`i` int", "(1)")))
