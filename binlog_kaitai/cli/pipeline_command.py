@@ -282,30 +282,25 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     from binlog_kaitai.views.row_masks import Masks
 
     chosen = SimpleNamespace(**options)
-    if chosen.tables and chosen.views and "changes" not in chosen.views:
-        raise UsageError("--tables filters the changes view; add --view changes")
-    if "-" in chosen.sources:
-        raise UsageError("stdin cannot be followed")
-    Filters.of(table=chosen.tables)
     wanted = chosen.views or VIEWS
-    if chosen.state and "changes" not in wanted:
-        raise UsageError("--state requires the changes view")
-    if chosen.snapshot and chosen.dump is not None:
-        raise UsageError("--snapshot and --snapshot-from cannot be used together")
-    if chosen.snapshot or chosen.dump is not None:
-        option = "--snapshot" if chosen.snapshot else "--snapshot-from"
-        if "changes" not in wanted:
-            raise UsageError(f"{option} requires the changes view")
-        if chosen.start != "earliest":
-            raise UsageError(f"{option} determines where the lake starts; omit --start")
-        if chosen.ddl is not None and not chosen.resnapshot:
-            raise UsageError(f"{option} provides the definitions of the tables; omit --ddl")
-    if chosen.heal and not chosen.state:
-        raise UsageError("--heal requires --state")
-    if chosen.resnapshot and "changes" not in wanted:
-        raise UsageError("--resnapshot requires the changes view")
-    if chosen.dry_run and chosen.dump is not None:
-        raise UsageError("--dry-run reads logs, not a dump; omit --snapshot-from")
+    has_changes, has_dump = "changes" in wanted, chosen.dump is not None
+    begins = "--snapshot" if chosen.snapshot else "--snapshot-from" if has_dump else ""
+    provides = f"{begins} provides the definitions of the tables; omit --ddl"
+    for is_wrong, reason in (
+        (chosen.tables and not has_changes, "--tables filters the changes view; add --view changes"),
+        ("-" in chosen.sources, "stdin cannot be followed"),
+        (chosen.state and not has_changes, "--state requires the changes view"),
+        (chosen.snapshot and has_dump, "--snapshot and --snapshot-from cannot be used together"),
+        (begins and not has_changes, f"{begins} requires the changes view"),
+        (begins and chosen.start != "earliest", f"{begins} determines where the lake starts; omit --start"),
+        (begins and chosen.ddl is not None and not chosen.resnapshot, provides),
+        (chosen.heal and not chosen.state, "--heal requires --state"),
+        (chosen.resnapshot and not has_changes, "--resnapshot requires the changes view"),
+        (chosen.dry_run and has_dump, "--dry-run reads logs, not a dump; omit --snapshot-from"),
+    ):
+        if is_wrong:
+            raise UsageError(reason)
+    Filters.of(table=chosen.tables)
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in chosen.sources)
     rules = Rules.of(
         Masks.of(chosen.included, chosen.excluded, chosen.masks, chosen.mask_key_file), chosen.renames
