@@ -215,13 +215,11 @@ class DeltaTable:
         """The table's description; "" if it has none."""
         return self.handle.metadata().description or ""
 
-    def describe(self, text: str, beginnings: tuple[str, ...]) -> None:
-        """Set the table's description; without a text, only remove one with one of these beginnings."""
-        known = self.description
-        if known != text and (text or known.startswith(beginnings)):
-            with _committing(self._storage, self._name, self.handle):
-                self.handle.alter.set_table_description(text)
-                self.handle.update_incremental()
+    def describe(self, text: str) -> None:
+        """Set the table's description."""
+        with _committing(self._storage, self._name, self.handle):
+            self.handle.alter.set_table_description(text)
+            self.handle.update_incremental()
 
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""

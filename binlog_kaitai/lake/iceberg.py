@@ -262,12 +262,10 @@ class IcebergTable:
         """The table's comment; "" if it has none."""
         return str(self._table.properties.get("comment", ""))
 
-    def describe(self, text: str, beginnings: tuple[str, ...]) -> None:
-        """Set the table's comment; without a text, only remove one with one of these beginnings."""
-        known = self.description
-        if known != text and (text or known.startswith(beginnings)):
-            with self._committing() as transaction:
-                transaction.set_properties({"comment": text})
+    def describe(self, text: str) -> None:
+        """Set the table's comment."""
+        with self._committing() as transaction:
+            transaction.set_properties({"comment": text})
 
     def replace(
         self,

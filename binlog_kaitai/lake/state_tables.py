@@ -361,8 +361,10 @@ def _describe(tables: Format, name: str, text: str, source: str) -> None:
     """Say in the description of a state table, if there is one, what its readers have to know of a source."""
     for _ in range(_ATTEMPTS):
         with suppress(ConflictError):
-            if (table := tables.open(f"{STATE}/{name}")) is not None:
-                table.describe(text, (_WITHOUT, _outdated(source)))
+            table = tables.open(f"{STATE}/{name}")
+            known = "" if table is None else table.description
+            if table and known != text and (text or known.startswith((_WITHOUT, _outdated(source)))):
+                table.describe(text)
             return
 
 

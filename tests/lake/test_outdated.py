@@ -67,7 +67,7 @@ def test_a_refused_state_is_said_wherever_someone_may_look(who: str, kind: str, 
     long_ago = f"outdated: another reason; since {since.replace('20', '19', 1)}"
     kept = opened(lake, kind).tables.open("state/s.t")
     assert kept is not None
-    kept.describe(long_ago, ())
+    kept.describe(long_ago)
     log.insert(9, 7)
     assert load(log).outdated == {"state/s.t"}
     assert description() == f"outdated: {reason}; since {last()['state_refused_since']['s.t']}"

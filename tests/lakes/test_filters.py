@@ -74,9 +74,12 @@ def test_other_readers_find_all_rows_by_values_of_all_types(
                     assert not misses(lake, folder, by_spark, "k")
 
 
-def test_pyiceberg_finds_all_rows_by_values_of_all_types(tmp_path: Path) -> None:
+def test_pyiceberg_and_spark_find_all_rows_by_values_of_all_types(
+    spark: SparkSession, tmp_path: Path
+) -> None:
     """The states are those of Delta tables."""
     from pyiceberg.expressions import EqualTo, IsNull
+    from pyspark.sql import functions as f
 
     for count in range(1, len(LOGS) + 1):
         assert not run(tmp_path / "lake", LOGS[:count], 1 << 20, format="iceberg")
@@ -91,3 +94,8 @@ def test_pyiceberg_finds_all_rows_by_values_of_all_types(tmp_path: Path) -> None
                     where: Any = IsNull(column) if value is None else EqualTo(column, value)
                     count = found.scan(where).to_arrow().num_rows
                     assert count == kept[column].to_pylist().count(value), (folder, column, value)
+        if name in OF_SPARK:
+            frame = spark.read.format("iceberg").load(found.metadata_location)
+            for value in kept["k"].to_pylist():
+                wanted = f.lit(value if name != "stamps" else str(value)).cast(frame.schema["k"].dataType)
+                assert frame.where(f.col("k") == wanted).count() == 1, (name, value)
