@@ -127,5 +127,4 @@ def _print(explained: Explained, output: str, width: int | None, *, in_full: boo
     if output == "json":
         print_json(explained.json())
         return
-    for line in explained.lines(width, in_full=in_full, has_colors=has_colors()):
-        click.echo(line)
+    click.echo("\n".join(explained.lines(width, in_full=in_full, has_colors=has_colors())))

@@ -12,7 +12,7 @@ import re
 import struct
 import zlib
 from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from binlog_grammar import KaitaiStruct
@@ -266,6 +266,7 @@ def read_encryption_header(raw: bytes) -> tuple[EncryptionHeader, GrammarError |
     return _read(EncryptionHeader(KaitaiStream(io.BytesIO(raw))))
 
 
+@cache
 def meanings() -> dict[str, dict[str, str]]:
     """The documentation of each field in the grammar, by class name, then by field name."""
     from binlog_grammar.meanings import MEANINGS
@@ -273,6 +274,7 @@ def meanings() -> dict[str, dict[str, str]]:
     return MEANINGS
 
 
+@cache
 def bit_fields() -> dict[str, dict[str, int]]:
     """The widths in bits of fields that do not fill whole bytes, by class name and field name."""
     from binlog_grammar.meanings import BITS

@@ -106,15 +106,16 @@ class Extent(NamedTuple):
 
 def extents(node: Node) -> dict[str, Extent]:
     """The fields of an object that have been read, at least in part, in the order of their bytes."""
-    bounds = {name: mark if isinstance(mark, list) else [mark] for name, mark in _fields(node)}
-    starts = [field[0] for field in bounds.values()]
+    fields = list(_fields(node))
     end = node._end
-    if end is None and bounds and not _is_unfinished(node, next(reversed(bounds))):
+    if end is None and fields and not _is_unfinished(node, fields[-1][0]):
         end = node._io.pos()  # the value of the last field failed validation
-    return {
-        name: Extent(start, next_start, field if isinstance(node._starts[name], list) else [])
-        for (name, field), start, next_start in zip(bounds.items(), starts, [*starts[1:], end], strict=False)
-    }
+    found = []
+    for name, mark in reversed(fields):
+        start, bounds = (mark[0], mark) if isinstance(mark, list) else (mark, [])
+        found.append((name, Extent(start, end, bounds)))
+        end = start
+    return dict(reversed(found))
 
 
 def instance_bounds(node: Node, name: str) -> list[int]:

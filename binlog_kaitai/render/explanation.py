@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from functools import cache
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
@@ -85,7 +86,9 @@ def dissect_header(raw: bytes) -> Dissection:
 
 def leaves_of(root: KaitaiStruct, raw: bytes) -> list[Leaf]:
     """The leaves of an object that was read from the bytes, at least in part."""
-    return list(_without_gaps((leaf for leaf in _walk(root, 0, "") if leaf.size), raw))
+    leaves: list[Leaf] = []
+    _walk(leaves, root, 0, "")
+    return list(_without_gaps((leaf for leaf in leaves if leaf.size), raw))
 
 
 def _without_gaps(leaves: Iterable[Leaf], raw: bytes) -> Iterator[Leaf]:
@@ -96,7 +99,7 @@ def _without_gaps(leaves: Iterable[Leaf], raw: bytes) -> Iterator[Leaf]:
             yield Leaf(end, len(unread), "unread", unread, "Bytes that no field claims.")
         if leaf.path:
             yield leaf
-        end = leaf.end
+        end = leaf.offset + leaf.size
 
 
 def _derived(node: KaitaiStruct | None, prefix: str) -> Iterator[Leaf]:
@@ -105,42 +108,46 @@ def _derived(node: KaitaiStruct | None, prefix: str) -> Iterator[Leaf]:
         return
     docs = meanings().get(type(node).__qualname__, {})
     for name in _instances(node):
+        if name not in docs:
+            continue
         try:
             value = getattr(node, name)
         except Exception:  # an instance of an event that could not be parsed in full
             continue
-        is_worth = value is True or (isinstance(value, (int, float)) and not isinstance(value, bool))
-        if is_worth and name in docs:
+        if value is True or (isinstance(value, (int, float)) and not isinstance(value, bool)):
             yield Leaf(0, 0, f"{prefix}.{name}", value, docs[name])
 
 
-def _walk(node: KaitaiStruct, base: int, prefix: str, whole: str = "") -> Iterator[Leaf]:
-    """Leaves of a structure; `whole` is the meaning of the field that contains it."""
+def _walk(leaves: list[Leaf], node: KaitaiStruct, base: int, prefix: str, whole: str = "") -> None:
+    """Append the leaves of a structure; `whole` is the meaning of the field that contains it."""
     name_of_type = type(node).__qualname__
-    docs = meanings().get(name_of_type, {})
-    overlays = dict(_overlays(node, base, prefix))
-    widths = bit_fields().get(name_of_type, {})
+    docs, widths = meanings().get(name_of_type, {}), bit_fields().get(name_of_type, {})
+    fields = extents(node)
+    overlays = _overlays(node, fields, base, prefix)
     group: list[Leaf] = []
-    for name, (start, end, bounds) in extents(node).items():
+    for name, (start, end, bounds) in fields.items():
         value = getattr(node, name, None)
         path, meaning = field_path(prefix + name), docs.get(name, "")
-        is_number = name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN
-        if whole and (is_number or not meaning):
+        if whole and (
+            not meaning or name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN
+        ):
             meaning = whole
-        if name in widths and end is not None:
-            group.append(Leaf(base + start, end - start, path, value, meaning))
-            if sum(widths[leaf.path.removeprefix(prefix)] for leaf in group) % 8 == 0:
-                yield _joined(group, prefix, whole)
-                group = []
+        if isinstance(value, KaitaiStruct):
+            _walk_child(leaves, node, value, base, start, f"{path}.", meaning)
         elif isinstance(value, list) and value and isinstance(value[0], KaitaiStruct):
             for index, (item, item_start) in enumerate(zip(value, bounds, strict=False)):
-                yield from _child(node, item, base, item_start, f"{path}[{index}].", meaning)
-        elif isinstance(value, KaitaiStruct):
-            yield from _child(node, value, base, start, f"{path}.", meaning)
-        elif end is not None:
-            leaf = Leaf(base + start, end - start, path, value, meaning)
-            is_run = isinstance(value, bytes)
-            yield from overlays.get((leaf.offset, leaf.size), [leaf]) if is_run else [leaf]
+                _walk_child(leaves, node, item, base, item_start, f"{path}[{index}].", meaning)
+        elif end is None:
+            continue
+        elif name in widths:
+            group.append(Leaf(base + start, end - start, path, value, meaning))
+            if sum(widths[leaf.path.removeprefix(prefix)] for leaf in group) % 8 == 0:
+                leaves.append(_joined(group, prefix, whole))
+                group = []
+        elif isinstance(value, bytes) and (over := overlays.get((base + start, end - start))):
+            leaves += over
+        else:
+            leaves.append(Leaf(base + start, end - start, path, value, meaning))
 
 
 def _joined(group: list[Leaf], prefix: str, whole: str) -> Leaf:
@@ -151,18 +158,28 @@ def _joined(group: list[Leaf], prefix: str, whole: str) -> Leaf:
     return Leaf(group[0].offset, size, prefix.removesuffix("."), values, whole, parts)
 
 
-def _child(
-    node: KaitaiStruct, child: KaitaiStruct, base: int, start: int, prefix: str, whole: str = ""
-) -> Iterator[Leaf]:
+def _walk_child(
+    leaves: list[Leaf],
+    node: KaitaiStruct,
+    child: KaitaiStruct,
+    base: int,
+    start: int,
+    prefix: str,
+    whole: str = "",
+) -> None:
     # A sized substructure has its own stream, which begins at the field's offset.
-    return _walk(child, base if child._io is node._io else base + start, prefix, whole)
+    _walk(leaves, child, base if child._io is node._io else base + start, prefix, whole)
 
 
-def _overlays(node: KaitaiStruct, base: int, prefix: str) -> Iterator[tuple[tuple[int, int], list[Leaf]]]:
+def _overlays(
+    node: KaitaiStruct, fields: Iterable[str], base: int, prefix: str
+) -> dict[tuple[int, int], list[Leaf]]:
     """Leaves of lazy instances that cover all bytes of a field again, by its offset and size."""
-    if not any(isinstance(getattr(node, name, None), bytes) for name in extents(node)):
-        return
-    for name in _instances(node):
+    found: dict[tuple[int, int], list[Leaf]] = {}
+    names = _instances(node)
+    if not names or not any(isinstance(getattr(node, name, None), bytes) for name in fields):
+        return found
+    for name in names:
         try:
             value = getattr(node, name)
         except Exception:  # hostile cells may raise any exception; the field's raw bytes are shown instead
@@ -174,19 +191,25 @@ def _overlays(node: KaitaiStruct, base: int, prefix: str) -> Iterator[tuple[tupl
         leaves: list[Leaf] = []
         for index, (item, start) in enumerate(zip(items, bounds, strict=False)):
             label = f"{prefix}{name}[{index}]." if isinstance(value, list) else f"{prefix}{name}."
-            leaves += _child(node, item, base, start, label)
+            _walk_child(leaves, node, item, base, start, label)
         if leaves and all(left.end == right.offset for left, right in pairwise(leaves)):
             start, end = leaves[0].offset, leaves[-1].end
-            yield (start, end - start), leaves
+            found[start, end - start] = leaves
+    return found
 
 
 #: Instances with a cell for each column of each row, and how many cells of an event are read.
 _OF_ROWS, _MOST_CELLS = frozenset(("rows", "inflated_rows")), 1 << 20
 
 
+@cache
+def _properties(kind: type) -> list[str]:
+    return [name for name, value in vars(kind).items() if isinstance(value, property)]
+
+
 def _instances(node: KaitaiStruct) -> list[str]:
     """The names of the node's instances, without rows that may have too many cells."""
-    names = [name for name, value in vars(type(node)).items() if isinstance(value, property)]
+    names = _properties(type(node))
     if _OF_ROWS.isdisjoint(names):
         return names
     try:
