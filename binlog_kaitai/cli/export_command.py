@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -91,4 +92,7 @@ def _to_the_end(damage: list[BinlogError]) -> Iterator[None]:
     except (UsageError, SourceError):
         raise
     except BinlogError as error:
-        damage.append(error)
+        # The frames in which it was raised hold what they have read, in cycles.
+        error.__cause__ = error.__context__ = None
+        damage.append(error.with_traceback(None))
+        gc.collect()
