@@ -219,7 +219,9 @@ class TransactionCounts:
             self.kinds[KINDS[number]] = self.kinds.get(KINDS[number], 0) + int(of_kind[number])
         self.definition_count += len(figures.definitions)
         room = MAX_DEFINITIONS - len(self.definitions)
-        self.definitions += map(row, figures.definitions[:room].tolist())
+        shown = figures.definitions[:room]
+        for run in np.split(shown, np.flatnonzero(np.diff(shown) > 1) + 1) if len(shown) else ():
+            self.definitions += figures.rows(int(run[0]), int(run[-1]) + 1)
         self._add_gaps(figures)
 
     def _add_tables(self, figures: Figures) -> None:
