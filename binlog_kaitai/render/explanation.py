@@ -128,9 +128,7 @@ def _walk(leaves: list[Leaf], node: KaitaiStruct, base: int, prefix: str, whole:
     for name, (start, end, bounds) in fields.items():
         value = getattr(node, name, None)
         path, meaning = field_path(prefix + name), docs.get(name, "")
-        if whole and (
-            not meaning or name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN
-        ):
+        if whole and (not meaning or name_of_type in _NUMBERS or f"{name_of_type}.{name}" in _NUMBERS_IN):
             meaning = whole
         if isinstance(value, KaitaiStruct):
             _walk_child(leaves, node, value, base, start, f"{path}.", meaning)

@@ -7,6 +7,7 @@ decompression at the start of the file or, in a zstd file with a seek table, of 
 from __future__ import annotations
 
 import io
+import os
 import zlib
 from bisect import bisect_right
 from collections.abc import Callable
@@ -18,7 +19,14 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.framing import read_up_to
 from binlog_kaitai.core.grammar import ZstdSeekTable, parse_structure, sizes
 from binlog_kaitai.core.payload import ZstdFrames
-from binlog_kaitai.errors import DamagedError, FramingError, GrammarError, TruncatedError
+from binlog_kaitai.errors import (
+    DamagedError,
+    FramingError,
+    GrammarError,
+    SourceError,
+    TruncatedError,
+    UsageError,
+)
 from binlog_kaitai.sources.layer import LEAST_CHUNK, Borrowed, Layer
 
 if TYPE_CHECKING:
@@ -29,6 +37,10 @@ SUFFIXES = (".gz", ".zst", ".xz", ".lzma", ".bz2", ".lz4")
 
 #: Maximum memory that a file may require, in bytes; `zstd --long=27` and `xz -9` require less.
 _MOST_MEMORY = 1 << 27
+
+#: A file may decompress to this many bytes, or to this multiple of its size unless the variable says another.
+#: Logs reach 5 to 30; zstd, xz and bzip2 can exceed 10,000.
+_UNSUSPICIOUS, _MOST_EXPANSION, _VARIABLE = 1 << 28, 100, "BINLOG_KAITAI_MAX_EXPANSION"
 
 #: Output bytes per step; constant, so that damage is always found at the same offset.
 _CHUNK = 1 << 17
@@ -144,6 +156,13 @@ def unpacked(raw: BinaryIO) -> BinaryIO:
     return raw if packing is None else cast(BinaryIO, PackedStream(raw, packing))
 
 
+def _most_expansion() -> int:
+    multiple = os.environ.get(_VARIABLE, "").strip() or str(_MOST_EXPANSION)
+    if not multiple.isdecimal():
+        raise UsageError(f"{_VARIABLE} is not a whole number: {multiple!r}")
+    return int(multiple)
+
+
 class _SeekPoint(NamedTuple):
     """A position at which decompression can start: offsets in the output, and in the file."""
 
@@ -190,6 +209,12 @@ class PackedStream(Layer):
 
     def _unpack(self) -> bytes:
         name, position = self._packing.name, self._next
+        if position > max(_UNSUSPICIOUS, _most_expansion() * self._raw.tell()):
+            reason = (
+                f"the {name} file decompresses to more than {_most_expansion()} times its size; if you trust "
+                f"it, decompress it first, or set {_VARIABLE} to a larger multiple"
+            )
+            raise SourceError(reason)
         try:
             return self._reader.read(_CHUNK)
         except EOFError:

@@ -15,9 +15,11 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
-from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning
+from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.errors import DamagedError, NotABinlogError, PackedWarning, SourceError, UsageError
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.render.check_reports import report_lines
+from binlog_kaitai.sources import packed
 from binlog_kaitai.sources.source import Source, later_logs, length_of, log_name, resolve, state_of
 from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case
@@ -27,6 +29,7 @@ from tests.sources.packing import PACKERS, seekable_zstd
 from tests.sources.sealing import MYSQL_ID, MYSQL_KEY, as_mysql
 from tests.sources.seeking import assert_any_part_can_be_read
 from tests.sources.test_encrypted import Pipe
+from tools.costly.making import Log
 
 LOG = case("mysql-9.7", "payloads").logs[0]
 PLAIN = LOG.read_bytes()
@@ -187,6 +190,29 @@ def test_bombs_take_little_memory(suffix: str) -> None:
     finally:
         tracemalloc.stop()
     assert report.damage_count
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+def test_files_that_expand_too_far_are_refused(
+    suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is read before is the log's; the refusal is no damage, and can be lifted."""
+    monkeypatch.setattr(packed, "_UNSUSPICIOUS", 1 << 20)
+    log = Log()
+    for _ in range(count := 1000):
+        log.add(EventType.ignorable_log_event, bytes(4000))
+    path = tmp_path / f"binlog.000001{suffix}"
+    path.write_bytes(PACKERS[suffix](bytes(log.data)))
+    with pytest.raises(SourceError, match=r"position \d{7}.* more than 100 times its size") as refused:
+        bk.read_events(str(path)).read_all()
+    assert refused.value.file == str(path)
+    report = scan(Source.of_bytes(path.read_bytes()))
+    assert isinstance(report.not_checked, SourceError)
+    monkeypatch.setenv("BINLOG_KAITAI_MAX_EXPANSION", "100000")
+    assert bk.read_events(str(path)).read_all().num_rows == count + 1
+    monkeypatch.setenv("BINLOG_KAITAI_MAX_EXPANSION", "many")
+    with pytest.raises(UsageError, match="BINLOG_KAITAI_MAX_EXPANSION is not a whole number: 'many'"):
+        bk.read_events(str(path)).read_all()
 
 
 @pytest.mark.parametrize("suffix", ["", *PACKERS])
