@@ -1,7 +1,7 @@
 """Decompresses logs while they are read: gzip, zstd, xz, lzma, bzip2 and lz4.
 
-Memory is bounded by the formats' window sizes, which are limited here. Seeking backward restarts
-decompression at the start of the file or, in a zstd file with a seek table, of a frame.
+Memory is bounded by the formats' window sizes, which are limited here. Seeking backward by more than some
+megabytes restarts decompression at the start of the file or, in a zstd file with a seek table, of a frame.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import io
 import os
 import zlib
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from itertools import accumulate
@@ -44,6 +45,9 @@ _UNSUSPICIOUS, _MOST_EXPANSION, _VARIABLE = 1 << 28, 100, "BINLOG_KAITAI_MAX_EXP
 
 #: Output bytes per step; constant, so that damage is always found at the same offset.
 _CHUNK = 1 << 17
+
+#: Decompressed bytes that are kept: after damage, a log is read again from some megabytes before.
+_RECENT = 8 << 20
 
 #: Maximum number of frames in a seek table.
 _MOST_FRAMES = 1 << 20
@@ -186,6 +190,7 @@ class PackedStream(Layer):
             raw.seek(0)
         self._reader = packing.open(raw)
         self._next = 0
+        self._recent: deque[tuple[int, bytes]] = deque()
         self._damage: DamagedError | None = None  # at the offset where decompression ends
 
     @property
@@ -196,14 +201,21 @@ class PackedStream(Layer):
     def _load(self, position: int) -> tuple[int, memoryview]:
         if self._damage is not None and position >= (self._damage.position or 0):
             raise self._damage
+        for start, data in self._recent:
+            if start <= position < start + len(data):
+                return start, memoryview(data)
         frame = self._frames[bisect_right(self._frames, position, key=lambda frame: frame.plain) - 1]
         if position < self._next or self._next < frame.plain:
             self._raw.seek(frame.packed)
             self._reader = self._packing.open(self._raw)
             self._next = frame.plain
+            self._recent.clear()
         while True:
             start, data = self._next, self._unpack()
             self._next += len(data)
+            self._recent.append((start, data))
+            while len(self._recent) > 1 and self._next - self._recent[0][0] > _RECENT:
+                self._recent.popleft()
             if not data or position < self._next:
                 return start, memoryview(data)
 

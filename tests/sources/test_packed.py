@@ -255,3 +255,22 @@ def test_verify_claims_no_checks_of_what_it_has_not_read(form: str) -> None:
     assert "  bodies checked against the grammar: 0" in list(report_lines(report))
     whole = list(report_lines(scan(Source.of_bytes(PLAIN), is_thorough=True)))
     assert "  bodies checked against the grammar: all" in whole
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst", ".lz4"])
+def test_going_back_a_little_does_not_decompress_again(suffix: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after each of many damaged places, which would take the time of the whole file."""
+    plain = random.Random(1).randbytes(20 << 20)
+    stream = Source.of_bytes(PACKERS[suffix](plain)).open()
+    assert isinstance(stream, packed.PackedStream)
+    opened = []
+    packing = stream._packing
+    stream._packing = packing._replace(open=lambda raw: (opened.append(raw), packing.open(raw))[1])
+    for start in range(0, 19 << 20, 1 << 20):
+        for back in (0, 1 << 20, 6 << 20):
+            stream.seek(max(start - back, 0))
+            assert stream.read(1000) == plain[max(start - back, 0) :][:1000]
+    assert not opened
+    stream.seek(100)
+    assert stream.read(100) == plain[100:200]
+    assert opened
