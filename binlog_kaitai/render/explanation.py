@@ -207,7 +207,8 @@ def _properties(kind: type) -> list[str]:
 
 def _instances(node: KaitaiStruct) -> list[str]:
     """The names of the node's instances, without rows that may have too many cells."""
-    names = _properties(type(node))
+    kind: Any = type(node)
+    names = _properties(kind)
     if _OF_ROWS.isdisjoint(names):
         return names
     try:

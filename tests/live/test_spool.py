@@ -59,10 +59,11 @@ def test_the_slowest_reader_holds_logs_back(source: Source, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_archives_and_spools_are_not_for_everybody(umask: int, source: Source, tmp_path: Path) -> None:
-    """Logs, compressed logs, index, state, readers and locks, under the umask that commands set."""
+    """Logs, compressed or stored, index, state, readers and locks, under the umask that commands set."""
     before = os.umask(umask | 0o027)
     try:
-        FakeFetch(source, tmp_path / "archive", compresses=True).run()
+        store = f"file://{tmp_path / 'store'}"
+        FakeFetch(source, tmp_path / "archive", compresses=True, store=store).run()
         spool = LogSpool(URL, tmp_path / "spool")
         FakeFetch(source, spool.folder).run()
         spool.note("one", max(source.logs))
@@ -72,7 +73,9 @@ def test_archives_and_spools_are_not_for_everybody(umask: int, source: Source, t
     modes: dict[bool, dict[str, int]] = {True: {}, False: {}}
     for path in tmp_path.rglob("*"):
         modes[path.is_dir()][path.name] = stat.S_IMODE(path.stat().st_mode)
-    assert {"fetch.json", f"{min(source.logs)}.zst", max(source.logs), "one"} <= modes[False].keys()
+    assert (tmp_path / "store" / f"{min(source.logs)}.zst").exists()
+    first, newest = f"{min(source.logs)}.zst", max(source.logs)
+    assert {"fetch.json", "store.json", first, newest, "one"} <= modes[False].keys()
     assert set(modes[False].values()) == {0o640 & ~umask}
     assert set(modes[True].values()) == {0o750 & ~umask}
 

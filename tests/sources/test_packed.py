@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
@@ -263,9 +264,14 @@ def test_going_back_a_little_does_not_decompress_again(suffix: str, monkeypatch:
     plain = random.Random(1).randbytes(20 << 20)
     stream = Source.of_bytes(PACKERS[suffix](plain)).open()
     assert isinstance(stream, packed.PackedStream)
-    opened = []
+    opened: list[BinaryIO] = []
     packing = stream._packing
-    stream._packing = packing._replace(open=lambda raw: (opened.append(raw), packing.open(raw))[1])
+
+    def watched(raw: BinaryIO) -> packed.Unpacker:
+        opened.append(raw)
+        return packing.open(raw)
+
+    stream._packing = packing._replace(open=watched)
     for start in range(0, 19 << 20, 1 << 20):
         for back in (0, 1 << 20, 6 << 20):
             stream.seek(max(start - back, 0))
