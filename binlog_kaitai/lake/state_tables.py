@@ -131,24 +131,24 @@ class Update:
     drops_refused: bool = False
 
     def __call__(self) -> Updated:
-        tables = self.tables
         for _ in range(_ATTEMPTS):
             try:
-                without = self._run(tables)
+                without = self._run()
                 note = _WITHOUT + ", ".join(without) if without else ""
-                _describe(tables, self.name, note, self.source)
+                _describe(self.tables, self.name, note, self.source)
                 return Updated(self.name, note=note)
             except UsageError as error:
                 reason, left = str(error), getattr(error, "left", 0)
-                since = _refuse(tables, self.name, reason, self.batch, self.source, drops=self.drops_refused)
+                facts = self.name, reason, self.batch, self.source
+                since = _refuse(self.tables, *facts, drops=self.drops_refused)
                 return Updated(self.name, reason, left, since=since)
             except ConflictError as error:
                 conflict = error
         raise SourceError(conflict.reason, file=conflict.file) from conflict
 
-    def _run(self, tables: Format) -> tuple[str, ...]:
+    def _run(self) -> tuple[str, ...]:
         """Returns the columns of the table that its state does not have."""
-        table = tables.open(f"{STATE}/{self.name}")
+        table = self.tables.open(f"{STATE}/{self.name}")
         every_column = columns_of(self.parts)
         without = tuple(name for name in every_column.names if name.lower().rstrip("_") in self.computed)
         whole = pa.schema([one for one in every_column if one.name not in without])
@@ -158,13 +158,12 @@ class Update:
         if table is not None and kept is not None and (kept > self.end or table.batch > self.batch):
             reason = f"another pipeline has written batch {table.batch}, later than this one's {self.batch}"
             raise SourceError(f"{reason}; a lake has one pipeline", file=f"{STATE}/{self.name}")
-        replace = partial(self._replace, tables, table)
         if not self.parts:  # statements have emptied or renamed it
             if table is not None:
                 columns = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
-                replace(pa.schema(columns), [])
+                self._replace(table, pa.schema(columns), [])
             return ()
-        left_out = META[tables.kind].union(*(part.gone for part in self.parts))
+        left_out = META[self.tables.kind].union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
         keys = {key for part in self.parts for key in part.current_key}
         if unknown := sorted(
@@ -173,16 +172,16 @@ class Update:
             raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
         is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
         if self.since is not None and table is not None and kept == self.begin and is_same:
-            rows = pa.Table.from_batches(read_parts(tables, self.parts, whole, self.since), whole)
+            rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows, without):
                 if rows.num_rows:
-                    self._merge(table, own, rows, replace)
+                    self._merge(table, own, rows)
                 return without
-        every_change = partial(read_parts, tables, self.parts)
+        every_change = partial(read_parts, self.tables, self.parts)
         # Dropped columns may have been part of an earlier key.
         fields = pa.schema([one for one in whole if one.name in keys.union(own.names)])
         by_key = [
-            (key, partial(read_parts, tables, list(parts)))
+            (key, partial(read_parts, self.tables, list(parts)))
             for key, parts in groupby(self.parts, attrgetter("current_key"))
         ]
         if ABSENT_FIELD.name in whole.names:
@@ -194,13 +193,13 @@ class Update:
                     left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, fields.names)
                 if unknown := [name for name in own.names if any(row[name] is _UNKNOWN for row in left)]:
                     raise UsageError(_NOT_KNOWN.format(", ".join(unknown)))
-                replace(own, pa.Table.from_pylist(left, own).to_batches())
+                self._replace(table, own, pa.Table.from_pylist(left, own).to_batches())
                 return without
         contents: Contents = _nothing
         for key, changes in by_key:
             contents = _after(contents, changes, key, fields)
         self._check(contents if self.parts[-1].current_key else every_change)
-        replace(own, contents(own))
+        self._replace(table, own, contents(own))
         return without
 
     def _check(self, rows: Contents) -> None:
@@ -211,7 +210,7 @@ class Update:
             if left := sum(pc.sum(pc.less(column, place)).as_py() or 0 for column in columns):
                 raise _ConvertedError(reason, left)
 
-    def _merge(self, table: Table, own: pa.Schema, rows: pa.Table, replace: Callable[..., None]) -> None:
+    def _merge(self, table: Table, own: pa.Schema, rows: pa.Table) -> None:
         """Bring the table up to date by its new changes."""
         if keys := self.parts[-1].current_key:
             last = _last_images(rows.to_batches(), rows.schema, keys)
@@ -225,13 +224,13 @@ class Update:
                 batch.set_column(len(own), CHANGE_TYPE, pa.repeat("insert", len(batch))) for batch in rest
             ]
             changed = rows.select([*own.names, CHANGE_TYPE]).to_batches()
-            replace(own, _counted([*signed, *changed], own))
+            self._replace(table, own, _counted([*signed, *changed], own))
 
-    def _replace(self, tables: Format, table: Any, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
+    def _replace(self, table: Any, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
         reader = pa.RecordBatchReader.from_batches(own, rows)
         keys = self.parts[-1].current_key if self.parts else None
         name, place = f"{STATE}/{self.name}", self.end._asdict()
-        tables.replace(name, table, reader, self.batch, place, keys, self.source)
+        self.tables.replace(name, table, reader, self.batch, place, keys, self.source)
 
 
 _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
@@ -379,8 +378,9 @@ def _refuse(tables: Format, name: str, reason: str, batch: int, source: str, *, 
     Returns since when it is, in ISO 8601.
     """
     marked = tables.open(f"{STATE}/{name}")
-    _, mark, since = ("" if marked is None else marked.description).rpartition(_SINCE)
-    if not mark:
+    known = "" if marked is None else marked.description
+    _, mark, since = known.rpartition(_SINCE)
+    if not mark or not known.startswith(_outdated(source)):
         since = datetime.now(UTC).isoformat(timespec="seconds")
     _describe(tables, name, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
     for _ in range(_ATTEMPTS if drops else 0):
