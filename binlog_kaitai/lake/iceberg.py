@@ -40,6 +40,7 @@ from binlog_kaitai.views.change_schemas import CHANGE_TYPE, SEQUENCE, untaken_na
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
+    from pyiceberg.schema import Schema
     from pyiceberg.table import CreateTableTransaction, Table, Transaction
     from pyiceberg.table.name_mapping import NameMapping
 
@@ -139,12 +140,22 @@ class IcebergTables:
         """Replace the rows and columns of a table, and its `numbers`; see `DeltaTables.replace`."""
         batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
         columns = with_source_field(rows.schema, source)
+        marks = self._marks.of(batch, numbers)
         if table is not None:
-            table.replace(columns, batches, batch, numbers, source)
+            with table.committing() as transaction:
+                old: Iterable[Part] = [([*table.handle.scan().plan_files()], columns.empty_table())]
+                if source:
+                    _evolve(transaction, columns, {})
+                    old = of_others(
+                        table.handle.scan(), source, _columns(transaction.table_metadata.schema())
+                    )
+                else:
+                    _redefine(transaction, columns)
+                overwrite(transaction, chain(old, added(batches)), marks)
         elif (first := next(batches, None)) is not None:
             with _errors(self._storage, name):
                 new = self._new(name, columns)
-                overwrite(new, added(chain((first,), batches)), self._marks.of(batch, numbers))
+                overwrite(new, added(chain((first,), batches)), marks)
                 new.commit_transaction()
 
     def create(
@@ -218,41 +229,37 @@ class IcebergTable:
 
     def __init__(self, storage: Storage, table: Table, name: str, marks: _Marks) -> None:
         self._storage = storage
-        self._table = table
+        self.handle = table
         self._name = name
         self._marks = marks
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
-        columns = self._current_columns
+        columns = {one.name: one.type for one in _columns(self.handle.schema())}
         for _, old, new in reversed(self._renames):
             columns[old] = wider(columns.get(old, columns[new]), columns[new], "iceberg") or columns[new]
         return columns
 
     @property
-    def _current_columns(self) -> dict[str, pa.DataType]:
-        return {one.name: stored_type(one.type) for one in self._table.schema().as_arrow()}
-
-    @property
     def _renames(self) -> list[tuple[str, str, str]]:
-        return [(at, old, new) for at, old, new in json.loads(self._table.properties.get(_RENAMES, "[]"))]
+        return [(at, old, new) for at, old, new in json.loads(self.handle.properties.get(_RENAMES, "[]"))]
 
     @property
     def batch(self) -> int:
-        return int(self._table.properties.get(self._marks.name("batch"), -1))
+        return int(self.handle.properties.get(self._marks.name("batch"), -1))
 
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""
-        return int(self._table.properties[self._marks.name(name)])
+        return int(self.handle.properties[self._marks.name(name)])
 
     @contextmanager
-    def _committing(self) -> Iterator[Transaction]:
+    def committing(self) -> Iterator[Transaction]:
         """Commit a transaction once, after the body; raises `ConflictError`: the table has changed meanwhile.
 
         PyIceberg would commit its snapshots again, on top of those of another process.
         """
         with _errors(self._storage, self._name):
-            transaction = self._table.transaction()
+            transaction = self.handle.transaction()
             yield transaction
             transaction._snapshot_producers.clear()
             transaction.commit_transaction()
@@ -260,31 +267,12 @@ class IcebergTable:
     @property
     def description(self) -> str:
         """The table's comment; "" if it has none."""
-        return str(self._table.properties.get("comment", ""))
+        return str(self.handle.properties.get("comment", ""))
 
     def describe(self, text: str) -> None:
         """Set the table's comment."""
-        with self._committing() as transaction:
+        with self.committing() as transaction:
             transaction.set_properties({"comment": text})
-
-    def replace(
-        self,
-        columns: pa.Schema,
-        rows: Iterable[pa.RecordBatch],
-        batch: int,
-        numbers: Mapping[str, int],
-        source: str,
-    ) -> None:
-        """Replace the rows and columns, or the rows of one source; see `IcebergTables.replace`."""
-        with self._committing() as transaction:
-            scan = self._table.scan()
-            old: Iterable[Part] = [([*scan.plan_files()], columns.empty_table())]
-            if source:
-                _evolve(transaction, columns, {})
-                old = of_others(scan, source, _columns(transaction))
-            else:
-                _redefine(transaction, columns)
-            overwrite(transaction, chain(old, added(rows)), self._marks.of(batch, numbers))
 
     def merge(
         self,
@@ -299,11 +287,11 @@ class IcebergTable:
         """Update, insert and delete the rows of some keys, and set `numbers`; see `DeltaTable.merge`."""
         columns, rows = with_source_field(columns, source), with_source(rows, source)
         keys = [SOURCE, *keys] if source else keys
-        with self._committing() as transaction:
+        with self.committing() as transaction:
             _evolve(transaction, columns, {})
-            target = _columns(transaction)
+            target = _columns(transaction.table_metadata.schema())
             whole = pa.Table.from_batches([conform(one, target) for one in rows.to_batches()], target)
-            parts = merged(self._table.scan(), keys, whole, rows[is_there])
+            parts = merged(self.handle.scan(), keys, whole, rows[is_there])
             overwrite(transaction, parts, self._marks.of(batch, numbers))
 
     def append(
@@ -311,7 +299,7 @@ class IcebergTable:
     ) -> None:
         renames, properties = self._renames, self._marks.of(batch)
         waiting: list[str] = []
-        with self._committing() as transaction:
+        with self.committing() as transaction:
 
             def add() -> None:
                 if waiting:
@@ -325,7 +313,7 @@ class IcebergTable:
                     add()  # PyIceberg adds files whose columns have the table's names of the moment
                     renames += renamed
                 _evolve(transaction, own, {old: new for _, old, new in renamed})
-                waiting.append(f"{self._table.location()}/{self._identified(transaction, file).path}")
+                waiting.append(f"{self.handle.location()}/{self._identified(transaction, file).path}")
             add()
             if renames:
                 properties[_RENAMES] = json.dumps(renames)
@@ -364,8 +352,8 @@ class IcebergTable:
     def batches(
         self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
-        known = pa.schema(list(self._current_columns.items()))
-        scan = self._table.scan()
+        known = _columns(self.handle.schema())
+        scan = self.handle.scan()
         tasks = scan.plan_files() if where is None else files_with(where, scan, known)
         if columns is not None and not self._renames:
             known = pa.schema([one for one in known if one.name in {*columns, *INDEXED, CHANGE_TYPE}])
@@ -377,10 +365,9 @@ class IcebergTable:
             yield from (rows if columns is None else rows.select(list(columns))).to_batches()
 
 
-def _columns(transaction: Transaction) -> pa.Schema:
-    """The columns of a table as a transaction leaves them."""
-    fields = transaction.table_metadata.schema().as_arrow()
-    return pa.schema([pa.field(one.name, stored_type(one.type)) for one in fields])
+def _columns(schema: Schema) -> pa.Schema:
+    """The columns of a table, as of `stored_type`."""
+    return pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema.as_arrow()])
 
 
 def _sequences(file: DataFile) -> tuple[str, str]:
@@ -452,7 +439,7 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
 
 def _redefine(transaction: Transaction, columns: pa.Schema) -> None:
     """Give a table, which loses all its rows, other columns; equal ones stay."""
-    known = _columns(transaction)
+    known = _columns(transaction.table_metadata.schema())
     with transaction.update_schema(allow_incompatible_changes=True) as update:
         for one in known:
             if one not in columns:

@@ -6,6 +6,7 @@ files that have one, each by one file, so that its limits stay narrow. New rows 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -55,27 +56,26 @@ def files_with(where: pc.Expression, scan: DataScan, columns: pa.Schema) -> list
     from pyarrow import fs
 
     local, parquet, by_path, fragments = fs.LocalFileSystem(), ds.ParquetFileFormat(), {}, []
-    fields = scan.table_metadata.schema()
+    limited = pa.schema([one for one in columns if one.name in INDEXED])
     for task in scan.plan_files():
-        known = pc.scalar(True)
-        for name in {*INDEXED}.intersection(columns.names):
-            least, most = _limits(task.file, fields, columns.field(name))
-            known = known if least is None else known & (pc.field(name) >= least)
-            known = known if most is None else known & (pc.field(name) <= most)
         by_path[task.file.file_path] = task
-        fragments.append(parquet.make_fragment(task.file.file_path, local, known))
+        within = _within(task.file, scan.table_metadata.schema(), limited)
+        fragments.append(parquet.make_fragment(task.file.file_path, local, within))
     files = ds.FileSystemDataset(fragments, columns, parquet, local)  # of which nothing is read
     return [by_path[one.path] for one in files.get_fragments(where)]
 
 
-def _limits(file: DataFile, fields: Schema, column: pa.Field) -> list[pa.Scalar | None]:
-    """Values between which all values of a column are that are not null, as far as these are known."""
+def _within(file: DataFile, fields: Schema, columns: pa.Schema) -> pc.Expression:
+    """A condition that all rows of a file meet that have no null in some columns: by the limits of these."""
     from pyiceberg.conversions import from_bytes
 
-    field = fields.find_field(column.name)
-    packed = ((limits or {}).get(field.field_id) for limits in (file.lower_bounds, file.upper_bounds))
-    values = [one if one is None else from_bytes(field.field_type, one) for one in packed]
-    return [one if one is None else pa.scalar(one, column.type) for one in values]
+    known = pc.scalar(True)
+    for column in columns:
+        field, value = fields.find_field(column.name), pc.field(column.name)
+        for limits, compare in ((file.lower_bounds, operator.ge), (file.upper_bounds, operator.le)):
+            if (packed := (limits or {}).get(field.field_id)) is not None:
+                known &= compare(value, pa.scalar(from_bytes(field.field_type, packed), column.type))
+    return known
 
 
 def merged(scan: DataScan, keys: Sequence[str], rows: pa.Table, is_there: pa.ChunkedArray) -> Iterator[Part]:
@@ -94,7 +94,7 @@ def merged(scan: DataScan, keys: Sequence[str], rows: pa.Table, is_there: pa.Chu
     rest: list[pa.Table] = []
     for task in tasks:
         is_joined = task.file.file_path in joined
-        if not is_joined and not _may_have(task.file, fields, by_key):
+        if not is_joined and not by_key.filter(_within(task.file, fields, by_key.schema)).num_rows:
             continue
         file_keys = pa.Table.from_batches(read(scan, [task], by_key.schema), by_key.schema)
         places, images = _matches(file_keys, by_key)
@@ -113,16 +113,6 @@ def merged(scan: DataScan, keys: Sequence[str], rows: pa.Table, is_there: pa.Chu
     yield replaced, rows.slice(0, 0)
     rest.append(rows.filter(is_new))
     yield from added(pa.concat_tables(rest).to_batches(max_chunksize=1 << 16))
-
-
-def _may_have(file: DataFile, fields: Schema, keys: pa.Table) -> bool:
-    """Whether a file may have one of some keys, by its limits."""
-    inside = pa.repeat(True, len(keys))
-    for column in keys.schema:
-        least, most = _limits(file, fields, column)
-        inside = inside if least is None else pc.and_(inside, pc.greater_equal(keys[column.name], least))
-        inside = inside if most is None else pc.and_(inside, pc.less_equal(keys[column.name], most))
-    return bool(pc.any(inside).as_py())
 
 
 def _matches(rows: pa.Table, keys: pa.Table) -> tuple[np.ndarray, np.ndarray]:

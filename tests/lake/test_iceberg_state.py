@@ -69,7 +69,7 @@ def begin(lake: IcebergTables, rows: pa.Table, batch: int = 0, source: str = "")
 
 
 def files_of(table: IcebergTable) -> set[str]:
-    return {task.file.file_path for task in table._table.scan().plan_files()}
+    return {task.file.file_path for task in table.handle.scan().plan_files()}
 
 
 @pytest.mark.parametrize("kind", [*KEYS, "two"])
@@ -172,7 +172,7 @@ def test_of_two_commits_on_one_version_the_second_fails(tmp_path: Path) -> None:
     with pytest.raises(ConflictError, match=r"state/s\.t: Iceberg: "):
         late.merge(own, ["k"], rows, THERE, 1, {"position": 1})
     with pytest.raises(ConflictError):
-        late.replace(own, own.empty_table().to_batches(), 1, {"position": 1}, "")
+        others.replace("state/s.t", late, own.empty_table().to_reader(), 1, {"position": 1})
     assert sorted(row["k"] for row in rows_of(opened(lake))) == [0, 1]
     assert opened(lake).number("position") == 2
     with pytest.raises(ConflictError):
