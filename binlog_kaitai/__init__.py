@@ -37,6 +37,8 @@ from binlog_kaitai.errors import (
 
 if TYPE_CHECKING:
     from binlog_kaitai.check.damage_scan import verify
+    from binlog_kaitai.check.repair import Repair, repair
+    from binlog_kaitai.check.slices import Slice, slice
     from binlog_kaitai.check.verify_report import Report
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.following.feed import Feed
     from binlog_kaitai.log.event_log import Event, LogReader, open
     from binlog_kaitai.log.event_rows import Change, Row
+    from binlog_kaitai.log.gtid_runs import gtids
     from binlog_kaitai.log.log_end import End, EndKind
     from binlog_kaitai.render.sql.sql_script import sql_script
     from binlog_kaitai.sources.keys import Keys
@@ -87,11 +90,13 @@ __all__ = [
     "LogReader",
     "LoggedRow",
     "NotABinlogError",
+    "Repair",
     "Report",
     "RolledBackWarning",
     "Row",
     "RowFollower",
     "Schema",
+    "Slice",
     "SourceError",
     "Stats",
     "TornLogWarning",
@@ -100,12 +105,15 @@ __all__ = [
     "ZeroDate",
     "follow",
     "follow_rows",
+    "gtids",
     "open",
     "read_changes",
     "read_ddl",
     "read_events",
     "read_rows",
     "read_transactions",
+    "repair",
+    "slice",
     "sql_script",
     "stats",
     "verify",
@@ -116,6 +124,7 @@ _MODULES = {
     "core.gtids": ("GtidSet",),
     "log.event_log": ("Event", "LogReader", "open"),
     "core.filters": ("Filters",),
+    "log.gtid_runs": ("gtids",),
     "log.log_end": ("End", "EndKind"),
     "sources.keys": ("Keys",),
     "log.event_rows": ("Change", "Row"),
@@ -124,6 +133,8 @@ _MODULES = {
     "values.temporal": ("ZeroDate",),
     "views.events_view": ("read_events",),
     "check.damage_scan": ("verify",),
+    "check.repair": ("Repair", "repair"),
+    "check.slices": ("Slice", "slice"),
     "check.verify_report": ("Report",),
     "views.changes_view": ("read_changes",),
     "views.ddl_view": ("read_ddl",),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, Unpack
 
 import numpy as np
@@ -397,28 +398,15 @@ def verify(
         Immediately: no log was found.
     """
     sources = resolve(source, options["keys"])
-    return _reports(
-        sources,
-        thorough,
-        SeriesDefinitions(sources, options["ddl"]),
-        options["progress"],
-        options["threads"],
-    )
+    return _reports(sources, thorough, options)
 
 
-def _reports(
-    sources: list[Source],
-    thorough: bool,
-    definitions: SeriesDefinitions,
-    progress: Callable[[Source, int], object],
-    threads: int | None,
-) -> Iterator[Report]:
-    series = SeriesCheck(sources)
+def _reports(sources: list[Source], thorough: bool, options: VerifyOptions) -> Iterator[Report]:
+    series, definitions = SeriesCheck(sources), SeriesDefinitions(sources, options["ddl"])
     for source in sources:
-
-        def advance(position: int, source: Source = source) -> None:
-            progress(source, position)
-
-        report = scan(source, advance, is_thorough=thorough, definitions=definitions, threads=threads)
+        advance = partial(options["progress"], source)
+        report = scan(
+            source, advance, is_thorough=thorough, definitions=definitions, threads=options["threads"]
+        )
         series.take(report)
         yield report

@@ -7,12 +7,13 @@ The result is verified before it gets its final name.
 from __future__ import annotations
 
 import io
+import os
 import warnings
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, Unpack
 
 import numpy as np
 
@@ -24,6 +25,7 @@ from binlog_kaitai.check.salvage import Doubtful, knows_gtids, lost_in
 from binlog_kaitai.check.verify_report import Report
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import EventType, Format
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import (
@@ -40,11 +42,13 @@ from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import Boundaries, Roles, Segments, first_true, roles_of, sure_beginning
 from binlog_kaitai.log.gaps import AroundDamage, Gap
 from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.read_options import CopyOptions
 from binlog_kaitai.log.transaction_roles import Outcome, Phase, Role, is_of_temporary_table
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.disk import refuse_inputs
-from binlog_kaitai.sources.source import Source
+from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 _PIECE, _PAYLOAD = EventType.partial_row_data_event, EventType.transaction_payload_event
 
@@ -214,44 +218,62 @@ class Repair:
         return any(one.reason == _NO_FORMAT for one in self.dropped)
 
 
+@takes(CopyOptions)
 def repair(
-    source: Source,
-    target: str,
+    source: SourceLike,
+    target: str | os.PathLike[str],
     *,
     keep_partial: bool = False,
-    format_from: Source | None = None,
-    overwrite: bool = False,
-    progress: Callable[[int], object] | None = None,
+    format_from: SourceLike | None = None,
+    **options: Unpack[CopyOptions],
 ) -> Repair:
-    """Write the intact events of a damaged log to a new log.
+    """Write the intact events of a damaged log to a new log, like the command ``repair``.
 
-    `source`: the damaged log; must be seekable.
-    `target`: path of the new log.
-    `keep_partial`: also keep the intact events of incomplete transactions, except incomplete split rows
-    events, and rows whose table map is lost.
-    `format_from`: another log of the same server: its first event replaces the damaged one.
-    `overwrite`: overwrite an existing file.
-    `progress`: called from time to time with the offset reached.
-    Raises `UsageError`: the target exists or is one of the logs, or the log is not seekable.
-    Raises `BinlogError`: the first event is damaged and cannot be proven, or the log is encrypted.
+    Parameters
+    ----------
+    source
+        The damaged log; must be seekable.
+    target
+        Path of the new log, which is not encrypted.
+    keep_partial
+        Also keep the intact events of incomplete transactions, except incomplete split rows events, and rows
+        whose table map is lost.
+    format_from
+        Another log of the same server: its first event replaces the damaged one.
+    **options
+        See :class:`CopyOptions`.
+
+    Returns
+    -------
+    Repair
+        What was lost, dropped and kept; `result` is the report of the new log, which has no damage.
+
+    Raises
+    ------
+    UsageError
+        The target exists or is one of the logs, or there is not exactly one log, or it is not seekable.
+    BinlogError
+        The first event is damaged and cannot be proven, or the log is encrypted.
     """
-    inputs = [source.path, format_from.path if format_from else None]
+    log, target = _single(source, options["keys"]), os.fspath(target)
+    format_log = None if format_from is None else _single(format_from, options["keys"])
+    inputs = [log.path, format_log.path if format_log else None]
     refuse_inputs(target, inputs)
-    with reading(source.name), source.open() as stream:
+    with reading(log.name), log.open() as stream:
         if not stream.seekable():
-            raise UsageError("streams cannot be repaired; save the log to a file first", file=source.name)
-        head = _header_of(stream, format_from)
-    report = scan(source, progress, start=head)
+            raise UsageError("streams cannot be repaired; save the log to a file first", file=log.name)
+        head = _header_of(stream, format_log)
+    report = scan(log, partial(options["progress"], log), start=head)
     if report.not_checked is not None:
         raise report.not_checked
-    done = Repair(source.name, target, report.damages, report.damage_count, head.corrected, head.rebuilt)
+    done = Repair(log.name, target, report.damages, report.damage_count, head.corrected, head.rebuilt)
     if head.damage is not None:
-        done.damages.insert(0, head.damage.at(file=source.name, position=0))
+        done.damages.insert(0, head.damage.at(file=log.name, position=0))
         done.damage_count += 1
     with (
-        reading(source.name),
-        source.open() as stream,
-        writing(target, inputs, overwrite=overwrite) as writer,
+        reading(log.name),
+        log.open() as stream,
+        writing(target, inputs, overwrite=options["overwrite"]) as writer,
     ):
         done.lost, done.doubtful = lost_in(stream, report, head)
         _Rebuild(writer, done, head, keep_partial=keep_partial).run(stream)
@@ -263,6 +285,12 @@ def repair(
         one for one in done.doubtful if not any(start <= one.position < end for start, end in left_out)
     ]
     return done
+
+
+def _single(source: SourceLike, keys: Keys | None) -> Source:
+    if len(logs := resolve(source, keys)) != 1:
+        raise UsageError("matches several logs; repair one at a time", file=str(source))
+    return logs[0]
 
 
 def _header_of(stream: BinaryIO, format_from: Source | None) -> CorrectedStart:

@@ -6,22 +6,25 @@ the format description, the previous GTIDs, and the rotation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from binlog_kaitai.arrow import pc
 from binlog_kaitai.check.log_writer import writing
+from binlog_kaitai.core.filters import FilterOptions
+from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import BETWEEN
-from binlog_kaitai.errors import reading
+from binlog_kaitai.errors import UsageError, reading, writing_to
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.log.read_options import no_progress
+from binlog_kaitai.log.read_options import CopyOptions
 from binlog_kaitai.sources.disk import refuse_inputs
-from binlog_kaitai.sources.source import Source
+from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.views.transactions_view import read_transactions
 
 
@@ -30,8 +33,8 @@ class Slice:
     """The result of slicing a log.
 
     `file`, `target`: the input log and the output log.
-    `transactions`, `events`, `bytes`: number of copied transactions, and size of the new log, including the
-    events of the log itself.
+    `transactions`, `events`: number of copied transactions and events, with those of the log itself.
+    `bytes`: size of the new log.
     `open`: number of transactions left out because they do not end in the log.
     """
 
@@ -43,35 +46,57 @@ class Slice:
     open: int = 0
 
 
-def slice_log(
-    sources: list[Source],
-    targets: list[str],
-    *,
-    overwrite: bool = False,
-    progress: Callable[[Source, int], object] = no_progress,
-    **filters: Any,
-) -> Iterator[Slice]:
-    """For each log, write a new one with the transactions that match the filters.
+class SliceOptions(CopyOptions, FilterOptions, total=False):
+    """The keywords of :func:`slice`."""
 
-    `sources`: the logs, in order.
-    `targets`: paths of the new logs.
-    `overwrite`: overwrite existing files.
-    `progress`, `filters`: as :func:`binlog_kaitai.read_transactions` takes them.
-    Raises `UsageError`: a target exists or is one of the logs, or a filter is invalid.
-    Raises `BinlogError`: a log is damaged.
+
+@takes(SliceOptions)
+def slice(
+    source: SourceLike | Iterable[SourceLike],
+    target: str | os.PathLike[str],
+    **options: Unpack[SliceOptions],
+) -> list[Slice]:
+    """Copy selected transactions into new logs, like the command ``slice``.
+
+    A transaction is copied in full if it matches all filters, as :func:`binlog_kaitai.read_transactions`
+    selects it. The events of the log itself are copied, too. The new logs are not encrypted.
+
+    Parameters
+    ----------
+    source
+        Whatever :func:`binlog_kaitai.open` accepts.
+    target
+        Path of the new log; for several logs, of a directory, where each new log has the name of its source.
+    **options
+        See :class:`SliceOptions`.
+
+    Returns
+    -------
+    list of Slice
+        One per log, with the numbers of `transactions` and `events`, and the size in `bytes`.
+
+    Raises
+    ------
+    UsageError
+        A target exists or is one of the logs, or a filter is invalid.
+    BinlogError
+        No log was found, or one is damaged.
     """
-    inputs = [source.path for source in sources]
-    for target in targets:
-        refuse_inputs(target, inputs)
-    wanted = {plain(source.name): [np.zeros((0, 3), dtype=np.int64)] for source in sources}
-    for batch in read_transactions(sources, progress=progress, **filters):
+    sources, progress = resolve(source, options["keys"]), options["progress"]
+    targets, inputs = _targets(sources, os.fspath(target)), [log.path for log in sources]
+    for path in targets:
+        refuse_inputs(path, inputs)
+    wanted = {plain(log.name): [np.zeros((0, 3), dtype=np.int64)] for log in sources}
+    for batch in read_transactions(sources, progress=progress, **part_of(options, FilterOptions)):
         is_open = pc.equal(batch.column("kind"), "open").cast("int64")
         columns = batch.column("position"), batch.column("end_position"), is_open
         # A batch covers a single log.
         wanted[batch.column("file")[0].as_py()].append(np.column_stack(columns))
-    for source, target in zip(sources, targets, strict=True):
-        ranges = np.concatenate(wanted[plain(source.name)])
-        yield _write(source, target, ranges, inputs, overwrite, progress)
+    ranges = [np.concatenate(wanted[plain(log.name)]) for log in sources]
+    return [
+        _write(*each, inputs, options["overwrite"], progress)
+        for each in zip(sources, targets, ranges, strict=True)
+    ]
 
 
 def _write(
@@ -102,3 +127,17 @@ def _write(
             progress(source, int(block.end_positions[-1]))
         done.bytes = writer.position
     return done
+
+
+def _targets(logs: list[Source], target: str) -> list[str]:
+    """The output path for each log."""
+    if len(logs) == 1 and not os.path.isdir(target) and not target.endswith(os.sep):
+        return [target]
+    if os.path.isfile(target):
+        raise UsageError(f"cannot write {len(logs)} logs to one file; use a directory", file=target)
+    names = [os.path.basename(log.name) for log in logs]
+    if len(set(names)) < len(names):
+        raise UsageError("several logs have the same name; slice them one at a time", file=target)
+    with writing_to(target):
+        os.makedirs(target, exist_ok=True)
+    return [os.path.join(target, name) for name in names]

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from functools import partial
 from typing import TYPE_CHECKING, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import print_json, progress_over, say, text_output, warn
-from binlog_kaitai.errors import UsageError, writing_to
 from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.sources.source import Source
 
@@ -95,20 +93,20 @@ def _check(
     logs: list[Source], write: Callable[[Report], object], *, jobs: int | None, is_thorough: bool = False
 ) -> None:
     """Check logs, write the report on each, and exit with the code of what was found."""
-    from binlog_kaitai.check.damage_scan import scan
-    from binlog_kaitai.check.series_check import SeriesCheck
-    from binlog_kaitai.log.series import SeriesDefinitions
+    from binlog_kaitai.check.damage_scan import verify
     from binlog_kaitai.render.check_reports import counted
 
     damage_count = not_checked = incomplete = 0
-    definitions, series = SeriesDefinitions(logs), SeriesCheck(logs)
-    for source in logs:
-        with progress_over() as progress:
-            advance = partial(progress, source)
-            report = scan(source, advance, is_thorough=is_thorough, definitions=definitions, threads=jobs)
+
+    def advance(source: Source, position: int) -> None:
+        show(source, position)
+
+    reports = verify(logs, thorough=is_thorough, threads=jobs, progress=advance)
+    for _ in logs:
+        with progress_over() as show:  # closed before the report is written
+            report = next(reports)
         damage_count += report.damage_count
         not_checked += report.not_checked is not None
-        series.take(report)
         incomplete += report.lacks_transactions
         write(report)
     if not_checked:
@@ -146,21 +144,16 @@ def repair(
     """
     from binlog_kaitai.check.repair import repair
     from binlog_kaitai.render.check_reports import repair_lines, repair_object
-    from binlog_kaitai.sources.source import resolve
 
-    sources = resolve(source)
-    if len(sources) != 1:
-        raise UsageError("matches several logs; repair one at a time", file=source)
-    format_logs = resolve(format_from) if format_from else []
     options.refuse_inputs(target, [source, format_from])
     with progress_over() as progress:
         done = repair(
-            sources[0],
+            source,
             target,
             keep_partial=keep_partial,
-            format_from=format_logs[0] if format_logs else None,
+            format_from=format_from,
             overwrite=overwrite,
-            progress=partial(progress, sources[0]),
+            progress=progress,
         )
     if output == "json":
         print_json(to_json(repair_object(done)))
@@ -193,28 +186,11 @@ def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unp
       binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
       binlog-kaitai slice binlog.0000* --to incident/ --start-datetime -2h
     """
-    from binlog_kaitai.check.slices import slice_log
+    from binlog_kaitai.check.slices import slice
     from binlog_kaitai.render.check_reports import slice_line
-    from binlog_kaitai.sources.source import resolve
 
-    logs = resolve(sources)
-    targets = _targets(logs, target)
-    for path in targets:
-        options.refuse_inputs(path, sources)
-    with progress_over(beside_output=True) as progress:
-        for done in slice_log(logs, targets, overwrite=overwrite, progress=progress, **filters):
-            say(slice_line(done))
-
-
-def _targets(logs: list[Source], target: str) -> list[str]:
-    """The output path for each log."""
-    if len(logs) == 1 and not os.path.isdir(target) and not target.endswith(os.sep):
-        return [target]
-    if os.path.isfile(target):
-        raise UsageError(f"cannot write {len(logs)} logs to one file; use a directory", file=target)
-    names = [os.path.basename(log.name) for log in logs]
-    if len(set(names)) < len(names):
-        raise UsageError("several logs have the same name; slice them one at a time", file=target)
-    with writing_to(target):
-        os.makedirs(target, exist_ok=True)
-    return [os.path.join(target, name) for name in names]
+    options.refuse_inputs(target, sources)
+    with progress_over() as progress:
+        done = slice(sources, target, overwrite=overwrite, progress=progress, **filters)
+    for one in done:
+        say(slice_line(one))

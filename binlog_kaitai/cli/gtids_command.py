@@ -134,7 +134,7 @@ class _Operand(NamedTuple):
 
 def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
     """The sets named by the arguments."""
-    from binlog_kaitai.log.gtid_runs import logged_gtids
+    from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 
     ends: list[End] = []
     literals = [literal(text) for text in texts]
@@ -143,7 +143,7 @@ def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
         for text, gtids in zip(texts, literals, strict=True):
             is_log = gtids is None
             if gtids is None:
-                gtids = logged_gtids(text, has_previous=not logged, ends=ends, progress=progress)
+                gtids = logged_gtids(text, logged=logged, ends=ends, progress=progress)
             operands.append(_Operand(gtids, is_log))
     options.say_ends(ends)
     return operands

@@ -44,7 +44,8 @@ from binlog_kaitai.live.server_session import MAX_SHORT_POSITION, Server, Server
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.checksum_runs import check, error_at
-from binlog_kaitai.log.gtid_runs import add_gtids, logged_gtids
+from binlog_kaitai.log.gtid_runs import add_gtids
+from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import natural_key
 

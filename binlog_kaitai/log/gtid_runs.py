@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
+from typing import Unpack
 
 import numpy as np
 
 from binlog_kaitai.core import spans
 from binlog_kaitai.core.gtids import GtidSet, split_gtid
+from binlog_kaitai.core.options import takes
 from binlog_kaitai.core.spans import PREVIOUS_TYPES
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, reading
@@ -19,8 +21,9 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated, check_gtids
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.log_end import End
+from binlog_kaitai.log.read_options import ScanOptions
 from binlog_kaitai.log.span_reader import blocks_of
-from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.sources.source import SourceLike, resolve
 
 
 def add_gtids(gtids: GtidSet, block: Block) -> None:
@@ -79,35 +82,48 @@ def previous_gtids(event: ParsedEvent) -> GtidSet:
         raise event.locate(error) from error.__cause__
 
 
-def logged_gtids(
+@takes(ScanOptions)
+def gtids(
     source: SourceLike | Iterable[SourceLike],
     *,
-    has_previous: bool = True,
+    logged: bool = False,
     ends: list[End] | None = None,
-    progress: Callable[[Source, int], object] = lambda source, position: None,
+    **options: Unpack[ScanOptions],
 ) -> GtidSet:
-    """The GTIDs of the transactions in logs.
+    """The GTIDs in logs, like the command ``gtids``: everything their server had executed.
 
-    `source`: any source that `binlog_kaitai.open` accepts.
-    `has_previous`: include the GTIDs before each log (PREVIOUS_GTIDS_LOG_EVENT, GTID_LIST_EVENT). The result
-    is everything that the server had executed when it wrote the last event.
-    `ends`: output: how each file ended.
-    Raises `SourceError`: no log was found.
-    Raises `BinlogError`: a log is damaged.
+    Parameters
+    ----------
+    source
+        Whatever :func:`binlog_kaitai.open` accepts.
+    logged
+        Only the transactions in the logs, without those before each log, which its PREVIOUS_GTIDS_LOG_EVENT
+        or GTID_LIST_EVENT states.
+    ends
+        Output: how each file ended.
+    **options
+        See :class:`ScanOptions`.
+
+    Raises
+    ------
+    SourceError
+        No log was found.
+    BinlogError
+        A log is damaged.
     """
-    gtids = GtidSet()
-    for log in resolve(source):
+    found = GtidSet()
+    for log in resolve(source, options["keys"]):
         with reading(log.name), log.open() as stream:
             reader = blocks_of(log, stream)
             try:
                 for block in reader:
-                    _add(gtids, block, has_previous=has_previous)
-                    progress(log, reader.position)
+                    _add(found, block, has_previous=not logged)
+                    options["progress"](log, reader.position)
             except BinlogError as error:
                 raise error.at(file=log.name, position=reader.position) from error.__cause__
             if (end := reader.end()) is not None and ends is not None:
                 ends.append(end)
-    return gtids
+    return found
 
 
 def _add(gtids: GtidSet, block: Block, *, has_previous: bool) -> None:

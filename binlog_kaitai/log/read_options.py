@@ -41,7 +41,14 @@ class ChecksumOptions(TypedDict, total=False):
     ]
 
 
-class PassOptions(TypedDict, total=False):
+class ProgressOptions(TypedDict, total=False):
+    progress: Annotated[
+        Callable[[Source, int], object],
+        Option("Called periodically with the source and the offset reached in it.", no_progress),
+    ]
+
+
+class PassOptions(ProgressOptions, total=False):
     threads: Annotated[
         int | None,
         Option(
@@ -49,10 +56,16 @@ class PassOptions(TypedDict, total=False):
             " started for small logs. The result does not depend on it."
         ),
     ]
-    progress: Annotated[
-        Callable[[Source, int], object],
-        Option("Called periodically with the source and the offset reached in it.", no_progress),
-    ]
+
+
+class ScanOptions(KeyOptions, ProgressOptions, total=False):
+    """Of functions that read whole logs."""
+
+
+class CopyOptions(ScanOptions, total=False):
+    """Of functions that write logs."""
+
+    overwrite: Annotated[bool, Option("Overwrite existing files.", False)]
 
 
 class ReaderOptions(DefinitionOptions, ChecksumOptions, total=False):

@@ -30,7 +30,7 @@ from binlog_kaitai.core.tree import Node
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definitions import DatedText, Timelines, restore
 from binlog_kaitai.errors import BinlogError, reading
-from binlog_kaitai.log.gtid_runs import logged_gtids
+from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 from binlog_kaitai.sources.source import Source, log_name, log_number, series_of, state_of
 from binlog_kaitai.values.schema import is_mariadb
 

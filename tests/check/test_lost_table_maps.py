@@ -14,7 +14,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.core.grammar import header_offset
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gaps import Gap
@@ -123,6 +123,6 @@ def test_rows_after_lost_rows_of_their_statement_are_kept(tmp_path: Path) -> Non
 def test_slice_refuses_the_log(lost: Lost, filters: dict[str, Any], tmp_path: Path) -> None:
     target = tmp_path / "sliced"
     with pytest.raises(BinlogError) as raised:
-        list(slice_log([lost.source], [str(target)], **filters))
+        slice_log(lost.source, str(target), **filters)
     assert lost.table_map <= (raised.value.position or 0) < lost.end
     assert not target.exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -9,20 +11,21 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.sources.source import Source, resolve
 from binlog_kaitai.views.transactions_view import read_transactions
 from tests.check.damage import transactions_of
-from tests.corpus_files import CORPUS, LogFile, logs
+from tests.corpus_files import CORPUS, LogFile, case, logs
+from tests.sources.test_encrypted import keys_of
 
 _DDL = CORPUS / "mysql-9.7/ddl/binlog.000001"
 _SMALL = [log for log in logs() if log.path.stat().st_size < 20_000]
 
 
 def _slice(path: Path, target: Path, **filters: Any) -> Path:
-    (done,) = slice_log(resolve(str(path)), [str(target)], overwrite=True, **filters)
+    (done,) = slice_log(resolve(str(path)), str(target), overwrite=True, **filters)
     report = scan(Source.of_path(str(target)))
     assert not report.damages
     assert (report.events, report.size) == (done.events, done.bytes)
@@ -87,18 +90,17 @@ def test_what_belongs_to_the_log_stays(tmp_path: Path) -> None:
 def test_several_logs_keep_their_names(tmp_path: Path) -> None:
     folder = CORPUS / "mysql-9.7/rotate"
     sources = resolve(str(folder / "binlog.0*"))
-    targets = [str(tmp_path / Path(source.name).name) for source in sources]
-    done = list(slice_log(sources, targets))
+    done = slice_log(sources, tmp_path)
     assert sum(one.transactions for one in done) == len(
         read_transactions([str(s.path) for s in sources]).read_all()
     )
-    assert sorted(path.name for path in tmp_path.iterdir()) == [Path(target).name for target in targets]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [Path(source.name).name for source in sources]
 
 
 def test_a_damaged_log_is_an_error(tmp_path: Path) -> None:
     path = CORPUS / "damaged/mysql-9.7-flipped_bit/binlog.000001"
     with pytest.raises(BinlogError, match="checksum"):
-        list(slice_log(resolve(str(path)), [str(tmp_path / "new")]))
+        slice_log(resolve(str(path)), str(tmp_path / "new"))
     assert not list(tmp_path.iterdir())
 
 
@@ -106,5 +108,37 @@ def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
     target = tmp_path / "there"
     target.write_bytes(b"mine")
     with pytest.raises(UsageError, match=r"there: already exists.*--overwrite"):
-        list(slice_log(resolve(str(_DDL)), [str(target)]))
+        slice_log(resolve(str(_DDL)), str(target))
     assert target.read_bytes() == b"mine"
+
+
+def test_the_functions_of_the_package_take_what_open_takes(tmp_path: Path) -> None:
+    """And do what the commands of their names do."""
+    folder = CORPUS / "mysql-9.7/rotate"
+    first = folder / "binlog.000001"
+    (done,) = bk.slice(first.read_bytes(), tmp_path / "slice")
+    assert (tmp_path / "slice").read_bytes() == first.read_bytes()
+    assert (done.target, done.transactions) == (str(tmp_path / "slice"), len(bk.gtids(first)))
+    repaired = bk.repair(first.read_bytes(), tmp_path / "repaired")
+    assert (repaired.lost_bytes, repaired.result.is_ok) == (0, True)
+    reports = list(bk.verify(folder))
+    last = reports[-1]
+    assert last.previous_gtids is not None
+    assert bk.gtids(folder) == last.previous_gtids | last.gtids
+    assert bk.gtids(folder, logged=True) == reduce(or_, (report.gtids for report in reports))
+    with pytest.raises(UsageError, match="matches several logs"):
+        bk.repair(str(folder / "binlog.0*"), tmp_path / "repaired")
+    with pytest.raises(TypeError, match="did you mean 'overwrite'"):
+        bk.slice(first, tmp_path / "slice", overwrites=True)  # type: ignore[call-arg]
+
+
+def test_the_functions_of_the_package_take_keys(tmp_path: Path) -> None:
+    log = CORPUS / "encrypted/mariadb-11.8/binlog.000001"
+    with pytest.raises(bk.EncryptedError):
+        bk.gtids(log)
+    keys = keys_of(case("encrypted", "mariadb-11.8"))
+    whole = bk.gtids(log, keys=keys)
+    (sliced,) = bk.slice(log, tmp_path / "slice", keys=keys)
+    repaired = bk.repair(log, tmp_path / "repaired", keys=keys)
+    for copy in (sliced, repaired):
+        assert bk.gtids(copy.target) == whole

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.check.repair import repair
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.sources.disk import create, replacing
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.parquet_folder import folder_name
@@ -114,7 +114,7 @@ def test_a_new_log_has_a_name_of_its_own_until_it_is_complete(folder: Path) -> N
     (source,) = resolve(part)
     repair(source, str(log))
     assert part.read_bytes() == log.read_bytes() == content
-    assert list(slice_log([source], [str(log)], overwrite=True))
+    assert slice_log(source, str(log), overwrite=True)
     assert part.read_bytes() == content
     assert {path.name for path in folder.iterdir()} >= {log.name, part.name}
     assert not list(folder.glob(".*"))

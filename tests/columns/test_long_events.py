@@ -16,7 +16,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.check import log_writer as writer
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.core.framing import TailKind
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import Span
@@ -123,7 +123,7 @@ def test_copies_of_a_long_one(tmp_path: Path, *, moves: bool) -> None:
     done = repair(Source.of_path(str(path)), str(tmp_path / "repaired"))
     assert bool(done.lost) is moves
     assert scan(Source.of_path(done.target)).damage_count == 0
-    (cut,) = slice_log([Source.of_path(done.target)], [str(tmp_path / "slice")])
+    (cut,) = slice_log(Source.of_path(done.target), str(tmp_path / "slice"))
     assert cut.transactions == 1
     assert Path(cut.target).read_bytes() == Path(done.target).read_bytes()
 

@@ -15,12 +15,12 @@ import zstandard
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.core.grammar import EventType, UserVarEvent, header_offset
 from binlog_kaitai.errors import ChecksumError, GrammarError
 from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.log import payloads
-from binlog_kaitai.log.gtid_runs import logged_gtids
+from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.rows.text.printed_values import put_integer
 from binlog_kaitai.sources.source import Source
@@ -188,7 +188,7 @@ def test_rows_with_fractions_that_the_log_does_not_declare_are_not_damage(tmp_pa
     _, error = printed(path, tmp_path, verbose=1)
     assert "may have fractional seconds; `rows` can tell" in error
     target = tmp_path / "without_definitions.000001"
-    list(slice_log([Source.of_path(str(path))], [str(target)], start_position=254_000))
+    slice_log(Source.of_path(str(path)), str(target), start_position=254_000)
     with pytest.raises(bk.GrammarError, match="may have fractional seconds, which only its CREATE TABLE"):
         bk.read_changes(target).read_all()
 
@@ -332,7 +332,7 @@ def test_an_unknown_key_is_named_at_the_first_event_that_needs_it(tmp_path: Path
     with pytest.raises(bk.EncryptedError) as caught:
         list(bk.open(data))
     with pytest.raises(bk.EncryptedError) as by_slices:
-        list(slice_log([Source.of_bytes(data)], [str(tmp_path / "slice.000001")], stop_position=10))
+        slice_log(Source.of_bytes(data), str(tmp_path / "slice.000001"), stop_position=10)
     assert (caught.value.position or 0) > 4
     assert str(by_slices.value) == str(caught.value)
 

@@ -18,7 +18,7 @@ from binlog_kaitai.live.archive import Archive
 from binlog_kaitai.live.archive_eras import newest_era
 from binlog_kaitai.live.log_spool import LogSpool
 from binlog_kaitai.live.server_session import Server
-from binlog_kaitai.log.gtid_runs import logged_gtids
+from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.splits import plan, read_split
 from tests.corpus_files import case

@@ -11,7 +11,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.sources.source import Source, resolve
 from binlog_kaitai.views.transactions_view import read_transactions
 from tests.check.damage import random_damage, transactions_of
@@ -70,7 +70,7 @@ def test_slices(server: str, tmp_path: Path) -> None:
         starts = read_transactions(str(log.path)).read_all()["position"].to_pylist()
         target = tmp_path / "slice"
         (done,) = slice_log(
-            resolve(str(log.path)), [str(target)], overwrite=True, start_position=starts[len(starts) // 2]
+            resolve(str(log.path)), str(target), overwrite=True, start_position=starts[len(starts) // 2]
         )
         assert done.transactions or done.open
         assert not _complaints(server, target, tmp_path), log.id

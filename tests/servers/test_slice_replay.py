@@ -9,7 +9,7 @@ import pytest
 
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.sources.source import Source, resolve
 from binlog_kaitai.views.transactions_view import read_transactions
 from tests.servers.conftest import StartServer
@@ -75,7 +75,7 @@ def test_a_slice_of_one_table_replays(played: tuple[Server, Path], tmp_path: Pat
     wanted = rows(server, "a")
     assert wanted
     assert rows(server, "b")
-    list(slice_log(resolve(str(log)), [str(tmp_path / "slice")], table="r.a"))
+    slice_log(resolve(str(log)), str(tmp_path / "slice"), table="r.a")
     empty(server)
     replay(server, tmp_path / "slice")
     assert rows(server, "a") == wanted
@@ -86,8 +86,8 @@ def test_slices_by_position_replay_one_after_the_other(played: tuple[Server, Pat
     server, log = played
     wanted = rows(server, "a"), rows(server, "b")
     middle = read_transactions(str(log)).read_all()["position"].to_pylist()[20]
-    list(slice_log(resolve(str(log)), [str(tmp_path / "first")], stop_position=middle))
-    list(slice_log(resolve(str(log)), [str(tmp_path / "second")], start_position=middle))
+    slice_log(resolve(str(log)), str(tmp_path / "first"), stop_position=middle)
+    slice_log(resolve(str(log)), str(tmp_path / "second"), start_position=middle)
     empty(server)
     replay(server, tmp_path / "first")
     assert (rows(server, "a"), rows(server, "b")) != wanted

@@ -8,7 +8,7 @@ from typing import Any
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.repair import repair as repair_log
-from binlog_kaitai.check.slices import slice_log
+from binlog_kaitai.check.slices import slice as slice_log
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_rows import FRACTIONS_HINT
@@ -42,7 +42,7 @@ def cut_out(run: Run) -> None:
     """Slices of an undamaged log have no damage, except rows that need a definition left behind."""
     target = run.folder / "slice.000001"
     filters = some_filters(run)
-    found = run.gather("slice", lambda: slice_log([run.source], [str(target)], overwrite=True, **filters))
+    found = run.gather("slice", lambda: slice_log(run.source, str(target), overwrite=True, **filters))
     if found.error is not None or not target.exists():
         return
     for one in found.value:
