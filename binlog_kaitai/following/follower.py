@@ -158,7 +158,7 @@ class Follower:
         paths = self.logs()
         walk = self._walk(self._locate(start, paths), paths, limit)
         # A checkpoint that only moved to another log, without anything new to read, need not become a batch.
-        end = walk.checkpoint if walk.steps else start
+        end = walk.end if walk.steps else start
         self._planned = start, end, walk.steps
         return end
 

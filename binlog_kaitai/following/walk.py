@@ -133,6 +133,7 @@ class Walk:
         self._effects: list[Effect] = []
         self._statements, self._wanted, self._counts = Statements(), wanted, True
         self._errant = self._gap = ""  # of the open step
+        self._before_gap = start
         self._own_steps = 0  # the first step in this server's logs
         self._earlier = self._gtids - GtidSet.parse(start.skip)  # what earlier walks have read there
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
@@ -142,9 +143,16 @@ class Walk:
         self._size = self._files = 0
         self._soft = self._hard = FAR  # limits in the current log
 
+    @property
+    def end(self) -> Checkpoint:
+        """The checkpoint reached; that before missing logs if no step follows them, which would say so."""
+        return self._before_gap if self._gap else self.checkpoint
+
     def enter(self, start: Checkpoint, lost: str) -> None:
         """Continue in the next log; `lost`: as for `forget`."""
         self._split_point()
+        if not self._gap:
+            self._before_gap = self.checkpoint
         self.forget(lost, start.position)
         if start.era != self.checkpoint.era:
             self._own_steps, self._earlier = len(self.steps), GtidSet()
@@ -161,7 +169,7 @@ class Walk:
 
         `position`: where the next step begins, if not at the checkpoint.
         """
-        self._gap = lost
+        self._gap = lost or self._gap
         if lost and self._definitions is not None:
             self._definitions.forget(lost)
             self._effects.append(

@@ -229,3 +229,20 @@ def test_where_logs_are_missing(loaded: list[int], listed: list[int], tmp_path: 
     (gap,) = table(opened(lake), "gaps").to_pylist()
     assert (gap["file"], gap["to"]) == (str(tmp_path / "log.000003"), 4)
     assert gap["reason"] in batches[-1].state_refused["s.t"]
+
+
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.DataLossWarning")
+@pytest.mark.parametrize("more", [-100, 2, 100], ids="the batch ends {} bytes from the gap".format)
+def test_missing_logs_where_a_batch_ends(more: int, tmp_path: Path) -> None:
+    """They are told wherever batches end: with the end of a log, or where the next one has only begun."""
+    logs = []
+    for number, name in ((1, "t"), (3, "n")):
+        log = TableLog("ab", "a")
+        log.table = name
+        log.insert(number, number)
+        logs.append(log.write(tmp_path).rename(tmp_path / f"log.{number:06}"))
+    size = logs[0].stat().st_size + more
+    batches = fill(tmp_path / "lake", logs, size, keeps_state=True, loses=True)
+    assert "s.t" in batches[-1].state_refused
+    (gap,) = table(opened(tmp_path / "lake"), "gaps").to_pylist()
+    assert (gap["file"], gap["to"]) == (str(logs[1]), 4)
