@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @options.target("A new or empty directory.")
 @options.filters
 @options.views
+@options.masks
 @options.zero_dates
 @options.ddl
 @options.jobs
@@ -36,6 +37,10 @@ def export(
     zero_dates: str,
     ddl: str | None,
     jobs: int | None,
+    included: tuple[str, ...],
+    excluded: tuple[str, ...],
+    masks: tuple[str, ...],
+    mask_key_file: str | None,
     **filters: Unpack[FilterOptions],
 ) -> None:
     """Export logs to Parquet files.
@@ -48,21 +53,26 @@ def export(
     Examples:
       binlog-kaitai export --to lake /var/lib/mysql/binlog.index
       binlog-kaitai export --to lake --view changes -t shop.orders binlog.*
+      binlog-kaitai export --to lake --view changes --mask 'a.b.c=hash' binlog.*
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.log.threads import default_threads
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.events_view import read_events
     from binlog_kaitai.views.parquet_folder import write_changes, write_view
+    from binlog_kaitai.views.row_masks import Masks
     from binlog_kaitai.views.transactions_view import read_transactions
 
+    wanted = views or VIEWS
+    rules = Masks.of(included, excluded, masks, mask_key_file)
+    if rules and {*wanted} != {"changes"}:
+        raise UsageError("statements may contain what is masked or left out; choose --view changes alone")
     with writing_to(target):
         os.makedirs(target, exist_ok=True)
         if os.listdir(target):
             raise UsageError("the directory is not empty; choose a new one", file=target)
     if "-" in sources and len(views) != 1:
         raise UsageError("stdin can be read only once; choose one --view")
-    wanted = views or VIEWS
     damage: list[BinlogError] = []
     counts: dict[str, int] = {}
     for view in dict.fromkeys(wanted):
@@ -75,7 +85,8 @@ def export(
             else:
                 chosen = Filters.of(**filters)
                 pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=default_threads(jobs))
-                write_changes(pages, Path(target, view), zero_dates=zero_dates, counts=of_tables)
+                folder = Path(target, view)
+                write_changes(pages, folder, zero_dates=zero_dates, masks=rules, counts=of_tables)
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
     for name, count in counts.items():

@@ -121,17 +121,7 @@ _OF_SOURCES = (
 @options.flag(
     "--heal", "For a server, with --state: read tables again whenever their contents are not known."
 )
-@options.option("--include-columns included", "Load only these columns of a table. *", "COLUMNS")
-@options.option("--exclude-columns excluded", "Do not load these columns. *", "COLUMNS")
-@options.option(
-    "--mask masks", "Mask columns: hash (with a key), sha256, truncate:N or null. *", "COLUMNS=METHOD"
-)
-@options.option(
-    "--mask-key-file",
-    "Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
-    "FILE",
-    type=options.LocalPath(),
-)
+@options.masks
 @options.option(
     "--rename renames",
     "Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",

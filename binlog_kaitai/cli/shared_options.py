@@ -384,6 +384,19 @@ def refuse_position(source: Source, position: int | None) -> None:
         raise UsageError(reason, file=source.name)
 
 
+masks = all_of(
+    option("--include-columns included", "Take only these columns of a table. *", "COLUMNS"),
+    option("--exclude-columns excluded", "Leave out these columns. *", "COLUMNS"),
+    option("--mask masks", "Mask columns: hash (with key), sha256, truncate:N or null. *", "COLUMNS=METHOD"),
+    option(
+        "--mask-key-file",
+        "Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
+        "FILE",
+        type=LocalPath(),
+    ),
+)
+
+
 _FILTERS = all_of(
     option("--start-position", "Start here in the first file.", "N", type=number),
     option("--stop-position", "Stop here in the last file.", "N", type=number),

@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -14,10 +13,12 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.errors import writing_to
-from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.errors import FilterWarning, warn, writing_to
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.views.change_batches import table_batches_of
 from binlog_kaitai.views.change_schemas import exported_schema
+from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 #: Number of rows in the sample, evenly spaced.
 _SAMPLE = 1 << 12
@@ -256,18 +257,37 @@ def write_view(
 
 
 def write_changes(
-    pages: RowsPages, folder: Path, *, zero_dates: str = "null", counts: dict[str, int] | None = None
+    pages: RowsPages,
+    folder: Path,
+    *,
+    zero_dates: str = "null",
+    masks: Masks = NO_MASKS,
+    counts: dict[str, int] | None = None,
 ) -> None:
     """Write the changes of each table into a folder of its own, ``schema.table``.
 
     Each file has the columns that the table had at the time; Parquet readers merge the files of a folder by
     column name.
 
+    `masks`: columns to mask, or to leave out. Rules that are about none of the tables get a `FilterWarning`.
     `counts` receives the number of row images by table, also if an error is raised.
     """
-    batches = pages.each(partial(table_batches_of, schema_of=exported_schema, zero_dates=zero_dates))
-    named = ((folder_name(table.key), batch) for table, batch in batches)
-    _write(named, folder, {} if counts is None else counts, pages.threads)
+    seen: set[str] = set()
+
+    def schema_of(table: Table) -> pa.Schema:
+        seen.add(table.schema.full_name)
+        return masks.readable(table.schema, exported_schema(table, zero_dates), zero_dates)
+
+    def batches_of(page: RowsPage) -> Iterator[tuple[str, pa.RecordBatch]]:
+        for table, batch in table_batches_of(page, schema_of, zero_dates):
+            if masks:
+                whole = exported_schema(table, zero_dates)
+                batch = masks.applied(table.schema, batch, masks.schema([table.schema], whole))
+            yield folder_name(table.key), batch
+
+    _write(pages.each(batches_of), folder, {} if counts is None else counts, pages.threads)
+    for rule in masks.unseen(seen):
+        warn(f"no table has the columns {rule}", FilterWarning)
 
 
 def _write(
