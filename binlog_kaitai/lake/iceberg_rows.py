@@ -15,7 +15,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.files import INDEXED
-from binlog_kaitai.lake.types import conform
+from binlog_kaitai.lake.types import as_keys, conform
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
@@ -117,8 +117,8 @@ def merged(scan: DataScan, keys: Sequence[str], rows: pa.Table, is_there: pa.Chu
 
 def _matches(rows: pa.Table, keys: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of rows with one of some keys, and the numbers of these."""
-    numbered = rows.append_column(_ROW, pa.array(np.arange(len(rows))))
-    wanted = keys.append_column(_IMAGE, pa.array(np.arange(len(keys))))
+    numbered = as_keys(rows, keys.column_names).append_column(_ROW, pa.array(np.arange(len(rows))))
+    wanted = as_keys(keys, keys.column_names).append_column(_IMAGE, pa.array(np.arange(len(keys))))
     found = numbered.join(wanted, keys.column_names, join_type="inner")
     return found[_ROW].to_numpy(), found[_IMAGE].to_numpy()
 

@@ -34,7 +34,7 @@ from binlog_kaitai.lake.delta import ConflictError
 from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.lake.types import conform
+from binlog_kaitai.lake.types import as_keys, conform
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
 
@@ -358,17 +358,19 @@ class State:
 
 def _describe(tables: Format, name: str, text: str, source: str) -> None:
     """Say in the description of a state table, if there is one, what its readers have to know of a source."""
+    said = [" ".join(text.splitlines())] if text else []
     for _ in range(_ATTEMPTS):
         with suppress(ConflictError):
-            table = tables.open(f"{STATE}/{name}")
-            known = "" if table is None else table.description
-            if table and known != text and (text or known.startswith((_WITHOUT, _outdated(source)))):
-                table.describe(text)
+            if (table := tables.open(f"{STATE}/{name}")) is not None:
+                lines = table.description.splitlines()
+                own = [one for one in lines if one.startswith((_WITHOUT, _outdated(source)))]
+                if own != said:
+                    table.describe("\n".join([*said, *(one for one in lines if one not in own)]))
             return
 
 
 def _outdated(source: str) -> str:
-    """How a description begins if the rows are outdated, in a lake of several sources those of one."""
+    """How a line of a description begins if the rows of a source are outdated, or those of the only one."""
     return f"outdated: {source}: " if source else "outdated: "
 
 
@@ -378,9 +380,10 @@ def _refuse(tables: Format, name: str, reason: str, batch: int, source: str, *, 
     Returns since when it is, in ISO 8601.
     """
     marked = tables.open(f"{STATE}/{name}")
-    known = "" if marked is None else marked.description
-    _, mark, since = known.rpartition(_SINCE)
-    if not mark or not known.startswith(_outdated(source)):
+    lines = [] if marked is None else marked.description.splitlines()
+    known = [one for one in lines if one.startswith(_outdated(source))]
+    _, mark, since = "".join(known).rpartition(_SINCE)
+    if not mark:
         since = datetime.now(UTC).isoformat(timespec="seconds")
     _describe(tables, name, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
     for _ in range(_ATTEMPTS if drops else 0):
@@ -492,7 +495,7 @@ def _reduced(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     if any(rows[key].null_count for key in keys):
         raise UsageError(_NO_KEY)
     rows = rows.sort_by(SEQUENCE)
-    numbers = pa.table({**{key: rows[key] for key in keys}, COPIES: np.arange(rows.num_rows)})
+    numbers = as_keys(rows, keys).append_column(COPIES, pa.array(np.arange(rows.num_rows)))
     last = numbers.group_by(list(keys), use_threads=False).aggregate([(COPIES, "max")])
     return rows.take(last[f"{COPIES}_max"])
 

@@ -7,7 +7,7 @@ with ``_`` appended, unless Iceberg can widen it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from binlog_kaitai.arrow import pa, pc
@@ -98,6 +98,13 @@ def with_source(batch: Rows, source: str) -> Rows:
     if not source:
         return batch
     return batch.add_column(0, pa.field(SOURCE, pa.string()), pa.repeat(source, batch.num_rows))
+
+
+def as_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
+    """The columns of a key, in which -0.0 is 0.0, as it is for servers."""
+    return pa.table(
+        {key: pc.add(rows[key], 0.0) if pa.types.is_floating(rows[key].type) else rows[key] for key in keys}
+    )
 
 
 def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:

@@ -118,7 +118,7 @@ def test_a_refused_state_without_rows_until_its_contents_are_known(
     assert load(log) == [{"a": 5, "b": 7}, {"a": 6, "b": 7}]
 
 
-def test_the_mark_of_one_source_stays_while_another_one_is_loaded(tmp_path: Path) -> None:
+def test_the_mark_of_one_source_stays_whatever_another_one_says(tmp_path: Path) -> None:
     lake, logs = tmp_path / "lake", {one: TableLog("ab", "a") for one in ("db1", "db2")}
 
     def load(source: str) -> str:
@@ -134,6 +134,13 @@ def test_the_mark_of_one_source_stays_while_another_one_is_loaded(tmp_path: Path
     assert load("db1").startswith("outdated: db1: statements")
     logs["db2"].insert(2, 7)
     assert load("db2").startswith("outdated: db1: statements")
+    logs["db2"].run(REFUSALS["driver"])
+    both = load("db2").splitlines()
+    assert [line[:13] for line in both] == ["outdated: db2", "outdated: db1"]
+    logs["db1"].insert(3, 7)
+    assert load("db1").splitlines() == both
+    logs["db2"].run("TRUNCATE TABLE s.t")
+    assert load("db2") == both[1]
     logs["db1"].run("TRUNCATE TABLE s.t")
     assert load("db1") == ""
 

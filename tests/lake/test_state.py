@@ -19,10 +19,11 @@ from binlog_kaitai.lake.batches import Lake, Piece
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.lineage import Place
 from binlog_kaitai.lake.rules import NO_RULES
-from binlog_kaitai.lake.state_tables import State, Updated, _counted
-from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.lake.state_tables import State, Updated, _adds, _counted, _last_images
+from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result, _run_update
 from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.views.change_schemas import CHANGE_TYPE, SEQUENCE
 from tests.corpus_files import Case, cases
 from tests.extent import sample
 from tests.lake.lakes import KINDS, WORKLOAD, KilledError, OneByOne, dying, fill, opened, rows, table
@@ -218,3 +219,28 @@ def test_every_commit_and_its_files_are_on_disk(tmp_path: Path, monkeypatch: pyt
             assert {path, path.parent, *files, *(file.parent for file in files)} <= synced
             operations |= {action["commitInfo"]["operation"] for action in actions if "commitInfo" in action}
     assert {"MERGE", "WRITE", "ADD COLUMN"} <= operations
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_both_zeros_are_one_key(kind: str, tmp_path: Path) -> None:
+    """-0.0 and 0.0 are equal for servers, also in a table that has one of them when the other comes."""
+    format_of = delta.DeltaTables if kind == "delta" else iceberg.IcebergTables
+    tables, name = format_of(Storage(str(tmp_path)), "application"), "state/s.t"
+    known = pa.table({"k": [0.0, 1.0], "v": [1, 1]})
+    tables.replace(name, None, known.to_reader(), 0, {}, ["k"])
+    for batch, (old, new) in enumerate([(0.0, -0.0), (-0.0, 0.0), (0.0, -0.0)], 1):
+        images = pa.table(
+            {
+                "k": [old, new],
+                "v": [batch, batch + 1],
+                SEQUENCE: [f"{batch}1", f"{batch}2"],
+                CHANGE_TYPE: ["update_preimage", "update_postimage"],
+            }
+        )
+        last = _last_images(images.to_batches(), images.schema, ["k"])
+        rows = last.select(["k", "v"]).append_column("there ", _adds(last))
+        found = tables.open(name)
+        assert found is not None
+        found.merge(known.schema, ["k"], rows, "there ", batch, {})
+        kept = [str(row) for part in found.batches() for row in part.to_pylist()]
+        assert sorted(kept) == sorted([str({"k": new, "v": batch + 1}), str({"k": 1.0, "v": 1})])
