@@ -37,6 +37,7 @@ from binlog_kaitai.errors import (
 
 if TYPE_CHECKING:
     from binlog_kaitai.check.damage_scan import verify
+    from binlog_kaitai.check.finding import find
     from binlog_kaitai.check.repair import Repair, repair
     from binlog_kaitai.check.slices import Slice, slice
     from binlog_kaitai.check.verify_report import Report
@@ -103,6 +104,7 @@ __all__ = [
     "TruncatedError",
     "UsageError",
     "ZeroDate",
+    "find",
     "follow",
     "follow_rows",
     "gtids",
@@ -133,6 +135,7 @@ _MODULES = {
     "values.temporal": ("ZeroDate",),
     "views.events_view": ("read_events",),
     "check.damage_scan": ("verify",),
+    "check.finding": ("find",),
     "check.repair": ("Repair", "repair"),
     "check.slices": ("Slice", "slice"),
     "check.verify_report": ("Report",),

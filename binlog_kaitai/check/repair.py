@@ -243,11 +243,6 @@ def repair(
     **options
         See :class:`CopyOptions`.
 
-    Returns
-    -------
-    Repair
-        What was lost, dropped and kept; `result` is the report of the new log, which has no damage.
-
     Raises
     ------
     UsageError

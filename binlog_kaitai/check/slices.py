@@ -70,11 +70,6 @@ def slice(
     **options
         See :class:`SliceOptions`.
 
-    Returns
-    -------
-    list of Slice
-        One per log, with the numbers of `transactions` and `events`, and the size in `bytes`.
-
     Raises
     ------
     UsageError

@@ -41,7 +41,7 @@ _COMMANDS = {
     "explain": "Show each byte of an event, with its field and its meaning.",
     "export": "Export logs to Parquet files.",
     "fetch": "Archive a running server's binary logs, byte for byte.",
-    "find": "Find the log and position of a time or a GTID.",
+    "find": "Find the log and position of a time or a GTID, or the transaction at a position.",
     "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
     "lake": "Maintain the Delta tables of a pipeline's lake.",
     "logs": "List logs, one per line, and what is missing between them.",

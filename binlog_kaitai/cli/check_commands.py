@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -127,9 +127,7 @@ def _check(
 @options.option("--format-from", "Use the format description of this log, from the same server.", "LOG")
 @options.flag("--overwrite", "Overwrite an existing file.")
 @options.formats("text", "json")
-def repair(
-    source: str, target: str, keep_partial: bool, format_from: str | None, overwrite: bool, output: str
-) -> None:
+def repair(source: str, target: str, output: str, **chosen: Any) -> None:
     """Recover the intact transactions of a damaged log.
 
     Writes a new log with every intact event, except those of transactions that lost a part. Rewrites
@@ -145,16 +143,9 @@ def repair(
     from binlog_kaitai.check.repair import repair
     from binlog_kaitai.render.check_reports import repair_lines, repair_object
 
-    options.refuse_inputs(target, [source, format_from])
+    options.refuse_inputs(target, [source, chosen["format_from"]])
     with progress_over() as progress:
-        done = repair(
-            source,
-            target,
-            keep_partial=keep_partial,
-            format_from=format_from,
-            overwrite=overwrite,
-            progress=progress,
-        )
+        done = repair(source, target, progress=progress, **chosen)
     if output == "json":
         print_json(to_json(repair_object(done)))
     else:

@@ -14,13 +14,11 @@ import click
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import progress_over, say, text_output, warn
-from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError, UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.log.log_end import End
-    from binlog_kaitai.sources.source import Source
 
 #: Exit codes of `contains` and `diff`, as in grep and diff: something is missing; an error occurred.
 EXIT_MISSING, EXIT_FAILED = 1, 2
@@ -33,9 +31,6 @@ _OPERATIONS: dict[str, Callable[[GtidSet, GtidSet], GtidSet]] = {
     _CONTAINS: lambda first, others: others - first,
     _DIFF: operator.sub,
 }
-
-#: The beginning of a GTID, which distinguishes it from a file name.
-_GTID = re.compile(r"\s*(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\s*:|[0-9]+-[0-9]+-[0-9]+)")
 
 
 def _complete(
@@ -134,10 +129,11 @@ class _Operand(NamedTuple):
 
 def _operands(texts: tuple[str, ...], *, logged: bool) -> list[_Operand]:
     """The sets named by the arguments."""
+    from binlog_kaitai.core.gtids import literal_gtids
     from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 
     ends: list[End] = []
-    literals = [literal(text) for text in texts]
+    literals = [literal_gtids(text) for text in texts]
     operands = []
     with progress_over() as progress:
         for text, gtids in zip(texts, literals, strict=True):
@@ -168,15 +164,6 @@ def _combined(operation: str, sets: list[GtidSet]) -> GtidSet:
     return reduce(_OPERATIONS[operation], sets)
 
 
-def literal(text: str) -> GtidSet | None:
-    """A literal set; None for other text."""
-    from binlog_kaitai.core.gtids import GtidSet
-
-    # In batch mode the client prints line ends as \n.
-    text = text.replace("\\n", "")
-    return GtidSet.parse(text) if not text.strip() or _GTID.match(text) else None
-
-
 def _count(gtids: GtidSet) -> int:
     # `len` is limited to 2^63.
     return sum(last - first + 1 for _, numbers in gtids.items() for first, last in numbers)
@@ -195,16 +182,16 @@ class _FindCommand(click.Command):
 
 
 @click.command(cls=_FindCommand)
-@click.argument("target", metavar="TIME|GTID")
+@click.argument("target", metavar="TIME|GTID|LOG:POSITION")
 @options.sources
 @options.formats("table", "json", "csv")
 @options.zone
 def find(target: str, sources: tuple[str, ...], output: str) -> None:
-    """Find the log and position of a time or a GTID.
+    """Find the log and position of a time or a GTID, or the transaction at a position.
 
-    Prints the first transaction that starts at or after the time, or that has the GTID (or one of a set), as
-    `transactions` prints it: one for each server whose logs are given, in order. Only the headers of other
-    logs are read. Exits 2 if there is no such transaction.
+    Prints the first transaction that starts at or after the time, or that has the GTID (or one of a set), or
+    that contains the position or follows it, as `transactions` prints it: one for each server whose logs are
+    given, in order. Only the headers of other logs are read. Exits 2 if there is no such transaction.
 
     TIME is as in --start-datetime: '2026-11-20 03:00:00' (local, or with a time zone), 'yesterday 03:00',
     -2h.
@@ -214,59 +201,15 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
       binlog-kaitai find '2026-11-20 03:00:00' /var/lib/mysql/binlog.index
       binlog-kaitai find -2h binlog.*
       binlog-kaitai find a40b4242-e518-11f1-9090-02fc00000001:77 binlog.*
+      binlog-kaitai find binlog.000003:1234 binlog.*
     """
+    from binlog_kaitai.check.finding import find
     from binlog_kaitai.render.listings import transaction_writer
-    from binlog_kaitai.sources.source import by_server, resolve
-    from binlog_kaitai.views.transactions_view import write_transactions
+    from binlog_kaitai.views.transactions_view import json_lines
 
-    logs = resolve(sources)
-    filters, gtids = _target(target)
-    groups = [logs]
-    if all(log.path is not None for log in logs):  # others can be opened only once
-        time = filters.start_timestamp or 0
-        groups = list(by_server(logs).values())
-        groups = [_from_time(of, time) if gtids is None else _with_gtids(of, gtids) for of in groups]
+    found = find(target, sources)
     stdout = text_output(is_table=output == "table")
-    write, count = transaction_writer(output, stdout), 0
-    for logs in filter(None, groups):
-        for lines in write_transactions(logs, filters, limit=1):
-            write(lines)
-            count += 1
+    write = transaction_writer(output, stdout)
+    for batch in found.to_batches():
+        write(json_lines(batch))
     stdout.flush()
-    if not count:
-        raise UsageError(f"no transaction {'at or after' if gtids is None else 'of'} {target} in these logs")
-
-
-def _target(text: str) -> tuple[Filters, GtidSet | None]:
-    """The filter of a time, or of GTIDs, and these."""
-    try:  # first as a time: 2026-11-20 could be a GTID of MariaDB, too
-        return Filters.of(start_datetime=text), None
-    except UsageError:
-        if (gtids := literal(text)) is None:
-            raise
-        return Filters(include_gtids=gtids), gtids
-
-
-def _from_time(logs: list[Source], timestamp: int) -> list[Source]:
-    """The last log that was begun before the time, and those after it."""
-    from binlog_kaitai.sources.source import header_of
-
-    begun = [header_of(log).begun for log in logs]
-    if begun[0] > timestamp:
-        warn(f"warning: the first log, {logs[0].name}, begins after this time")
-    return logs[max((number for number, time in enumerate(begun) if 0 < time < timestamp), default=0) :]
-
-
-def _with_gtids(logs: list[Source], gtids: GtidSet) -> list[Source]:
-    """The logs that may have some of these GTIDs, judging by the sets at their beginnings."""
-    from binlog_kaitai.sources.source import header_of
-
-    # After the last log, and before a log that does not state it, anything may have been executed.
-    earlier = [header_of(log).previous for log in logs]
-    if earlier[0] and gtids & earlier[0]:
-        warn(f"warning: transactions of this GTID are in logs before the first one, {logs[0].name}")
-    return [
-        log
-        for log, before, after in zip(logs, earlier, [*earlier[1:], None], strict=True)
-        if (gtids if after is None else gtids & after).without(before or type(gtids)())
-    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import datetime
+from typing import Any
 
 import click
 
@@ -25,9 +26,7 @@ def lake() -> None:
 @options.option("--target-size", "Target size of the new files.", "SIZE", default="256m")
 @options.option("--before", "Only partitions of earlier dates.", "DATE", type=click.DateTime(("%Y-%m-%d",)))
 @options.flag("--dry-run", "Print what would be joined, without writing.")
-def compact(
-    lake: str, storage_options: dict[str, str], target_size: str, before: datetime | None, dry_run: bool
-) -> None:
+def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool, **where: Any) -> None:
     """Join small files of a lake.
 
     LAKE is a directory or URL written by pipeline, or the folder of its lakes with --servers. The rows stay
@@ -44,13 +43,8 @@ def compact(
 
     verb, size = "would be joined" if dry_run else "joined", at_least_one("--target-size", target_size)
     files = new_files = 0
-    for one in compact_lake(
-        lake,
-        target_size=size,
-        before=before and before.date(),
-        dry_run=dry_run,
-        storage_options=storage_options,
-    ):
+    date = before and before.date()
+    for one in compact_lake(lake, target_size=size, before=date, dry_run=dry_run, **where):
         did = f"{one.files:,} files {verb} into {one.new_files:,}"
         say(f"{one.table}: {'a pipeline changed it in the meantime; run again' if one.is_busy else did}")
         files, new_files = files + one.files, new_files + one.new_files

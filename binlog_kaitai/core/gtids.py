@@ -308,3 +308,14 @@ def _text(source: str, intervals: Intervals) -> str:
         return f"{source}:{ranges_text(intervals, ':')}"
     ranges = (str(first) if first == last else f"{first}..{last}" for first, last in intervals)
     return ",".join(f"{source}-{one}" for one in ranges)
+
+
+#: The beginning of a GTID, which distinguishes it from a file name.
+_GTID = re.compile(r"\s*(?:[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}\s*:|[0-9]+-[0-9]+-[0-9]+)")
+
+
+def literal_gtids(text: str) -> GtidSet | None:
+    """A literal set; None for other text."""
+    # In batch mode the client prints line ends as \n.
+    text = text.replace("\\n", "")
+    return GtidSet.parse(text) if not text.strip() or _GTID.match(text) else None

@@ -106,10 +106,8 @@ def gtids(
 
     Raises
     ------
-    SourceError
-        No log was found.
     BinlogError
-        A log is damaged.
+        No log was found, or one is damaged.
     """
     found = GtidSet()
     for log in resolve(source, options["keys"]):

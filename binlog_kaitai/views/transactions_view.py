@@ -201,7 +201,7 @@ def write_transactions(
         yield from _first(batches, limit)
         return
     for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROOM):
-        yield _json_lines(batch)
+        yield json_lines(batch)
 
 
 def _is_chosen(batch: pa.RecordBatch, columns: list[str], min_size: int, min_rows: int) -> pa.Array:
@@ -228,7 +228,7 @@ def _first(batches: Iterator[pa.RecordBatch], limit: int | None) -> Iterator[byt
             batch = batch.slice(0, left)
             left -= len(batch)
         if len(batch):
-            yield _json_lines(batch)
+            yield json_lines(batch)
 
 
 def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> pa.Table:
@@ -249,7 +249,8 @@ def _greatest(greatest: pa.Table, more: list[pa.RecordBatch], sort: str, limit: 
     return every.take(order if limit is None else order[:limit])
 
 
-def _json_lines(batch: pa.RecordBatch) -> bytes:
+def json_lines(batch: pa.RecordBatch) -> bytes:
+    """A line of JSON for each transaction, as `write_transactions` writes it."""
     ranges = [_ranges(values) for values in batch.columns]
     starts = np.cumsum([0, *(len(data) for data, _ in ranges)])
     whole, pool, rows = np.concatenate([data for data, _ in ranges]), Pool(), np.arange(len(batch))

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters, moment_of
 from binlog_kaitai.errors import UsageError
 from tests.cli.conftest import Run
@@ -139,7 +140,7 @@ def test_times_of_today_and_yesterday() -> None:
     assert moment_of("today") == moment_of(str(today))
 
 
-def found(run: Run, target: str, *logs: object) -> tuple[str, int]:
+def found_by(run: Run, target: str, *logs: object) -> tuple[str, int]:
     done = run("find", "--format", "json", target, *logs)
     assert done.returncode == 0, done.stderr
     (line,) = done.stdout.splitlines()
@@ -148,15 +149,15 @@ def found(run: Run, target: str, *logs: object) -> tuple[str, int]:
 
 
 def test_find_gives_the_first_transaction_from_a_time_on(run: Run) -> None:
-    assert found(run, f"{FIRST}Z", *ROTATE) == (str(ROTATE[0]), 158)
-    assert found(run, "2026-11-20T19:29:24Z", *ROTATE) == (str(ROTATE[-1]), 198)
+    assert found_by(run, f"{FIRST}Z", *ROTATE) == (str(ROTATE[0]), 158)
+    assert found_by(run, "2026-11-20T19:29:24Z", *ROTATE) == (str(ROTATE[-1]), 198)
 
 
 def test_find_gives_the_transaction_of_each_gtid(run: Run) -> None:
     lines = run("transactions", "--format", "json", *ROTATE).stdout.splitlines()
     for transaction in map(json.loads, lines):
         place = transaction["file"], transaction["position"]
-        assert found(run, transaction["gtid"], *ROTATE) == place
+        assert found_by(run, transaction["gtid"], *ROTATE) == place
 
 
 def test_find_reads_no_other_log_than_the_one_with_the_gtid(run: Run, tmp_path: Path) -> None:
@@ -165,15 +166,47 @@ def test_find_reads_no_other_log_than_the_one_with_the_gtid(run: Run, tmp_path: 
     logs = [tmp_path / log.name for log in ROTATE]
     for log, copy in zip(ROTATE, logs, strict=True):
         copy.write_bytes(log.read_bytes()[: None if log == ROTATE[1] else -10])
-    assert found(run, gtid, *logs)[0] == str(logs[1])
+    assert found_by(run, gtid, *logs)[0] == str(logs[1])
+
+
+def test_find_gives_the_transaction_that_contains_a_position_or_the_next_one(run: Run) -> None:
+    for log in ROTATE:
+        transactions = bk.read_transactions(log).read_all().to_pylist()
+        start = 0
+        for each in transactions:
+            for position in (start, each["position"], each["end_position"] - 1):
+                (found,) = bk.find(f"{log.name}:{position}", ROTATE).to_pylist()
+                assert found == each
+            start = each["end_position"]
+        with pytest.raises(bk.UsageError, match="no transaction at or after position"):
+            bk.find(f"{log.name}:{start}", ROTATE)
+    place = str(ROTATE[1]), bk.read_transactions(ROTATE[1]).read_all()["position"][0].as_py()
+    assert found_by(run, f"{ROTATE[1]}:{place[1] + 1}", *ROTATE) == place
+
+
+def test_the_function_find_takes_what_filters_take() -> None:
+    first = bk.read_transactions(ROTATE).read_all().slice(0, 1)
+    start = first["start"][0].as_py()
+    for target in (start, start.isoformat(), bk.GtidSet.parse(first["gtid"][0].as_py())):
+        assert bk.find(target, ROTATE) == first
+    with pytest.raises(bk.UsageError, match="'nonsense' is not a time"):
+        bk.find("nonsense", ROTATE)
 
 
 @pytest.mark.parametrize(
     ("target", "words"),
     [
-        ("2030-01-01", "no transaction at or after 2030-01-01"),
+        ("2030-01-01", "no transaction at or after 2030-01-01: "),
+        ("2030-01-01", f"{ROTATE[-1]}: events from 2026-11-20 19:29:2"),
         ("a40b4242-e518-11f1-9090-02fc00000001:1", "are in logs before the first one"),
+        (
+            "a40b4242-e518-11f1-9090-02fc00000001:999",
+            "GTIDs executed by then: a40b4242-e518-11f1-9090-02fc00000001:1-",
+        ),
+        (f"{ROTATE[1].name}:9999999", f"{ROTATE[1]} ends at {ROTATE[1].stat().st_size}"),
+        ("binlog.000099:4", f"{ROTATE[1]} to {ROTATE[-1]}: events from"),
         ("nonsense", "'nonsense' is not a time"),
+        ("99:00", " 99:00' is not a time"),
     ],
 )
 def test_find_says_what_is_not_there(target: str, words: str, run: Run) -> None:

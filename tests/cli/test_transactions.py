@@ -19,7 +19,7 @@ from binlog_kaitai.cli.listing_commands import _KINDS
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.log.line_arrays import json_text
 from binlog_kaitai.log.transaction_roles import Outcome
-from binlog_kaitai.views.transactions_view import SORTS, _json_lines, write_transactions
+from binlog_kaitai.views.transactions_view import SORTS, json_lines, write_transactions
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case
 
@@ -94,7 +94,7 @@ def test_damage_comes_after_the_transactions_before_it(run: Run, tmp_path: Path)
 
 def test_strings_are_escaped_only_where_needed() -> None:
     texts = [*(f"{chr(code)}a" for code in range(0x180)), None, "", "\u2028", "\U0001f600"]
-    lines = _json_lines(pa.record_batch({"text": pa.array(texts, pa.string())}))
+    lines = json_lines(pa.record_batch({"text": pa.array(texts, pa.string())}))
     assert lines.split(b"\n") == [*(b'{"text": %s}' % json_text(text) for text in texts), b""]
 
 
