@@ -4,6 +4,7 @@
 
     BinlogError
      ├── SourceError        a path, index file or stream cannot be read
+     │    ├── MissingFileError   there is no such file; a FileNotFoundError, too
      │    └── ServerError   a server rejects a request, or is not the same server as before
      │         └── ConnectionLostError   it cannot be reached; retrying may help
      ├── UsageError         an option is invalid
@@ -148,6 +149,10 @@ class SourceError(BinlogError):
     """A path, index file or stream cannot be read."""
 
 
+class MissingFileError(SourceError, FileNotFoundError):
+    """There is no file of this name, or none that matches the pattern."""
+
+
 class ServerError(SourceError):
     """A server refuses what is asked of it, or is not the one it was; another try would not help.
 
@@ -233,9 +238,10 @@ def reading(file: str) -> Iterator[None]:
     """
     try:
         yield
-    except OSError as error:
-        raise SourceError(error.strerror or str(error), file=file) from error
-    except MemoryError as error:
-        raise out_of_memory(error).at(file=file, position=0) from error
     except BinlogError as error:
         raise error.at(file=file, position=0) from error.__cause__
+    except OSError as error:
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else SourceError
+        raise kind(error.strerror or str(error), file=file) from error
+    except MemoryError as error:
+        raise out_of_memory(error).at(file=file, position=0) from error

@@ -22,7 +22,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 from urllib.parse import quote, unquote
 
-from binlog_kaitai.errors import SourceError, reading
+from binlog_kaitai.errors import MissingFileError, SourceError, reading
 from binlog_kaitai.sources.layer import Layer
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def find(url: str) -> list[str]:
             names = [name for name in _names(place.system, folder) if fnmatch.fnmatchcase(name, pattern)]
             urls = [place.url(posixpath.join(folder, name)) for name in names]
             if not urls:
-                raise SourceError("no file matches the pattern", file=url)
+                raise MissingFileError("no file matches the pattern", file=url)
             return urls
         info = place.system.get_file_info(place.path)
         if info.is_file:
@@ -188,7 +188,7 @@ def find(url: str) -> list[str]:
         folder = place.path.rstrip("/")
         urls = [place.url(f"{folder}/{name}") for name in _names(place.system, folder)]
     if not urls:
-        raise SourceError("no such file or directory", file=url)
+        raise MissingFileError("no such file or directory", file=url)
     return urls
 
 

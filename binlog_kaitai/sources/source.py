@@ -24,7 +24,7 @@ from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
 from binlog_kaitai.core.grammar import sizes
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader, Span, read_log_header
-from binlog_kaitai.errors import BinlogError, DamagedError, SourceError, UsageError, reading
+from binlog_kaitai.errors import BinlogError, DamagedError, MissingFileError, SourceError, UsageError, reading
 from binlog_kaitai.sources import encryption, eras, is_server, packed, remote, servers_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.layer import Borrowed, Preceded, Refused
@@ -180,7 +180,12 @@ def _resolved(source: SourceLike | Iterable[SourceLike], keys: Keys | None) -> l
     if hasattr(source, "read"):
         stream = cast(BinaryIO, source)
         return [Source.of_stream(stream, str(getattr(stream, "name", "<stream>")), keys)]
-    return [log for part in source for log in _resolved(part, keys)]
+    try:
+        parts = iter(source)
+    except TypeError:
+        kinds = "a path, bytes, a binary file or several of these"
+        raise TypeError(f"the source must be {kinds}, not {type(source).__name__}") from None
+    return [log for part in parts for log in _resolved(part, keys)]
 
 
 def _logs_of_later_eras(archive: str, keys: Keys | None) -> Iterator[Source]:
@@ -235,10 +240,10 @@ def _paths_of(path: str) -> list[str]:
     if not os.path.lexists(path) and glob.has_magic(path):
         matches = sorted(filter(os.path.isfile, glob.glob(path)), key=natural_key)
         if not matches:
-            raise SourceError("no file matches the pattern", file=path)
+            raise MissingFileError("no file matches the pattern", file=path)
         return _without_copies([log for log in matches if not log.endswith(".index")])
     if not os.path.exists(path):
-        raise SourceError("no such file or directory", file=path)
+        raise MissingFileError("no such file or directory", file=path)
     return [path]
 
 

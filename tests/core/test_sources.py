@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import pickle
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.sources.source import read_index, resolve
 
@@ -124,3 +127,32 @@ def test_bytes_and_streams_are_sources() -> None:
     assert source.read() == LOG
     source.close()
     assert not stream.closed
+
+
+@pytest.mark.parametrize("name", ["binlog.000001", "binlog.*"])
+@pytest.mark.parametrize("form", ["{}/{}", "file://{}/{}"])
+def test_a_missing_file_is_an_error_of_the_system_too(name: str, form: str, tmp_path: Path) -> None:
+    path = form.format(tmp_path, name)
+    with pytest.raises(SourceError, match=r"no such file|no file matches") as raised:
+        resolve(path)
+    assert isinstance(raised.value, FileNotFoundError)
+    copy = pickle.loads(pickle.dumps(raised.value))
+    assert (type(copy), str(copy), copy.file) == (type(raised.value), str(raised.value), path)
+
+
+def test_a_file_that_vanishes_before_it_is_read(tmp_path: Path) -> None:
+    make(tmp_path, "binlog.000001")
+    log = bk.open(tmp_path / "binlog.000001")
+    (tmp_path / "binlog.000001").unlink()
+    with pytest.raises(FileNotFoundError, match="No such file") as raised:
+        next(iter(log))
+    assert isinstance(raised.value, SourceError)
+    assert raised.value.file == str(tmp_path / "binlog.000001")
+
+
+@pytest.mark.parametrize("source", [5, None, [5]], ids=str)
+def test_sources_of_other_types_are_named(source: Any) -> None:
+    kind = "NoneType" if source is None else "int"
+    for read in (bk.open, bk.read_changes, bk.verify, bk.stats, bk.gtids):
+        with pytest.raises(TypeError, match=f"source must be a path, bytes, .* not {kind}$"):
+            read(source)
