@@ -17,10 +17,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import partial, wraps
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -44,11 +44,14 @@ AFTER = ("insert", "update_postimage", "snapshot")
 #: Whether a key has a row; the number of equal rows. No column of a server has a name that ends with a space.
 IS_THERE, COPIES = "_is_there ", "_copies "
 
-#: How often an update is made anew because its table was compacted meanwhile.
+#: How often a change is made because its table was compacted meanwhile, or changed by another source.
 _ATTEMPTS = 10
 
 #: Rows that are reduced to the last image of each key at a time.
 _ROWS_AT_ONCE = 1 << 20
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
 
 #: A row by the names of its columns.
 Row = dict[str, Any]
@@ -74,6 +77,19 @@ _EQUAL_KEYS = "rows from before an ALTER that changed the primary key are equal 
 
 #: Reads rows with some columns, which may be those of `_PLACE`.
 Contents = Callable[[pa.Schema], Iterator[pa.RecordBatch]]
+
+
+def _made_anew(change: Callable[Given, Result]) -> Callable[Given, Result]:
+    """Make a change of a table anew, from the table as it then is, while other processes change it first."""
+
+    @wraps(change)
+    def make(*given: Given.args, **named: Given.kwargs) -> Result:
+        for _ in range(_ATTEMPTS - 1):
+            with suppress(ConflictError):
+                return change(*given, **named)
+        return change(*given, **named)
+
+    return make
 
 
 @dataclass(frozen=True)
@@ -130,21 +146,18 @@ class Update:
     source: str = ""
     drops_refused: bool = False
 
+    @_made_anew
     def __call__(self) -> Updated:
-        for _ in range(_ATTEMPTS):
-            try:
-                without = self._run()
-                note = _WITHOUT + ", ".join(without) if without else ""
-                _describe(self.tables, self.name, note, self.source)
-                return Updated(self.name, note=note)
-            except UsageError as error:
-                reason, left = str(error), getattr(error, "left", 0)
-                facts = self.name, reason, self.batch, self.source
-                since = _refuse(self.tables, *facts, drops=self.drops_refused)
-                return Updated(self.name, reason, left, since=since)
-            except ConflictError as error:
-                conflict = error
-        raise SourceError(conflict.reason, file=conflict.file) from conflict
+        try:
+            without = self._run()
+            note = _WITHOUT + ", ".join(without) if without else ""
+            _describe(self.tables.open(f"{STATE}/{self.name}"), note, self.source)
+            return Updated(self.name, note=note)
+        except UsageError as error:
+            reason, left = str(error), getattr(error, "left", 0)
+            facts = self.name, reason, self.batch, self.source
+            since = _refuse(self.tables, *facts, drops=self.drops_refused)
+            return Updated(self.name, reason, left, since=since)
 
     def _run(self) -> tuple[str, ...]:
         """Returns the columns of the table that its state does not have."""
@@ -356,17 +369,13 @@ class State:
         return None if table is None else _place_of(table)
 
 
-def _describe(tables: Format, name: str, text: str, source: str) -> None:
+def _describe(table: Table | None, text: str, source: str) -> None:
     """Say in the description of a state table, if there is one, what its readers have to know of a source."""
     said = [" ".join(text.splitlines())] if text else []
-    for _ in range(_ATTEMPTS):
-        with suppress(ConflictError):
-            if (table := tables.open(f"{STATE}/{name}")) is not None:
-                lines = table.description.splitlines()
-                own = [one for one in lines if one.startswith((_WITHOUT, _outdated(source)))]
-                if own != said:
-                    table.describe("\n".join([*said, *(one for one in lines if one not in own)]))
-            return
+    lines = [] if table is None else table.description.splitlines()
+    own = [one for one in lines if one.startswith((_WITHOUT, _outdated(source)))]
+    if table is not None and own != said:
+        table.describe("\n".join([*said, *(one for one in lines if one not in own)]))
 
 
 def _outdated(source: str) -> str:
@@ -374,28 +383,23 @@ def _outdated(source: str) -> str:
     return f"outdated: {source}: " if source else "outdated: "
 
 
+@_made_anew
 def _refuse(tables: Format, name: str, reason: str, batch: int, source: str, *, drops: bool) -> str:
     """Mark a state table, if there is one, as outdated; `drops`: and remove the rows of the source.
 
     Returns since when it is, in ISO 8601.
     """
-    marked = tables.open(f"{STATE}/{name}")
-    lines = [] if marked is None else marked.description.splitlines()
+    table: Any = tables.open(f"{STATE}/{name}")
+    lines = [] if table is None else table.description.splitlines()
     known = [one for one in lines if one.startswith(_outdated(source))]
     _, mark, since = "".join(known).rpartition(_SINCE)
     if not mark:
         since = datetime.now(UTC).isoformat(timespec="seconds")
-    _describe(tables, name, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
-    for _ in range(_ATTEMPTS if drops else 0):
-        with suppress(ConflictError):
-            table: Any = tables.open(f"{STATE}/{name}")
-            if table is not None and _place_of(table) is not None:
-                columns = pa.schema([one for one in table.columns.items() if one[0] != SOURCE])
-                nothing = pa.RecordBatchReader.from_batches(columns, [])
-                tables.replace(f"{STATE}/{name}", table, nothing, batch, _NOWHERE._asdict(), None, source)
-            return since
-    if drops:
-        raise SourceError("its rows cannot be removed: it changes all the time", file=f"{STATE}/{name}")
+    _describe(table, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
+    if drops and table is not None and _place_of(table) is not None:
+        columns = pa.schema([one for one in table.columns.items() if one[0] != SOURCE])
+        nothing = pa.RecordBatchReader.from_batches(columns, [])
+        tables.replace(f"{STATE}/{name}", table, nothing, batch, _NOWHERE._asdict(), None, source)
     return since
 
 

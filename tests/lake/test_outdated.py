@@ -15,6 +15,7 @@ from deltalake import DeltaTable
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
+from binlog_kaitai.lake import delta
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import ProgressFiles
 from binlog_kaitai.spark.stream_options import Following
@@ -143,6 +144,32 @@ def test_the_mark_of_one_source_stays_whatever_another_one_says(tmp_path: Path) 
     assert load("db2") == both[1]
     logs["db1"].run("TRUNCATE TABLE s.t")
     assert load("db1") == ""
+
+
+@pytest.mark.parametrize("conflicts", [9, 10])
+def test_a_table_that_cannot_be_marked_ends_the_run(
+    conflicts: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Others may change it first, so that the mark is set anew, but not for ever."""
+    log, tries = TableLog("ab", "a"), iter(range(conflicts))
+    log.insert(1, 7)
+    job = Job(Following((str(log.write(tmp_path)),)), str(tmp_path / "lake"), keeps_state=True)
+    Pipeline(job).run(OneByOne())
+    log.run(REFUSALS["driver"])
+    log.write(tmp_path)
+    describe = delta.DeltaTable.describe
+
+    def changed_first(self: delta.DeltaTable, text: str) -> None:
+        if next(tries, None) is not None:
+            raise delta.ConflictError("changed")
+        describe(self, text)
+
+    monkeypatch.setattr(delta.DeltaTable, "describe", changed_first)
+    if conflicts == 10:
+        with pytest.raises(SourceError, match="changed"):
+            Pipeline(job).run(OneByOne())
+    Pipeline(job).run(OneByOne())
+    assert (DeltaTable(tmp_path / "lake/state/s.t").metadata().description or "").startswith("outdated: ")
 
 
 def test_a_run_that_leaves_a_refused_state_ends_with_3(tmp_path: Path) -> None:
