@@ -197,10 +197,10 @@ class Walk:
             with blocks_from(self.checkpoint, self._keys, block_size) as (reader, span):
                 self._state = self._begin_state = span
                 self._read(reader, is_last=is_last or self._hard != FAR)
+        except BinlogError as error:  # first, since some are errors of the system, too
+            raise error.at(file=path, position=self.checkpoint.position) from error.__cause__
         except OSError as error:
             raise SourceError(error.strerror or str(error), file=path) from error
-        except BinlogError as error:
-            raise error.at(file=path, position=self.checkpoint.position) from error.__cause__
         finally:
             self._files += self.checkpoint.position > begin
             self.is_over |= is_target or self._files >= self._limit.files
