@@ -142,6 +142,14 @@ def rolled_back(run: Run) -> Iterator[bool]:
             yield from marks[np.isin(block.types, [*ROWS_TYPES])].tolist()
 
 
+def rows_events(run: Run) -> Iterator[ParsedEvent]:
+    """The rows events of the log, up to an error."""
+    with suppress(BinlogError):
+        for event in bk.open(run.data):
+            if event.layout.effective_type(event.type_code) in ROWS_TYPES:
+                yield event
+
+
 def is_known(event: ParsedEvent) -> bool:
     """Whether an event's effect on definitions is known, which is not so for an unreadable statement.
 
@@ -209,12 +217,17 @@ def blind(run: Run) -> None:
 
 
 def alone(run: Run) -> None:
-    """The event reader rejects logs in which `verify --thorough` finds damage, except of positions."""
+    """The event reader rejects logs in which `verify --thorough` finds damage, except of positions, and of
+    rows that were rolled back.
+    """
     if run.thorough is None or run.sure_rows is not None:
         return
     damages = [error for error in run.thorough.damages if error.field != "header.next_position"]
     if damages and all(run.outcomes[name].refusal is None for name in ("read events", "read rows")):
-        run.note("verify-alone", damages[0].reason, damages[0])
+        marks = rolled_back(run)
+        left_out = {event.position for event in rows_events(run) if next(marks, False)}
+        if damages := [error for error in damages if error.position not in left_out]:
+            run.note("verify-alone", damages[0].reason, damages[0])
 
 
 def _sql(run: Run, name: str, *, undo: bool) -> None:
