@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
@@ -18,6 +19,9 @@ from binlog_kaitai.errors import UsageError
 if TYPE_CHECKING:
     from binlog_kaitai.render.explanation import Explained
     from binlog_kaitai.sources.source import Source
+
+#: Lines that are written at a time.
+_LINES = 1 << 10
 
 
 @click.command()
@@ -127,4 +131,6 @@ def _print(explained: Explained, output: str, width: int | None, *, in_full: boo
     if output == "json":
         print_json(explained.json())
         return
-    click.echo("\n".join(explained.lines(width, in_full=in_full, has_colors=has_colors())))
+    lines = explained.lines(width, in_full=in_full, has_colors=has_colors())
+    while part := list(islice(lines, _LINES)):
+        click.echo("\n".join(part))
