@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from click.testing import CliRunner
 
 import binlog_kaitai as bk
 from binlog_kaitai.cli.app import app
-from binlog_kaitai.errors import EncryptedError
+from binlog_kaitai.errors import EncryptedError, FilterWarning, UsageError
 from tests.corpus_files import Case, special_cases
 from tests.sources.test_encrypted import keys_of
 
@@ -47,10 +49,26 @@ def _verify(source: str, **options: Any) -> list[Any]:
     return [found.is_ok, found.size, found.events, str(found.gtids)]
 
 
+def _find(source: str, **options: Any) -> list[Any]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FilterWarning)  # the log begins later
+        try:
+            return bk.find("2001-01-01", source, **options).to_pylist()
+        except UsageError as none:  # a log without a transaction
+            return [str(none)]
+
+
+def _copied(copy: Callable[..., object], source: str, **options: Any) -> bytes:
+    copy(source, f"{source}.copy", overwrite=True, **options)
+    return Path(f"{source}.copy").read_bytes()
+
+
 #: What reads logs, and its result as something that can be compared.
 READERS: dict[str, Callable[..., Any]] = {
+    "find": _find,
     "follow": _follow,
     "follow_rows": _follow_rows,
+    "gtids": lambda source, **options: str(bk.gtids(source, **options)),
     "open": lambda source, **options: [event.raw for event in bk.open(source, **options)],
     "read_changes": lambda source, **options: bk.read_changes(source, **options).read_all().to_pylist(),
     "read_ddl": lambda source, **options: bk.read_ddl(source, **options).read_all().to_pylist(),
@@ -59,6 +77,8 @@ READERS: dict[str, Callable[..., Any]] = {
     "read_transactions": lambda source, **options: (
         bk.read_transactions(source, **options).read_all().to_pylist()
     ),
+    "repair": partial(_copied, bk.repair),
+    "slice": partial(_copied, bk.slice),
     "sql_script": lambda source, **options: list(bk.sql_script(source, allow_unnamed=True, **options)),
     "stats": _stats,
     "verify": _verify,
