@@ -6,6 +6,7 @@ Property tests have no time limit, and always the same examples on CI.
 from __future__ import annotations
 
 import gc
+import json
 import os
 import signal
 from pathlib import Path, PurePosixPath
@@ -65,6 +66,28 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="run the tests of all logs with every log of the corpus, and the thorough tests",
     )
+    parser.addoption(
+        "--passed",
+        type=Path,
+        metavar="FILE",
+        help="write the names of tests that pass to a file; with --whole-corpus, leave out those in it that "
+        "would do the same again, because they depend on their parameters alone",
+    )
+
+
+class Passed:
+    """Names the tests that pass in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._names: list[str] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self._names.append(report.nodeid)
+
+    def pytest_sessionfinish(self) -> None:
+        self._path.write_text(json.dumps(self._names))
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -78,6 +101,8 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("whole" if extent.covers_everything() else "sample")
     if not hasattr(config, "workerinput"):
         build_here()
+        if (path := config.getoption("--passed")) is not None and not extent.covers_everything():
+            config.pluginmanager.register(Passed(path))
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -90,6 +115,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept, also_left_out = _some_of_the_logs(kept)
         config.hook.pytest_deselected(items=[*left_out, *also_left_out])
         items[:] = kept
+    elif (path := config.getoption("--passed")) is not None:
+        passed = frozenset(json.loads(path.read_text()))
+        again = {one for one in items if one.nodeid in passed and _depends_on_parameters_alone(one)}
+        config.hook.pytest_deselected(items=[*again])
+        items[:] = [one for one in items if one not in again]
     for item in items:
         for kind, folders in _FOLDERS.items():
             if item.get_closest_marker(kind) and not item.nodeid.startswith(folders):
@@ -130,6 +160,11 @@ def _is_of_a_log(item: pytest.Item) -> bool:
 def _is_of_other_log(item: pytest.Item) -> bool:
     call = getattr(item, "callspec", None)
     return any(map(extent.is_left_out, call.params.values() if call else ()))
+
+
+def _depends_on_parameters_alone(item: pytest.Item) -> bool:
+    """Whether a test has parameters, and no examples of its own, of which a whole run has more."""
+    return hasattr(item, "callspec") and not hasattr(getattr(item, "function", None), "hypothesis")
 
 
 def _turn(item: pytest.Item) -> int:
