@@ -18,7 +18,7 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.lake.files import INDEXED, DataFile
 from binlog_kaitai.lake.lineage import Moves
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
 from binlog_kaitai.sources.disk import sync
 
@@ -40,10 +40,6 @@ _OWN_FILE = re.compile(r"/part-[0-9a-f]{32}\.parquet$")
 
 #: No column, as a value of that property.
 _NO_COLUMN = "`_none `"
-
-
-class ConflictError(SourceError):
-    """Another process changed the table first; what was to be committed must be made anew."""
 
 
 class DeltaTables:

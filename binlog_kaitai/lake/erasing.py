@@ -12,8 +12,8 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.ddl.logged_columns import logged_column
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import SOURCE, STATE
-from binlog_kaitai.lake.delta import ConflictError, DeltaTable, delta_errors
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.delta import DeltaTable, delta_errors
+from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.upkeep import tables_of
 from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
 from binlog_kaitai.values.conditions import WhereCondition

@@ -30,11 +30,10 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE, STATE, TIMES
-from binlog_kaitai.lake.delta import ConflictError
 from binlog_kaitai.lake.files import INDEXED, DataFile, rewritten
 from binlog_kaitai.lake.iceberg_rows import Part, added, files_with, merged, of_others, overwrite, read
 from binlog_kaitai.lake.lineage import Moves
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.types import conform, stored_type, wider, with_source, with_source_field
 from binlog_kaitai.views.change_schemas import CHANGE_TYPE, SEQUENCE, untaken_name
 

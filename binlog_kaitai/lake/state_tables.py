@@ -30,10 +30,9 @@ from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Format, Lake, Piece, Table
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
-from binlog_kaitai.lake.delta import ConflictError
 from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
-from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.lake.storage import ConflictError, table_name
 from binlog_kaitai.lake.types import as_keys, conform
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE

@@ -101,6 +101,10 @@ def read_toml(path: str) -> dict[str, Any]:
         raise UsageError(f"not a valid TOML file{f': {place[0]}' if place else ''}", file=path) from None
 
 
+class ConflictError(SourceError):
+    """Another process changed a table first; what was to be committed must be made anew."""
+
+
 class Storage:
     """The folder of a lake.
 

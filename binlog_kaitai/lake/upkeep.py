@@ -12,14 +12,12 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.delta import ConflictError, DeltaTable, delta_errors
+from binlog_kaitai.lake.delta import DeltaTable, delta_errors
 from binlog_kaitai.lake.place import PlanTable, private_name
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.storage import ConflictError, Storage
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable as Handle
-
-_BY_ENGINE = "use DELETE, rewrite_data_files, expire_snapshots and remove_orphan_files of yours"
 
 #: How often files are joined anew because a pipeline replaced them meanwhile.
 _ATTEMPTS = 5
@@ -116,9 +114,8 @@ def tables_of(
         sources = storage.names(SOURCES) or [""]
         plan = PlanTable(storage, sources[0]).load()
         if plan is not None and plan.format == "iceberg":
-            raise UsageError(
-                f"{storage.name}: its tables are Iceberg's, which engines maintain; {_BY_ENGINE}"
-            )
+            advice = "use DELETE, rewrite_data_files, expire_snapshots and remove_orphan_files of yours"
+            raise UsageError(f"{storage.name}: its tables are Iceberg's, which engines maintain; {advice}")
         lake = Lake(storage.url, source=sources[0], storage_options=storage_options)
         lake.check()
         tables = [f"{kind}/{name}" for kind in ("changes", STATE) for name in storage.names(kind)]

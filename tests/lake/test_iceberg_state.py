@@ -17,10 +17,9 @@ import pytest
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import iceberg_rows
-from binlog_kaitai.lake.delta import ConflictError
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.iceberg import IcebergTable, IcebergTables
-from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.upkeep import compact
 from tests.lake.lakes import fill
 from tests.lake.table_log import TableLog

@@ -16,6 +16,7 @@ from binlog_kaitai.cli.app import app
 from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake import delta
+from binlog_kaitai.lake.storage import ConflictError
 from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
 from binlog_kaitai.spark.progress import ProgressFiles
 from binlog_kaitai.spark.stream_options import Following
@@ -161,7 +162,7 @@ def test_a_table_that_cannot_be_marked_ends_the_run(
 
     def changed_first(self: delta.DeltaTable, text: str) -> None:
         if next(tries, None) is not None:
-            raise delta.ConflictError("changed")
+            raise ConflictError("changed")
         describe(self, text)
 
     monkeypatch.setattr(delta.DeltaTable, "describe", changed_first)

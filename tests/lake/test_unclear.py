@@ -234,7 +234,7 @@ def test_where_logs_are_missing(loaded: list[int], listed: list[int], tmp_path: 
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.DataLossWarning")
 @pytest.mark.parametrize("more", [-100, 2, 100], ids="the batch ends {} bytes from the gap".format)
 def test_missing_logs_where_a_batch_ends(more: int, tmp_path: Path) -> None:
-    """They are told wherever batches end: with the end of a log, or where the next one has only begun."""
+    """They are reported wherever a batch ends: at the end of a log, or just after the next one begins."""
     logs = []
     for number, name in ((1, "t"), (3, "n")):
         log = TableLog("ab", "a")

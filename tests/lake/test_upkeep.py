@@ -18,6 +18,7 @@ from deltalake import DeltaTable
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.state_tables import Update
+from binlog_kaitai.lake.storage import ConflictError
 from binlog_kaitai.lake.upkeep import Upkeep, compact
 from tests.follow.logs import ROTATED
 from tests.lake.lakes import contents, fill, opened, rows, table
@@ -95,7 +96,7 @@ def test_merges_and_compaction_go_on_beside_each_other(
     def counting(self: Update, *arguments: Any) -> None:
         try:
             update(self, *arguments)
-        except delta.ConflictError:
+        except ConflictError:
             conflicts.append(self.name)
             raise
 
@@ -123,7 +124,7 @@ def test_a_table_that_is_compacted_while_it_is_overwritten_keeps_no_old_row(tmp_
         yield from old.batches()
 
     reader = pa.RecordBatchReader.from_batches(pa.schema(list(old.columns.items())), new_rows())
-    with pytest.raises(delta.ConflictError):
+    with pytest.raises(ConflictError):
         private.replace("state/t.a", old, reader, 1000, {"era": 0})
     assert "state/t.a" in [one.table for one in joined]
     assert rows(table(opened(tmp_path), "state/t.a")) == before
@@ -135,7 +136,7 @@ def test_compaction_leaves_a_table_that_changes_all_the_time(
     fill(tmp_path, ROTATED, 1500, keeps_state=True)
 
     def conflict(*_: object, **__: object) -> None:
-        raise delta.ConflictError("changed")
+        raise ConflictError("changed")
 
     monkeypatch.setattr("deltalake.table.TableOptimizer.compact", conflict)
     assert "state/t.a: a pipeline changed it in the meantime; run again\n" in run("compact", str(tmp_path))
