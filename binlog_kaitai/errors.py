@@ -150,7 +150,7 @@ class SourceError(BinlogError):
 
 
 class MissingFileError(SourceError, FileNotFoundError):
-    """There is no file of this name, or none that matches the pattern."""
+    """The file does not exist, or no file matches the pattern."""
 
 
 class ServerError(SourceError):

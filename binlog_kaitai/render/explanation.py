@@ -99,7 +99,7 @@ def _without_gaps(leaves: Iterable[Leaf], raw: bytes) -> Iterator[Leaf]:
             yield Leaf(end, len(unread), "unread", unread, "Bytes that no field claims.")
         if leaf.path:
             yield leaf
-        end = leaf.offset + leaf.size
+        end = leaf.end
 
 
 def _derived(node: KaitaiStruct | None, prefix: str) -> Iterator[Leaf]:

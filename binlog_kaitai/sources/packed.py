@@ -190,6 +190,7 @@ class PackedStream(Layer):
             raw.seek(0)
         self._reader = packing.open(raw)
         self._next = 0
+        self._most_expansion = _most_expansion()
         self._recent: deque[tuple[int, bytes]] = deque()
         self._damage: DamagedError | None = None  # at the offset where decompression ends
 
@@ -201,9 +202,10 @@ class PackedStream(Layer):
     def _load(self, position: int) -> tuple[int, memoryview]:
         if self._damage is not None and position >= (self._damage.position or 0):
             raise self._damage
-        for start, data in self._recent:
-            if start <= position < start + len(data):
-                return start, memoryview(data)
+        if position < self._next:
+            for start, data in self._recent:
+                if start <= position < start + len(data):
+                    return start, memoryview(data)
         frame = self._frames[bisect_right(self._frames, position, key=lambda frame: frame.plain) - 1]
         if position < self._next or self._next < frame.plain:
             self._raw.seek(frame.packed)
@@ -221,12 +223,10 @@ class PackedStream(Layer):
 
     def _unpack(self) -> bytes:
         name, position = self._packing.name, self._next
-        if position > max(_UNSUSPICIOUS, _most_expansion() * self._raw.tell()):
-            reason = (
-                f"the {name} file decompresses to more than {_most_expansion()} times its size; if you trust "
-                f"it, decompress it first, or set {_VARIABLE} to a larger multiple"
-            )
-            raise SourceError(reason)
+        if position > max(_UNSUSPICIOUS, self._most_expansion * self._raw.tell()):
+            reason = f"the {name} file decompresses to more than {self._most_expansion} times its size"
+            advice = f"if you trust it, decompress it first, or set {_VARIABLE} to a larger multiple"
+            raise SourceError(f"{reason}; {advice}")
         try:
             return self._reader.read(_CHUNK)
         except EOFError:

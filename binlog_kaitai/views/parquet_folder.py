@@ -275,8 +275,9 @@ def write_changes(
     seen: set[str] = set()
 
     def schema_of(table: Table) -> pa.Schema:
+        whole = exported_schema(table, zero_dates)
         seen.add(table.schema.full_name)
-        return masks.readable(table.schema, exported_schema(table, zero_dates), zero_dates)
+        return masks.readable(table.schema, whole, zero_dates) if masks else whole
 
     def batches_of(page: RowsPage) -> Iterator[tuple[str, pa.RecordBatch]]:
         for table, batch in table_batches_of(page, schema_of, zero_dates):
