@@ -1,5 +1,1 @@
-"""The output of all commands: text, JSON, CSV, SQL scripts and an HTML page.
-
-Its packages are `dump` (the output of the servers' clients) and `sql` (scripts); the modules here format
-everything else.
-"""
+"""Text, JSON, CSV, SQL scripts and an HTML page: the output of all commands but `dump`."""

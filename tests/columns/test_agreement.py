@@ -22,9 +22,9 @@ from tests.columns.test_rows_corpus import by_reader as values_by_reader
 from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
+from tests.dump.dump_ways import printed
 from tests.extent import rounds
 from tests.grammar.row_bytes import field, table_map_bytes
-from tests.render.dump_ways import printed
 from tools.fuzz.mutants import mutant
 
 _COUNT = rounds(50, 20)

@@ -24,9 +24,9 @@ from tests.columns.support import use_plain_kernels
 from tests.columns.test_rows_hostile import row_event
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
+from tests.dump.dump_ways import check_one_by_one
 from tests.extent import rounds
 from tests.grammar.row_bytes import table_map_bytes
-from tests.render.dump_ways import check_one_by_one
 from tests.values.json_documents import Opaque, decimal, document, moment, random_value, time
 
 modes = pytest.mark.parametrize("mode", ["plain", "compiled"])

@@ -26,8 +26,8 @@ from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case
+from tests.dump.dump_ways import make_quick
 from tests.grammar.row_bytes import field, table_map_bytes
-from tests.render.dump_ways import make_quick
 
 #: More than the columns open in one go.
 _SIZE = 5 << 20

@@ -29,8 +29,8 @@ from tests.columns.samples import Sample
 from tests.columns.test_agreement import disagreement, log_of_rows
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, case
+from tests.dump.dump_ways import make_quick, make_slow, printed
 from tests.grammar.row_bytes import table_map_bytes
-from tests.render.dump_ways import make_quick, make_slow, printed
 
 
 def _with_type(raw: bytes, kind: EventType) -> bytes:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, row_printer
+from binlog_kaitai.dump import DumpOptions, block_printer, dump, row_printer
 from binlog_kaitai.rows import fused_columns
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views import row_forms

@@ -54,13 +54,13 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(statement: str) -> None:
 def test_a_dump_by_whole_columns_does_without_arrow() -> None:
     log = ROOT / "tests" / "corpus" / "mysql-9.7" / "types_full" / "binlog.000001"
     code = (
-        "import sys\nfrom binlog_kaitai.render.dump import DumpOptions, dump\n"
-        "from binlog_kaitai.render.dump import block_printer\nblock_printer.KERNELS_FROM = 0\n"
+        "import sys\nfrom binlog_kaitai.dump import DumpOptions, dump\n"
+        "from binlog_kaitai.dump import block_printer\nblock_printer.KERNELS_FROM = 0\n"
         f"dump({str(log)!r}, lambda _: None, DumpOptions(verbose=2))\nprint(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "binlog_kaitai.render.dump.shape_steps" in loaded
+    assert "binlog_kaitai.dump.shape_steps" in loaded
     assert "pyarrow" not in loaded
 
 

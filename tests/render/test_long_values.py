@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
+from binlog_kaitai.dump import DumpOptions, dump
 from binlog_kaitai.log import mapped_memory
-from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.text import long_values
 from binlog_kaitai.views import row_forms, row_texts

@@ -9,8 +9,8 @@ import pytest
 from binlog_grammar.table_map_event import TableMapEvent
 
 import binlog_kaitai as bk
+from binlog_kaitai.dump.client_values import metadata_lines
 from binlog_kaitai.errors import GrammarError
-from binlog_kaitai.render.dump.client_values import metadata_lines
 from binlog_kaitai.values.schema import Column, NameSource, Schema, is_mariadb
 from binlog_kaitai.values.table_definition import ColumnDefinition, Columns, TableDefinition
 from tests import corpus_files

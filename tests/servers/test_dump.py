@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
+from binlog_kaitai.dump import Base64Output, DumpOptions, dump
 from tests import corpus_files
 from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT, listed
-from tests.render.dump_cases import CASES, DumpCase, ask, normalised
-from tests.render.old_gtids import AFTER_GTIDS, log_of
+from tests.dump.dump_cases import CASES, DumpCase, ask, normalised
+from tests.dump.old_gtids import AFTER_GTIDS, log_of
 from tests.servers.conftest import StartServer
 from tests.servers.random_tables import changes
 from tests.servers.replay import NAMES, checksums, contents, last_log, play, run

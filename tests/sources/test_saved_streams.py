@@ -17,10 +17,10 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import verify
 from binlog_kaitai.check.repair import repair
 from binlog_kaitai.core.framing import MAGIC
+from binlog_kaitai.dump import DumpOptions, dump
 from binlog_kaitai.errors import DamagedStartError
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log import split_points
-from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.refusals import ENTRIES, events_in, refusal

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from binlog_kaitai.core.grammar import ColumnType
+from binlog_kaitai.dump.block_rows import ParsedTableMaps
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.render.dump.block_rows import ParsedTableMaps
 from binlog_kaitai.rows.table_links import MapsInForce
 from binlog_kaitai.values.column_kinds import SQL_TYPES, ColumnKind, Kind, of_type
 from binlog_kaitai.values.representations import representation_of

@@ -11,9 +11,9 @@ import binlog_kaitai as bk
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
+from binlog_kaitai.dump import Base64Output, DumpOptions, dump
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.rows.log_pages import RowsPages

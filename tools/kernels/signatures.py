@@ -87,7 +87,7 @@ _TABLE = {
     "binlog_kaitai.rows.text.base64_kernel": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
     },
-    "binlog_kaitai.rows.text.dump_kernels": {
+    "binlog_kaitai.dump.dump_kernels": {
         "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
         "put_jobs": "u1[] u1[] u1[] i8[,] i8[] u2[] u1[]*",
     },

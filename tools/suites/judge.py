@@ -28,9 +28,9 @@ from binlog_kaitai.ddl.statements import (
     session_of,
     text_of,
 )  # fmt: skip
+from binlog_kaitai.dump import DumpOptions, dump
 from binlog_kaitai.log.event_log import Event
 from binlog_kaitai.log.event_rows import Change, has_rows
-from binlog_kaitai.render.dump import DumpOptions, dump
 from binlog_kaitai.values.charsets import max_bytes_of
 from binlog_kaitai.values.table_definition import ColumnDefinition
 from tests.columns.support import by_columns, by_reader
@@ -38,7 +38,7 @@ from tests.columns.test_rows_corpus import by_columns as values_by_columns
 from tests.columns.test_rows_corpus import by_reader as values_by_reader
 from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.ddl.test_corpus import QUERIES, plain
-from tests.render.dump_cases import ask, normalised
+from tests.dump.dump_cases import ask, normalised
 from tests.rows.truth import OracleTable, server_text
 from tests.servers.test_dump import MODES
 from tools.servers import Server

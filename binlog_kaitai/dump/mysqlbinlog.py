@@ -14,12 +14,11 @@ from binlog_kaitai.core.grammar import (
     TransactionPayloadEvent,
     UserVarEvent,
 )
-from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump.client_values import encode, identifier, metadata_lines, xid_text
-from binlog_kaitai.render.dump.dump_options import Base64Output, DumpOptions
-from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
-from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.printer import (
+from binlog_kaitai.dump.client_values import encode, identifier, metadata_lines, xid_text
+from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
+from binlog_kaitai.dump.dump_output import LoadFiles, Write
+from binlog_kaitai.dump.printed_event import PrintedEvent
+from binlog_kaitai.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
@@ -29,14 +28,15 @@ from binlog_kaitai.render.dump.printer import (
     Printer,
     names_set_and_unset,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader, extra_info
-from binlog_kaitai.render.dump.statement_settings import (
+from binlog_kaitai.dump.row_comments import RowsHeader, extra_info
+from binlog_kaitai.dump.statement_settings import (
     MysqlPreamble,
     ends_group,
     is_transaction_keyword,
     starts_group,
     user_value,
 )
+from binlog_kaitai.errors import BinlogError, UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (

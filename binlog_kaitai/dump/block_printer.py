@@ -20,14 +20,7 @@ from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import Frame
 from binlog_kaitai.core.grammar import EventType, header_length
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.event_reader import EventReader
-from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import write_lines
-from binlog_kaitai.log.payloads import expand
-from binlog_kaitai.log.transaction_roles import GtidTracker
-from binlog_kaitai.render.dump.block_columns import (
+from binlog_kaitai.dump.block_columns import (
     BlockColumns,
     EventBytes,
     InsidePayloads,
@@ -35,16 +28,23 @@ from binlog_kaitai.render.dump.block_columns import (
     change_of,
     renamed_events,
 )
-from binlog_kaitai.render.dump.block_rows import ParsedTableMaps, RowsEvents
-from binlog_kaitai.render.dump.dump_output import Output
-from binlog_kaitai.render.dump.event_shapes import Shapes, StatusTemplates, to_be_read
-from binlog_kaitai.render.dump.printed_event import item_of
-from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.row_printer import RowsMismatchError, TextJobs
-from binlog_kaitai.render.dump.selection import DumpSelection, HiddenEvents, SelectionEndedError
-from binlog_kaitai.render.dump.shape_steps import ShapeSteps, StepColumns
+from binlog_kaitai.dump.block_rows import ParsedTableMaps, RowsEvents
+from binlog_kaitai.dump.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
+from binlog_kaitai.dump.dump_output import Output
+from binlog_kaitai.dump.event_shapes import Shapes, StatusTemplates, to_be_read
+from binlog_kaitai.dump.printed_event import item_of
+from binlog_kaitai.dump.printer import Printer
+from binlog_kaitai.dump.row_printer import RowsMismatchError, TextJobs
+from binlog_kaitai.dump.selection import DumpSelection, HiddenEvents, SelectionEndedError
+from binlog_kaitai.dump.shape_steps import ShapeSteps, StepColumns
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.log.block import Block
+from binlog_kaitai.log.event_reader import EventReader
+from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.log.line_arrays import write_lines
+from binlog_kaitai.log.payloads import expand
+from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.rows.table_links import MapsInForce
-from binlog_kaitai.rows.text.dump_kernels import BASE64, COPY, JOB_SIZE, ROWS_NUMBER, WAITING
 
 #: The order of an event's jobs: text that is written before its lines, waiting lines, then its lines; at the
 #: end of a statement, the text around its base64, the base64, the rows and their count, and a job after which

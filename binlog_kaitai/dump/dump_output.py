@@ -14,11 +14,11 @@ from typing import IO
 
 import numpy as np
 
+from binlog_kaitai.dump.printed_event import PrintedEvent
+from binlog_kaitai.dump.row_comments import RowsHeader
+from binlog_kaitai.dump.row_printer import RowPrinter
 from binlog_kaitai.errors import reading
 from binlog_kaitai.log.text_kernels import HEADER_FIELDS, WIDTH, HexdumpStyle
-from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.row_comments import RowsHeader
-from binlog_kaitai.render.dump.row_printer import RowPrinter
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
 from binlog_kaitai.sources.disk import create
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.grammar import EventType, IntvarEvent, TableMapEvent
+from binlog_kaitai.dump.client_values import encode, identifier, pretty, timestamp
+from binlog_kaitai.dump.dump_options import DumpOptions
+from binlog_kaitai.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
+from binlog_kaitai.dump.printed_event import PrintedEvent
+from binlog_kaitai.dump.row_comments import RowsHeaders
+from binlog_kaitai.dump.row_printer import RowPrinter
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError, out_of_memory
-from binlog_kaitai.render.dump.client_values import encode, identifier, pretty, timestamp
-from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.dump_output import MYSQL_STYLE, LoadFiles, Output, Write
-from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.row_comments import RowsHeaders
-from binlog_kaitai.render.dump.row_printer import RowPrinter
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (

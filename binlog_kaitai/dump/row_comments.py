@@ -15,12 +15,7 @@ import numpy as np
 from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, Format, TableMapEvent
-from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.decoders import len_partial_bits
-from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.event_rows import may_have_fractions, schema_of
-from binlog_kaitai.render.dump.client_values import (
+from binlog_kaitai.dump.client_values import (
     MapColumn,
     encode,
     escapes_of,
@@ -28,6 +23,11 @@ from binlog_kaitai.render.dump.client_values import (
     metadata_number,
     type_text,
 )
+from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.log.decoders import len_partial_bits
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.event_rows import may_have_fractions, schema_of
 from binlog_kaitai.rows.image_walk import joined
 from binlog_kaitai.rows.row_images import ImageProgram, Step
 from binlog_kaitai.rows.table_maps import Width, widths_of

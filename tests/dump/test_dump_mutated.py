@@ -10,11 +10,11 @@ import pytest
 
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.dump import DumpOptions, dump, printer
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import DumpOptions, dump, printer
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
-from tests.render.dump_mutations import check, difference
+from tests.dump.dump_mutations import check, difference
 
 _LOGS = 60
 _UUID = "a40b4242-e518-11f1-9090-02fc00000001"

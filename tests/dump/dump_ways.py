@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from binlog_kaitai.dump import DumpOptions, block_printer, dump, dump_logs
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.render.dump import DumpOptions, block_printer, dump, dump_logs
 from tests import corpus_files
-from tests.render.dump_cases import normalised
+from tests.dump.dump_cases import normalised
 
 CASES = [one for one in corpus_files.cases() if one.vv() is not None]
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
+from binlog_kaitai.dump.client_values import timestamp
+from binlog_kaitai.dump.printed_event import BodyColumns, renamed, text_of_seconds, with_checksum
 from binlog_kaitai.kernels.arrays import Ints, view_of
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4, read_numbers
 from binlog_kaitai.log.block import Block
@@ -22,8 +24,6 @@ from binlog_kaitai.log.crc32 import crc32_of
 from binlog_kaitai.log.line_arrays import Field, LineProgram, Pool
 from binlog_kaitai.log.payloads import BlockChange
 from binlog_kaitai.log.text_kernels import HexdumpStyle, join_ranges
-from binlog_kaitai.render.dump.client_values import timestamp
-from binlog_kaitai.render.dump.printed_event import BodyColumns, renamed, text_of_seconds, with_checksum
 
 
 class TablesInside:

@@ -10,13 +10,13 @@ import pytest
 from binlog_kaitai.cli import main
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import read_log_header
+from binlog_kaitai.dump import DumpOptions, dump
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import DumpOptions, dump
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.samples import Sample
-from tests.render.dump_mutations import difference
-from tests.render.old_gtids import AFTER_GTIDS, log_of
+from tests.dump.dump_mutations import difference
+from tests.dump.old_gtids import AFTER_GTIDS, log_of
 
 _VERSIONS = re.compile(rb"@@session\.(?:original|immediate)_server_version=(\d+)")
 #: The original version and the immediate one, as `mysqlbinlog` 9.7 prints them.

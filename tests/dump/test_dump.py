@@ -14,15 +14,15 @@ from binlog_grammar.table_map_event import TableMapEvent
 
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
+from binlog_kaitai.dump import Base64Output, DumpOptions, dump, flashback
+from binlog_kaitai.dump.client_values import metadata_lines, second_of, timestamp
 from binlog_kaitai.errors import BinlogError, UsageError
-from binlog_kaitai.render.dump import Base64Output, DumpOptions, dump, flashback
-from binlog_kaitai.render.dump.client_values import metadata_lines, second_of, timestamp
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.core.test_old_versions import VERSION_1, VERSION_3
+from tests.dump.dump_cases import CASES, DumpCase, normalised
 from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
-from tests.render.dump_cases import CASES, DumpCase, normalised
 
 _DECODED = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
 #: The client stops in these: of the one it refuses the rows, in the other it ends without a word.

@@ -11,17 +11,17 @@ from typing import Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from binlog_kaitai.dump.block_columns import BlockColumns
+from binlog_kaitai.dump.block_rows import RowsEvents
+from binlog_kaitai.dump.dump_kernels import COUNT, ROWS, follow_steps
+from binlog_kaitai.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output, PutItem
+from binlog_kaitai.dump.event_shapes import Shapes
+from binlog_kaitai.dump.printed_event import BodyColumns, PrintedEvent, item_of
+from binlog_kaitai.dump.printer import UNREADABLE, Printer, PrinterState
+from binlog_kaitai.dump.selection import HiddenEvents
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.line_arrays import Field, LineProgram, TextColumn
-from binlog_kaitai.render.dump.block_columns import BlockColumns
-from binlog_kaitai.render.dump.block_rows import RowsEvents
-from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, ROW_COUNT, Output, PutItem
-from binlog_kaitai.render.dump.event_shapes import Shapes
-from binlog_kaitai.render.dump.printed_event import BodyColumns, PrintedEvent, item_of
-from binlog_kaitai.render.dump.printer import UNREADABLE, Printer, PrinterState
-from binlog_kaitai.render.dump.selection import HiddenEvents
-from binlog_kaitai.rows.text.dump_kernels import COUNT, ROWS, follow_steps
 
 #: Stands for the number of a program: no text.
 NOTHING = -1

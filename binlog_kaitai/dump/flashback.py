@@ -19,6 +19,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from binlog_kaitai.core.grammar import EventType, Format, header_offset, masks
+from binlog_kaitai.dump.client_values import encode
+from binlog_kaitai.dump.dump_options import DumpOptions
+from binlog_kaitai.dump.dump_output import BINLOG, BINLOG_END, LoadFiles, Write
+from binlog_kaitai.dump.mariadb_binlog import MariadbPrinter, event_of, rows_line, uncompressed
+from binlog_kaitai.dump.printed_event import PrintedEvent
+from binlog_kaitai.dump.printer import Version
+from binlog_kaitai.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.block import offset_of
@@ -26,13 +33,6 @@ from binlog_kaitai.log.decoders import len_null_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.render.disk_stack import Stack
-from binlog_kaitai.render.dump.client_values import encode
-from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.dump_output import BINLOG, BINLOG_END, LoadFiles, Write
-from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, event_of, rows_line, uncompressed
-from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.printer import Version
-from binlog_kaitai.render.dump.row_comments import RowProgram, RowsHeader, images_of, refusal, table_name
 from binlog_kaitai.rows.image_walk import MismatchError, WalkInput, joined, located
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.core.adapter import decimal_text
 from binlog_kaitai.core.grammar import UserVarEvent, masks
-from binlog_kaitai.render.dump.client_values import encode, identifier, pretty
-from binlog_kaitai.render.dump.printed_event import MICROSECONDS, PrintedEvent, StatusVariables
-from binlog_kaitai.render.dump.printer import Printer, Version
+from binlog_kaitai.dump.client_values import encode, identifier, pretty
+from binlog_kaitai.dump.printed_event import MICROSECONDS, PrintedEvent, StatusVariables
+from binlog_kaitai.dump.printer import Printer, Version
 from binlog_kaitai.values.charsets import charset_of, collation_name
 
 if TYPE_CHECKING:

@@ -20,19 +20,28 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from binlog_kaitai.core.grammar import parse_cell
-from binlog_kaitai.errors import BinlogError, GrammarError
-from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
-from binlog_kaitai.log.decoders import is_partial, length_prefix
-from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.threads import side_by_side
-from binlog_kaitai.render.dump.client_values import diff_text, other_text, quoted_pieces
-from binlog_kaitai.render.dump.row_comments import (
+from binlog_kaitai.dump.client_values import diff_text, other_text, quoted_pieces
+from binlog_kaitai.dump.dump_kernels import (
+    BASE64,
+    COPY,
+    COUNT,
+    ROWS,
+    ROWS_NUMBER,
+    WAITING,
+    put_jobs,
+)
+from binlog_kaitai.dump.row_comments import (
     RowPrograms,
     RowsHeader,
     images_of,
     refusal_of,
     table_name,
 )
+from binlog_kaitai.errors import BinlogError, GrammarError
+from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
+from binlog_kaitai.log.decoders import is_partial, length_prefix
+from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.rows.image_walk import (
     AFTER,
     LocatedRows,
@@ -42,15 +51,6 @@ from binlog_kaitai.rows.image_walk import (
     located,
 )
 from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS
-from binlog_kaitai.rows.text.dump_kernels import (
-    BASE64,
-    COPY,
-    COUNT,
-    ROWS,
-    ROWS_NUMBER,
-    WAITING,
-    put_jobs,
-)
 from binlog_kaitai.rows.text.listed_values import BYTES, CLIENT
 from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.rows.text.row_line_kernel import FIRST, KIND, PREFIX, SECOND, SIZE, LineRows, put_row_lines

@@ -17,13 +17,13 @@ from zlib_ng.zlib_ng import crc32
 from binlog_kaitai.core.adapter import stored_checksum
 from binlog_kaitai.core.framing import resized
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
+from binlog_kaitai.dump.client_values import comment, microseconds, second_of, timestamp
 from binlog_kaitai.kernels.arrays import Ints, Unsigned
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.line_arrays import Field, Pool, TextColumn
 from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
 from binlog_kaitai.log.text_kernels import BYTES, find_clean
-from binlog_kaitai.render.dump.client_values import comment, microseconds, second_of, timestamp
 
 #: The status variables of a statement by the grammar's names; each has a class of its own.
 StatusVariables = dict[str, Any]

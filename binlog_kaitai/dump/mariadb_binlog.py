@@ -19,12 +19,11 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     masks,
 )
-from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.render.dump.client_values import encode, identifier, metadata_lines, xid_text
-from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.dump_output import MARIADB_STYLE, LoadFiles, Write
-from binlog_kaitai.render.dump.printed_event import PrintedEvent
-from binlog_kaitai.render.dump.printer import (
+from binlog_kaitai.dump.client_values import encode, identifier, metadata_lines, xid_text
+from binlog_kaitai.dump.dump_options import DumpOptions
+from binlog_kaitai.dump.dump_output import MARIADB_STYLE, LoadFiles, Write
+from binlog_kaitai.dump.printed_event import PrintedEvent
+from binlog_kaitai.dump.printer import (
     COMPLETION_TYPE,
     DISABLE_LOG_BIN,
     ENABLE_LOG_BIN,
@@ -33,13 +32,14 @@ from binlog_kaitai.render.dump.printer import (
     Version,
     names_set_and_unset,
 )
-from binlog_kaitai.render.dump.row_comments import RowsHeader
-from binlog_kaitai.render.dump.statement_settings import (
+from binlog_kaitai.dump.row_comments import RowsHeader
+from binlog_kaitai.dump.statement_settings import (
     MariadbPreamble,
     is_transaction_keyword,
     is_two_phase,
     user_value,
 )
+from binlog_kaitai.log.event_reader import ParsedEvent
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import (

@@ -1,4 +1,4 @@
-"""The clients' output for their options: `python -m tests.render.dump_cases` runs them and stores it.
+"""The clients' output for their options: `python -m tests.dump.dump_cases` runs them and stores it.
 
 A case is a server, logs of the corpus, and options; its text lies in `dump/`.
 """
@@ -17,7 +17,7 @@ from tests.corpus_files import CORPUS
 from tools.servers.catalog import find
 from tools.servers.programs import program
 
-EXPECTED = Path(__file__).resolve().parent / "dump"
+EXPECTED = Path(__file__).resolve().parent / "expected"
 _DECODE = "--base64-output=decode-rows"
 _NEVER = "--base64-output=never"
 _NO_STATEMENTS = "--skip-annotate-row-events"

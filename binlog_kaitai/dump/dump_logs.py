@@ -11,6 +11,11 @@ import numpy as np
 from binlog_kaitai.core.context import Context
 from binlog_kaitai.core.framing import MAGIC, Frame, Framer, Tail, TailKind
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.dump.block_printer import BLOCK_SIZE, MOST_EVENTS, BlockPrinter
+from binlog_kaitai.dump.dump_options import DumpOptions
+from binlog_kaitai.dump.dump_output import LoadFiles, Write
+from binlog_kaitai.dump.printer import Printer
+from binlog_kaitai.dump.selection import DumpSelection, SelectionEndedError
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
@@ -19,11 +24,6 @@ from binlog_kaitai.log.log_end import classify_end
 from binlog_kaitai.log.read_options import no_progress
 from binlog_kaitai.log.threads import thread_count
 from binlog_kaitai.log.transaction_roles import GtidTracker
-from binlog_kaitai.render.dump.block_printer import BLOCK_SIZE, MOST_EVENTS, BlockPrinter
-from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.dump_output import LoadFiles, Write
-from binlog_kaitai.render.dump.printer import Printer
-from binlog_kaitai.render.dump.selection import DumpSelection, SelectionEndedError
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 
 #: Types a log may begin with.
@@ -246,11 +246,11 @@ class _Dump:
         if event is not None and is_of_mariadb(event):
             if self.options.require_row_format:
                 raise UsageError("--require-row-format works on MySQL logs only")
-            from binlog_kaitai.render.dump.mariadb_binlog import MariadbPrinter, version_of
+            from binlog_kaitai.dump.mariadb_binlog import MariadbPrinter, version_of
 
             make: type[MariadbPrinter] = MariadbPrinter
             if self.options.flashback:
-                from binlog_kaitai.render.dump import flashback
+                from binlog_kaitai.dump import flashback
 
                 make = flashback.FlashbackPrinter
             return make(self.options, self.write, self.loads, version_of(event.body.server_version))
@@ -258,7 +258,7 @@ class _Dump:
             raise UsageError("--flashback works on MariaDB logs only; use `sql --undo` for other logs")
         if self.options.filters_domains and event is not None:
             raise UsageError("domains and MariaDB GTIDs work on MariaDB logs only; use --include-gtids")
-        from binlog_kaitai.render.dump.mysqlbinlog import MysqlPrinter
+        from binlog_kaitai.dump.mysqlbinlog import MysqlPrinter
 
         return MysqlPrinter(self.options, self.write, self.loads)
 

@@ -13,12 +13,12 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.transactions import GTID_TYPES
+from binlog_kaitai.dump.dump_options import DumpOptions
+from binlog_kaitai.dump.statement_settings import ends_group
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
-from binlog_kaitai.render.dump.dump_options import DumpOptions
-from binlog_kaitai.render.dump.statement_settings import ends_group
 
 #: Types shown even in transactions that are left out.
 NEVER_FILTERED = frozenset(

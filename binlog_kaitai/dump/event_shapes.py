@@ -18,6 +18,16 @@ import numpy as np
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.core.tree import extents
+from binlog_kaitai.dump.block_columns import BlockColumns
+from binlog_kaitai.dump.block_rows import BlockTableMaps, RowsEvents, combined
+from binlog_kaitai.dump.printed_event import MICROSECONDS, XIDS
+from binlog_kaitai.dump.selection import HiddenEvents
+from binlog_kaitai.dump.statement_settings import (
+    ends_group,
+    is_transaction_keyword,
+    is_two_phase,
+    starts_group,
+)
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import BAD, read_numbers
@@ -26,16 +36,6 @@ from binlog_kaitai.log.event_gtids import Stated
 from binlog_kaitai.log.gather import Gathered, take_ranges
 from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.payloads import payload_headers
-from binlog_kaitai.render.dump.block_columns import BlockColumns
-from binlog_kaitai.render.dump.block_rows import BlockTableMaps, RowsEvents, combined
-from binlog_kaitai.render.dump.printed_event import MICROSECONDS, XIDS
-from binlog_kaitai.render.dump.selection import HiddenEvents
-from binlog_kaitai.render.dump.statement_settings import (
-    ends_group,
-    is_transaction_keyword,
-    is_two_phase,
-    starts_group,
-)
 
 #: Number of templates that are cached.
 _MOST = 1 << 10

@@ -1,4 +1,4 @@
-"""Logs with mutated events for both ways of printing: `python -m tests.render.dump_mutations COUNT [SEED]`.
+"""Logs with mutated events for both ways of printing: `python -m tests.dump.dump_mutations COUNT [SEED]`.
 
 A log is a few transactions of a corpus log. One to three of its events are changed; sizes, positions and
 checksums fit again, so that what is wrong is inside an event.
@@ -27,12 +27,12 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.payload import read_payload
+from binlog_kaitai.dump import Base64Output, printer
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.dump import Base64Output, printer
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
-from tests.render.dump_cases import normalised
-from tests.render.dump_ways import make_quick, make_slow, printed
+from tests.dump.dump_cases import normalised
+from tests.dump.dump_ways import make_quick, make_slow, printed
 
 _LONGEST = 1 << 13
 _HEADER = header_length(4)

@@ -16,15 +16,14 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
+from binlog_kaitai.dump import Base64Output, dump_kernels, dump_logs, dump_output, row_printer
+from binlog_kaitai.dump.client_values import escapes_of
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.log.event_reader import EventReader
-from binlog_kaitai.render.dump import Base64Output, dump_logs, dump_output, row_printer
-from binlog_kaitai.render.dump.client_values import escapes_of
 from binlog_kaitai.rows.text import (
     base64_kernel,
-    dump_kernels,
     float_texts,
     listed_values,
     printed_values,
@@ -33,8 +32,8 @@ from binlog_kaitai.rows.text import (
 from binlog_kaitai.values.column_kinds import Kind
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of
+from tests.dump.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
 from tests.extent import rounds, sample
-from tests.render.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
 
 _FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
