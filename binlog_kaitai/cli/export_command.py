@@ -19,6 +19,7 @@ from binlog_kaitai.lake import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import FilterOptions
+    from binlog_kaitai.views.row_masks import Masks
 
 
 @click.command()
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 @options.target("A new or empty directory.")
 @options.filters
 @options.views
-@options.masks
+@options.rules
 @options.zero_dates
 @options.ddl
 @options.jobs
@@ -37,10 +38,7 @@ def export(
     zero_dates: str,
     ddl: str | None,
     jobs: int | None,
-    included: tuple[str, ...],
-    excluded: tuple[str, ...],
-    masks: tuple[str, ...],
-    mask_key_file: str | None,
+    rules: Masks,
     **filters: Unpack[FilterOptions],
 ) -> None:
     """Export logs to Parquet files.
@@ -60,11 +58,9 @@ def export(
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.views.events_view import read_events
     from binlog_kaitai.views.parquet_folder import write_changes, write_view
-    from binlog_kaitai.views.row_masks import Masks
     from binlog_kaitai.views.transactions_view import read_transactions
 
     wanted = views or VIEWS
-    rules = Masks.of(included, excluded, masks, mask_key_file)
     if rules and {*wanted} != {"changes"}:
         raise UsageError("statements may contain what is masked or left out; choose --view changes alone")
     with writing_to(target):

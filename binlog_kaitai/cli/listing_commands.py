@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.filters import FilterOptions, Filters
     from binlog_kaitai.sources.source import Source
     from binlog_kaitai.views.row_forms import Form
+    from binlog_kaitai.views.row_masks import Masks
 
 #: Optional columns of `rows`.
 _SHOWN = ("gtid", "thread", "statement")
@@ -133,6 +134,7 @@ def events(
 @options.count("--limit", "Print only the first N rows.")
 @options.count("--tail last", "Print only the last N rows.")
 @options.changes
+@options.rules
 @options.ddl
 @options.jobs
 @_follows
@@ -146,6 +148,7 @@ def rows(
     operation: tuple[str, ...],
     where: str | None,
     column: tuple[str, ...],
+    rules: Masks,
     ddl: str | None,
     jobs: int | None,
     follow: bool,
@@ -174,6 +177,9 @@ def rows(
     Column names come from the log (binlog_row_metadata=FULL), else from DDL statements in the log, else
     from --ddl; otherwise columns are named c1, c2 …
 
+    --mask replaces values, in both images and in keys, and --exclude-columns leaves columns out. A digest is
+    that of `export`. Partial updates of masked columns are left out.
+
     With --follow, rows are printed as their transactions commit, including those in logs the server starts
     later; Ctrl-C stops it.
 
@@ -182,11 +188,13 @@ def rows(
       binlog-kaitai rows -t shop.orders binlog.000024
       binlog-kaitai rows -t shop.orders --where "id = 42" --show thread binlog.*
       binlog-kaitai rows --format json --ddl schema.sql binlog.index | jq .after
+      binlog-kaitai rows --mask 'shop.customers.email=null' binlog.000024
     """
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.rows.event_metadata import ORIGINS, THREAD
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.sources.source import resolve
+    from binlog_kaitai.views.masked_rows import MaskedRows
     from binlog_kaitai.views.row_texts import page_lines, write_rows
 
     choice = None
@@ -198,7 +206,11 @@ def rows(
     origins = [name for name in ORIGINS if name in show or (has_thread and name == THREAD)]
     logs = sources if follow and output != "table" else resolve(sources)
     has_files = len(logs) > 1
-    shape = _shape_of(output, show, vertical=vertical, tables=filters.get("table"), has_files=has_files)
+    shape = _shape_of(
+        output, show, rules, vertical=vertical, tables=filters.get("table"), has_files=has_files
+    )
+    masked = MaskedRows(rules)
+    shape.form.masked(masked)
     heading, stdout = shape.heading, text_output(is_table=output == "table" and not vertical)
 
     def write(lines: bytes | memoryview) -> None:
@@ -239,8 +251,11 @@ def rows(
         yield from shape.convert(texts)
 
     options.print_lines(lines, write, stdout)
-    if choice is not None and not limit:
+    if limit:
+        return
+    if choice is not None:
         choice.check()
+    rules.warn_unseen(masked.seen)
 
 
 class _Shape(NamedTuple):
@@ -253,8 +268,10 @@ class _Shape(NamedTuple):
 
 
 def _shape_of(
-    output: str, show: tuple[str, ...], *, vertical: bool, tables: object, has_files: bool
+    output: str, show: tuple[str, ...], rules: Masks, *, vertical: bool, tables: object, has_files: bool
 ) -> _Shape:
+    if rules and "statement" in show:
+        raise UsageError("statements may contain what is masked or left out; omit --show statement")
     from binlog_kaitai.core.filters import is_pattern
     from binlog_kaitai.render.row_listing import Fields, NamedForm, Vertical, form_of
 

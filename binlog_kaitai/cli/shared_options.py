@@ -397,6 +397,24 @@ masks = all_of(
 )
 
 
+def rules(command: Command) -> Command:
+    """Add the options for masks; the command gets them as `rules`, a `Masks`."""
+
+    @wraps(command)
+    def call(
+        included: tuple[str, ...],
+        excluded: tuple[str, ...],
+        masks: tuple[str, ...],
+        mask_key_file: str | None,
+        **others: object,
+    ) -> object:
+        from binlog_kaitai.views.row_masks import Masks
+
+        return command(rules=Masks.of(included, excluded, masks, mask_key_file), **others)
+
+    return masks(cast(Command, call))
+
+
 _FILTERS = all_of(
     option("--start-position", "Start here in the first file.", "N", type=number),
     option("--stop-position", "Stop here in the last file.", "N", type=number),

@@ -358,7 +358,8 @@ class NamedForm(JsonForm):
     """Lines of JSON with the names of the table's columns, for `Fields`."""
 
     def end(self, table_lines: TableLines) -> bytes:
-        names = [column.name for column in table_lines.table.schema.columns]
+        left_out = self.left_out(table_lines.table)
+        names = [column.name for column in table_lines.table.schema.columns if column.name not in left_out]
         return b', "columns": ' + json_text(names) + super().end(table_lines)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows import string_columns as strings
@@ -46,6 +47,14 @@ def build(cells: Cells, zero_dates: str = "null") -> pa.Array:
     """
     (array,) = build_all([cells], zero_dates)
     return array
+
+
+def build_some(cells: Cells, rows: Ints) -> pa.Array:
+    """The values of some rows, like `build`; an error has the number of the row among all."""
+    try:
+        return build(cells.part(rows))
+    except CellError as error:
+        raise CellError(int(rows[error.row]), error.error) from error
 
 
 def build_all(columns: Sequence[Cells], zero_dates: str = "null") -> Iterator[pa.Array]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from os.path import basename
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -26,8 +26,8 @@ from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
 from binlog_kaitai.log.line_arrays import LineProgram, Pool, json_text
 from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.builders import build, plain_value
-from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.builders import build_some, plain_value
+from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import STATEMENT, THREAD
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage
@@ -39,6 +39,7 @@ from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TI
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource
 from binlog_kaitai.values.strings import has_own_text
+from binlog_kaitai.views.masked_rows import MaskedRows
 from binlog_kaitai.views.row_forms import (
     Form,
     LineWriter,
@@ -77,11 +78,7 @@ class DebeziumStyle(ValueStyle):
     def left_texts(self, cells: Cells, rows: Ints, kind: int) -> list[bytes]:
         if not _is_converted(cells.column):
             return super().left_texts(cells, rows, kind)
-        try:
-            values = build(cells.part(rows))
-        except CellError as error:
-            raise CellError(int(rows[error.row]), error.error) from error
-        texts: list[bytes] = _texts(values, cells.column).cast(pa.binary()).to_pylist()
+        texts: list[bytes] = _texts(build_some(cells, rows), cells.column).cast(pa.binary()).to_pylist()
         return texts
 
     def long_text(self, cells: Cells, row: int) -> bytes | None:
@@ -201,6 +198,11 @@ class DebeziumForm(Form):
     def __init__(self, *, is_moved: bool = False) -> None:
         self._is_moved = is_moved
         self.moved = None if is_moved else DebeziumForm(is_moved=True)
+
+    def masked(self, masks: MaskedRows) -> Self:
+        if self.moved is not None:
+            self.moved.masked(masks)
+        return super().masked(masks)
 
     def writer(self, page: RowsPage, table: Table, events: Ints) -> DebeziumWriter:
         return DebeziumWriter(page, table, events, self)

@@ -13,7 +13,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
-from binlog_kaitai.errors import FilterWarning, warn, writing_to
+from binlog_kaitai.errors import writing_to
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.views.change_batches import table_batches_of
@@ -287,8 +287,7 @@ def write_changes(
             yield folder_name(table.key), batch
 
     _write(pages.each(batches_of), folder, {} if counts is None else counts, pages.threads)
-    for rule in masks.unseen(seen):
-        warn(f"no table has the columns {rule}", FilterWarning)
+    masks.warn_unseen(seen)
 
 
 def _write(

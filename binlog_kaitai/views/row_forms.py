@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from functools import cached_property, lru_cache
 from itertools import pairwise
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, Self, TypeVar
 
 import numpy as np
 
@@ -36,7 +36,7 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     LineRows,
     put_row_lines,
 )
-from binlog_kaitai.values.schema import is_mariadb
+from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.views.row_programs import (
     JSON,
     NO_LIMIT,
@@ -46,6 +46,9 @@ from binlog_kaitai.views.row_programs import (
     TableLines,
     ValueStyle,
 )
+
+if TYPE_CHECKING:
+    from binlog_kaitai.views.masked_rows import MaskedRows
 
 
 def left_values(
@@ -183,6 +186,16 @@ class RowShape(NamedTuple):
         images = None if change == "insert" else before, None if change == "delete" else after
         return cls(change.encode(), *images, bool(program.updated))
 
+    def without(self, names: Collection[str], schema: Schema) -> RowShape:
+        """The shape without some columns."""
+        if not names:
+            return self
+        before, after = (
+            image if image is None else [one for one in image if schema.columns[one].name not in names]
+            for image in (self.before, self.after)
+        )
+        return self._replace(before=before, after=after)
+
 
 class Form:
     """A line format for changed rows.
@@ -190,11 +203,22 @@ class Form:
     `style`: the format of values.
     `text_count`: number of texts per event that appear in the lines of its rows.
     `takes_unknown`: whether columns whose values a partial update leaves unknown are written, too.
+    `masks`: columns to mask, or to leave out.
     """
 
     style: ValueStyle
     text_count = 0
     takes_unknown = False
+    masks: MaskedRows | None = None
+
+    def masked(self, masks: MaskedRows) -> Self:
+        """This form, with columns masked or left out."""
+        self.masks = masks
+        return self
+
+    def left_out(self, table: Table) -> set[str]:
+        """The names of the columns that are left out."""
+        return self.masks.left_out(table.schema) if self.masks else set()
 
     def of_events(self, events: OfEvents, pool: Pool) -> list[LineProgram]:
         """The texts of each event."""
@@ -203,7 +227,8 @@ class Form:
     def describe(self, table_lines: TableLines, program: ImageProgram) -> list[tuple[int, ...]]:
         """The pieces of the lines, see `row_programs.Line`."""
         line = Line(table_lines, self.text_count)
-        self.put(line, table_lines, RowShape.of(program))
+        left_out = self.left_out(table_lines.table)
+        self.put(line, table_lines, RowShape.of(program).without(left_out, table_lines.table.schema))
         return line.finish()
 
     def put(self, line: Line, table_lines: TableLines, shape: RowShape) -> None:
@@ -330,7 +355,8 @@ class LineWriter:
         self._page, self._table, self._events, self._form = page, table, events, form
         table_lines: TableLines | None = table.memory.get(form)
         if table_lines is None:
-            table_lines = table.memory[form] = TableLines(table, form.style, form.describe)
+            style = form.masks.style_of(form.style, table.schema) if form.masks else form.style
+            table_lines = table.memory[form] = TableLines(table, style, form.describe)
         self._table_lines = table_lines
         self._numbers = np.full(len(events), -1, dtype=np.int64)
 
@@ -389,7 +415,9 @@ class LineWriter:
         else:
             left = left[np.flatnonzero(np.diff(left[:, 0], prepend=-1))]
             some = _some(located, rows[left[:, 0]])
-            writer = LineWriter(self._page, self._table, distinct_values(some.events), _SHORT)
+            writer = LineWriter(
+                self._page, self._table, distinct_values(some.events), _short(self._form.masks)
+            )
             texts = list(self._form.from_json(bytes(writer.lines(some).data)))
         return with_left_texts(data, ends, left, texts)
 
@@ -408,7 +436,11 @@ class LineWriter:
         return np.repeat(indexes, np.diff(starts, append=len(of_rows)))
 
 
-_SHORT = JsonForm(SHORT_JSON)
+@lru_cache(16)
+def _short(masks: MaskedRows | None) -> Form:
+    form = JsonForm(SHORT_JSON)
+    form.masks = masks
+    return form
 
 
 def lines_in_order(

@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.errors import BinlogError, UsageError
+from binlog_kaitai.errors import BinlogError, FilterWarning, UsageError, warn
 from binlog_kaitai.rows.arrow_types import arrow_type, cast
 from binlog_kaitai.values.schema import NameSource, Schema
 from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_columns
@@ -247,6 +247,14 @@ class Masks:
         """The rules that are not about a table."""
         return [rule.text for rule in _rules(self) if not rule.is_about(table.casefold())]
 
+    def warn_unseen(self, tables: Iterable[str]) -> None:
+        """Warn of the rules that are about none of some tables.
+
+        Warns `FilterWarning`.
+        """
+        for rule in self.unseen(tables):
+            warn(f"no table has the columns {rule}", FilterWarning)
+
     def unseen(self, tables: Iterable[str]) -> list[str]:
         """The rules that are about none of some tables."""
         folded = [table.casefold() for table in tables]
@@ -307,14 +315,21 @@ class Masks:
             if treatment.method >= Method.NULL:
                 array = pa.nulls(batch.num_rows, field.type)
             else:
-                array = self._masked(batch.column(field.name), treatment)
+                array = self.masked(batch.column(field.name), treatment)
                 if field.name == ABSENT_FIELD.name:
                     array = _only(array, target.names)
             arrays.append(array if array.type == field.type else cast(array, field.type))
         return pa.RecordBatch.from_arrays(arrays, schema=target)
 
-    def _masked(self, array: pa.Array, treatment: Treatment) -> pa.Array:
+    def masked(self, array: pa.Array, treatment: Treatment, where: str = "") -> pa.Array:
+        """The values of a column that is not left out, masked; `where`: which column it is, for an error.
+
+        Raises `UsageError`: they cannot be truncated.
+        """
+        if treatment.method is Method.NULL:
+            return pa.nulls(len(array), array.type)
         if treatment.method is Method.TRUNCATED:
+            _check_truncation(array.type, where)
             return truncated(array, treatment.length)
         if treatment.method is Method.SHA256:
             return digested(array, lambda value: hashlib.sha256(value).hexdigest())
@@ -428,18 +443,22 @@ def _matches(item: str, name: str) -> bool:
 
 
 def _masked_field(field: pa.Field, treatment: Treatment, table: str) -> pa.Field | None:
-    kind = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
     match treatment.method:
         case Method.LEFT_OUT:
             return None
         case Method.HASHED | Method.SHA256:
             return pa.field(field.name, pa.string())
         case Method.TRUNCATED:
-            if not is_text(kind) and not is_binary(kind):
-                reason = f"truncate is for text and binary columns, not {kind}; use hash or null"
-                raise UsageError(f"{table}, column {field.name}: {reason}")
-            return pa.field(field.name, kind)
+            return pa.field(field.name, _check_truncation(field.type, f"{table}, column {field.name}: "))
     return field
+
+
+def _check_truncation(kind: pa.DataType, where: str) -> pa.DataType:
+    """The type of truncated values."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    if not is_text(kind) and not is_binary(kind):
+        raise UsageError(f"{where}truncate is for text and binary columns, not {kind}; use hash or null")
+    return kind
 
 
 def _only(absent: pa.Array, names: Sequence[str]) -> pa.Array:

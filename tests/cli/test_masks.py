@@ -1,0 +1,123 @@
+"""What is masked or left out is in no byte of an output."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
+from tests.cli.conftest import Run
+from tests.columns.test_masks import KEY, read
+from tests.corpus_files import case
+from tests.render.test_sql import after_definitions
+
+TYPES, PARTIAL = case("mysql-9.7", "types_full").logs, case("mysql-9.7", "json_partial").logs
+FORMATS = ("json", "csv", "debezium", "table", "table -G", "csv -t t.strs")
+
+#: Texts of at least this length do not occur in metadata.
+_LONG = 8
+
+
+@pytest.fixture(autouse=True)
+def key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(KEY_VARIABLE, KEY)
+
+
+def objects(run: Run, logs: Iterable[Path], *words: str) -> list[dict[str, Any]]:
+    done = run("rows", "--format", "json", *words, *logs)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.split("\n") if line]
+
+
+def words_of(value: object) -> set[str]:
+    """The words of values that are found in every format: letters and digits."""
+    return {
+        word
+        for word in re.findall(r"[A-Za-z0-9]+", json.dumps(value))
+        if len(word) >= _LONG and {*word} != {"0"}
+    }
+
+
+def records(text: str) -> int:
+    """How many records there are; texts of CSV contain line ends."""
+    return len(list(csv.reader(io.StringIO(text)))) if text.startswith("_") else text.count("\n")
+
+
+@pytest.mark.parametrize("output", FORMATS)
+@pytest.mark.parametrize("method", ["null", "hash"])
+@pytest.mark.parametrize("logs", [TYPES, PARTIAL], ids=["types", "partial updates"])
+def test_rows_have_no_masked_value(logs: Iterable[Path], method: str, output: str, run: Run) -> None:
+    secrets = set[str]()
+    for row in objects(run, logs):
+        secrets |= words_of([row["before"], row["after"], row.get("diffs")])
+    command = ("rows", "--format", *output.split(), *logs)
+    plain = run(*command)
+    done = run(*command, "--mask", f"*.*.*={method}")
+    assert done.returncode == plain.returncode
+    if plain.stdout:
+        assert any(word in plain.stdout for word in secrets)
+        assert not [word for word in secrets if word in done.stdout]
+        assert records(done.stdout) == records(plain.stdout)
+
+
+def test_digests_of_rows_are_those_of_exports(run: Run) -> None:
+    """Each value is masked in both images; NULL remains NULL, and columns that are left out are nowhere."""
+    words = ("--mask", "t.*.*=hash", "--mask", "t.*.c63=truncate:2", "--exclude-columns", "t.*.c10|vc")
+    for table in ("strs", "ints", "temps", "misc", "geo", "js"):
+        rows = objects(run, TYPES, *words, "-t", f"t.{table}")
+        images = [row[image] for row in rows for image in ("before", "after") if row[image] is not None]
+        masks = Masks.of(mask=["t.*.*=hash"], exclude=["t.*.c10|vc"])
+        expected = read(f"t.{table}", masks).to_pylist()
+        for image, typed in zip(images, expected, strict=True):
+            own = {name: value for name, value in typed.items() if not name.startswith("_")}
+            assert image == own
+
+
+def test_columns_without_a_rule_remain(run: Run) -> None:
+    plain = objects(run, TYPES, "-t", "t.strs")
+    masked = objects(run, TYPES, "-t", "t.strs", "--mask", "t.strs.c63|bin5=truncate:2")
+    for row in plain:
+        for image in (row["before"] or {}, row["after"] or {}):
+            if image.get("c63") is not None:
+                image["c63"] = image["c63"][:2]
+            if image.get("bin5") is not None:
+                image["bin5"] = {"hex": image["bin5"]["hex"][:4]}
+    assert masked == plain
+
+
+def test_messages_without_their_key_columns_have_no_key(run: Run) -> None:
+    done = run("rows", "--format", "debezium", "--exclude-columns", "t.ints.id", "-t", "t.ints", *TYPES)
+    messages = [json.loads(line) for line in done.stdout.split("\n") if line]
+    assert messages
+    assert all(message["key"] is None and message["value"] for message in messages)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("--show statement --mask *.*.*=null", "statements may contain what is masked"),
+        ("-t t.ints --mask t.ints.id=truncate:2", "column id: truncate is for text and binary columns"),
+        ("--mask t.ints.nosuch=null", "t.ints has no column nosuch"),
+    ],
+)
+def test_masks_that_cannot_be_applied_are_refused(words: str, reason: str, run: Run) -> None:
+    done = run("rows", *words.split(), *TYPES)
+    assert done.returncode == 2
+    assert reason in done.stderr
+
+
+def test_a_rule_for_no_table_is_named(run: Run) -> None:
+    assert "no table has the columns t.intz.id=null" in run("rows", "--mask", "t.intz.id=null", *TYPES).stderr
+
+
+def test_tables_without_column_names_are_refused(run: Run, tmp_path: Path) -> None:
+    log = after_definitions(case("mysql-9.7", "mixed").logs[0], tmp_path)
+    done = run("rows", "--mask", "*.*.email=null", log)
+    assert (done.returncode, "unknown; give its CREATE TABLE" in done.stderr) == (2, True)
