@@ -15,6 +15,7 @@ import pyarrow as pa
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import Row
 from binlog_kaitai.render.sql import CriteriaChoice, Wanted
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, walked_groups
@@ -23,7 +24,6 @@ from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.views.row_texts import write_rows
 
 #: The ids of the rows that each condition selects; None if it is refused.
 Selected = dict[str, list[int] | None]

@@ -18,12 +18,12 @@ from binlog_kaitai.core.info import info_of
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, DefinitionWarning
 from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.groups import distinct
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import readable
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import rows_of
-from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import LocatedRows, MismatchError

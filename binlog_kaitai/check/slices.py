@@ -21,10 +21,10 @@ from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import UsageError, reading, writing_to
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import CopyOptions
 from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.views.transactions_view import read_transactions
 
 

@@ -29,7 +29,7 @@ from binlog_kaitai.errors import (
     UsageError,
     out_of_memory,
 )
-from binlog_kaitai.render.output_text import ENCODING_ERRORS
+from binlog_kaitai.text.output_text import ENCODING_ERRORS
 
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2

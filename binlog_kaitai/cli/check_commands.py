@@ -11,8 +11,8 @@ import click
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import print_json, progress_over, say, text_output, warn
-from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.output_text import to_json
 
 if TYPE_CHECKING:
     from binlog_kaitai.check.verify_report import Report
@@ -76,9 +76,9 @@ def logs(sources: tuple[str, ...], output: str, jobs: int | None) -> None:
       binlog-kaitai logs /backup/db1 /backup/db2
       binlog-kaitai logs --format json binlog.* | jq 'select(.gap_before)'
     """
+    from binlog_kaitai.lines.listings import log_writer
     from binlog_kaitai.log.series import by_series
     from binlog_kaitai.render.check_reports import report_object
-    from binlog_kaitai.render.listings import log_writer
     from binlog_kaitai.sources.source import resolve
 
     in_order = [log for series in by_series(resolve(sources)) for log in series]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO, cast
 
 import click
 
-from binlog_kaitai.render.output_text import ENCODING_ERRORS, TableWriter, TerminalWriter, printable
+from binlog_kaitai.text.output_text import ENCODING_ERRORS, TableWriter, TerminalWriter, printable
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID

@@ -19,7 +19,7 @@ from binlog_kaitai.lake import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import FilterOptions
-    from binlog_kaitai.views.row_masks import Masks
+    from binlog_kaitai.rows.row_masks import Masks
 
 
 @click.command()

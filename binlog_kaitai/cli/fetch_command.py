@@ -13,7 +13,7 @@ from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import handling, interrupt, say
 from binlog_kaitai.core.filters import MAX_SERVER_ID
 from binlog_kaitai.errors import ConnectionLostError, UsageError
-from binlog_kaitai.render.output_text import to_json
+from binlog_kaitai.text.output_text import to_json
 
 #: The server cannot be reached; other errors would recur on the next try.
 EXIT_UNREACHABLE = 4

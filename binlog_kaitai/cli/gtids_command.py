@@ -204,7 +204,7 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
       binlog-kaitai find binlog.000003:1234 binlog.*
     """
     from binlog_kaitai.check.finding import find
-    from binlog_kaitai.render.listings import transaction_writer
+    from binlog_kaitai.lines.listings import transaction_writer
     from binlog_kaitai.views.transactions_view import json_lines
 
     found = find(target, sources)

@@ -17,9 +17,9 @@ from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import FilterOptions, Filters
+    from binlog_kaitai.lines.row_forms import Form
+    from binlog_kaitai.rows.row_masks import Masks
     from binlog_kaitai.sources.source import Source
-    from binlog_kaitai.views.row_forms import Form
-    from binlog_kaitai.views.row_masks import Masks
 
 #: Optional columns of `rows`.
 _SHOWN = ("gtid", "thread", "statement")
@@ -107,8 +107,8 @@ def events(
       binlog-kaitai events --start-datetime -2h -t shop.orders binlog.*
     """
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.render.listings import event_writer
-    from binlog_kaitai.views.event_lines import write_json
+    from binlog_kaitai.lines.event_lines import write_json
+    from binlog_kaitai.lines.listings import event_writer
 
     if from_now and not follow:
         raise UsageError("--from-now requires --follow")
@@ -191,11 +191,11 @@ def rows(
       binlog-kaitai rows --mask 'shop.customers.email=null' binlog.000024
     """
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.lines.masked_rows import MaskedRows
+    from binlog_kaitai.lines.row_texts import page_lines, write_rows
     from binlog_kaitai.rows.event_metadata import ORIGINS, THREAD
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.sources.source import resolve
-    from binlog_kaitai.views.masked_rows import MaskedRows
-    from binlog_kaitai.views.row_texts import page_lines, write_rows
 
     choice = None
     if operation or column or where is not None:
@@ -244,7 +244,7 @@ def rows(
     def lines(**reading: Any) -> Iterator[bytes | memoryview]:
         texts = read(**reading)
         if limit or last:
-            from binlog_kaitai.render.row_listing import first_records, last_records
+            from binlog_kaitai.lines.row_listing import first_records, last_records
 
             choose = first_records if limit else last_records
             texts = choose(texts, limit or last or 0, is_csv=shape.is_csv)
@@ -273,7 +273,7 @@ def _shape_of(
     if rules and "statement" in show:
         raise UsageError("statements may contain what is masked or left out; omit --show statement")
     from binlog_kaitai.core.filters import is_pattern
-    from binlog_kaitai.render.row_listing import Fields, NamedForm, Vertical, form_of
+    from binlog_kaitai.lines.row_listing import Fields, NamedForm, Vertical, form_of
 
     if vertical and output != "table":
         raise UsageError(f"--vertical cannot be used with --format {output}")
@@ -340,7 +340,7 @@ def transactions(sources: tuple[str, ...], output: str, **chosen: Any) -> None:
     """
     from binlog_kaitai.core.filters import FilterOptions, Filters
     from binlog_kaitai.core.options import part_of
-    from binlog_kaitai.render.listings import transaction_writer
+    from binlog_kaitai.lines.listings import transaction_writer
     from binlog_kaitai.views.transactions_view import write_transactions
 
     stdout = text_output(is_table=output == "table")

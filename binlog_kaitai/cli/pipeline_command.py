@@ -266,10 +266,10 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     from binlog_kaitai.cli.pipeline_reports import spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
+    from binlog_kaitai.rows.row_masks import Masks
     from binlog_kaitai.sources.remote import is_url
     from binlog_kaitai.spark.pipeline import Job
     from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
-    from binlog_kaitai.views.row_masks import Masks
 
     chosen = SimpleNamespace(**options)
     wanted = chosen.views or VIEWS

@@ -408,7 +408,7 @@ def rules(command: Command) -> Command:
         mask_key_file: str | None,
         **others: object,
     ) -> object:
-        from binlog_kaitai.views.row_masks import Masks
+        from binlog_kaitai.rows.row_masks import Masks
 
         return command(rules=Masks.of(included, excluded, masks, mask_key_file), **others)
 

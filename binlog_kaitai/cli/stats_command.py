@@ -106,8 +106,8 @@ def stats(
 
 
 def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None:
-    from binlog_kaitai.render.output_text import to_json
     from binlog_kaitai.statistics.counting import timeline_of
+    from binlog_kaitai.text.output_text import to_json
 
     timeline = timeline_of(stats, step, _CHART_STEPS if output == "table" else None)
     if output == "json":
@@ -138,8 +138,8 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
 
 
 def _write_csv(part: StatsTable) -> None:
-    from binlog_kaitai.render.output_text import csv_line, iso_time
     from binlog_kaitai.statistics.stats_model import StatsKind
+    from binlog_kaitai.text.output_text import csv_line, iso_time
 
     def field(value: object, kind: StatsKind) -> object:
         if kind is StatsKind.TIME and isinstance(value, int):

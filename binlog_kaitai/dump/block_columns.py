@@ -21,9 +21,9 @@ from binlog_kaitai.kernels.arrays import Ints, view_of
 from binlog_kaitai.kernels.byte_kernels import OK, put_u4, read_numbers
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.crc32 import crc32_of
-from binlog_kaitai.log.line_arrays import Field, LineProgram, Pool
 from binlog_kaitai.log.payloads import BlockChange
-from binlog_kaitai.log.text_kernels import HexdumpStyle, join_ranges
+from binlog_kaitai.text.line_arrays import Field, LineProgram, Pool
+from binlog_kaitai.text.text_kernels import HexdumpStyle, join_ranges
 
 
 class TablesInside:

@@ -38,13 +38,13 @@ from binlog_kaitai.dump.row_printer import RowsMismatchError, TextJobs
 from binlog_kaitai.dump.selection import DumpSelection, HiddenEvents, SelectionEndedError
 from binlog_kaitai.dump.shape_steps import ShapeSteps, StepColumns
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import EventReader
-from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import write_lines
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.rows.table_links import MapsInForce
+from binlog_kaitai.text.line_arrays import write_lines
 
 #: The order of an event's jobs: text that is written before its lines, waiting lines, then its lines; at the
 #: end of a statement, the text around its base64, the base64, the rows and their count, and a job after which

@@ -13,8 +13,8 @@ from binlog_kaitai.dump.printer import Printer
 from binlog_kaitai.dump.row_comments import MOST
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints
+from binlog_kaitai.kernels.groups import distinct, group_ranges
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.table_links import Links, MapsInForce
 
 

@@ -19,7 +19,7 @@ from binlog_kaitai.core.grammar import TableMapEvent, TableMapField
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.log.mapped_memory import pieces
-from binlog_kaitai.rows.text.printed_values import AS_NUMBER, put_escaped
+from binlog_kaitai.text.printed_values import AS_NUMBER, put_escaped
 from binlog_kaitai.values.charsets import charset_of, collation_name, max_bytes_of
 from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, Kind, of_type
 from binlog_kaitai.values.json_documents import diff_of, json_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.text_kernels import copy, put_number
-from binlog_kaitai.rows.text.base64_kernel import LINE, put_base64
+from binlog_kaitai.text.base64_kernel import LINE, put_base64
+from binlog_kaitai.text.text_kernels import copy, put_number
 
 #: Kinds of jobs: a text; base64 of bytes; rows of images; count rows without output; a text and the number of
 #: rows since the previous such job, if there were any; text that the caller has.

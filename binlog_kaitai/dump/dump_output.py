@@ -18,9 +18,9 @@ from binlog_kaitai.dump.printed_event import PrintedEvent
 from binlog_kaitai.dump.row_comments import RowsHeader
 from binlog_kaitai.dump.row_printer import RowPrinter
 from binlog_kaitai.errors import reading
-from binlog_kaitai.log.text_kernels import HEADER_FIELDS, WIDTH, HexdumpStyle
-from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
 from binlog_kaitai.sources.disk import create
+from binlog_kaitai.text.base64_kernel import LINE, PAIRS, put_base64
+from binlog_kaitai.text.text_kernels import HEADER_FIELDS, WIDTH, HexdumpStyle
 
 #: How many bytes are encoded at once, if the text is passed on in pieces.
 _BASE64_PIECE = LINE << 14

@@ -31,10 +31,10 @@ from binlog_kaitai.dump.statement_settings import (
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import BAD, read_numbers
+from binlog_kaitai.kernels.groups import distinct, group_ranges
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Stated
 from binlog_kaitai.log.gather import Gathered, take_ranges
-from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.log.payloads import payload_headers
 
 #: Number of templates that are cached.

@@ -29,11 +29,11 @@ from binlog_kaitai.dump.row_comments import RowProgram, RowsHeader, images_of, r
 from binlog_kaitai.errors import BinlogError, GrammarError, UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.log.block import offset_of
-from binlog_kaitai.log.decoders import len_null_bits
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import take_ranges
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.rows.image_walk import MismatchError, WalkInput, joined, located
+from binlog_kaitai.values.decoders import len_null_bits
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import MariadbGtidEvent, RowsBody, XidEvent

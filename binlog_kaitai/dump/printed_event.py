@@ -21,9 +21,9 @@ from binlog_kaitai.dump.client_values import comment, microseconds, second_of, t
 from binlog_kaitai.kernels.arrays import Ints, Unsigned
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.line_arrays import Field, Pool, TextColumn
 from binlog_kaitai.log.payloads import PayloadHeaders, payload_headers
-from binlog_kaitai.log.text_kernels import BYTES, find_clean
+from binlog_kaitai.text.line_arrays import Field, Pool, TextColumn
+from binlog_kaitai.text.text_kernels import BYTES, find_clean
 
 #: The status variables of a statement by the grammar's names; each has a class of its own.
 StatusVariables = dict[str, Any]

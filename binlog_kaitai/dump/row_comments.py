@@ -25,15 +25,15 @@ from binlog_kaitai.dump.client_values import (
 )
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.decoders import len_partial_bits
+from binlog_kaitai.lines import row_line_kernel as row_lines
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import may_have_fractions, schema_of
 from binlog_kaitai.rows.image_walk import joined
 from binlog_kaitai.rows.row_images import ImageProgram, Step
 from binlog_kaitai.rows.table_maps import Width, widths_of
-from binlog_kaitai.rows.text import listed_values as kinds
-from binlog_kaitai.rows.text import row_line_kernel as row_lines
+from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.values.column_kinds import COMPRESSED, TIMES, Kind
+from binlog_kaitai.values.decoders import len_partial_bits
 from binlog_kaitai.values.schema import Column, Schema, facts_of
 
 #: Types whose lengths `mariadb-binlog` does not know when it counts rows.

@@ -39,7 +39,9 @@ from binlog_kaitai.dump.row_comments import (
 )
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
-from binlog_kaitai.log.decoders import is_partial, length_prefix
+from binlog_kaitai.lines.long_values import LONG
+from binlog_kaitai.lines.row_forms import LineBuffer, flat, for_lines, with_left_texts
+from binlog_kaitai.lines.row_line_kernel import FIRST, KIND, PREFIX, SECOND, SIZE, LineRows, put_row_lines
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.rows.image_walk import (
@@ -50,12 +52,10 @@ from binlog_kaitai.rows.image_walk import (
     count_images,
     located,
 )
-from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS
-from binlog_kaitai.rows.text.listed_values import BYTES, CLIENT
-from binlog_kaitai.rows.text.long_values import LONG
-from binlog_kaitai.rows.text.row_line_kernel import FIRST, KIND, PREFIX, SECOND, SIZE, LineRows, put_row_lines
+from binlog_kaitai.text.base64_kernel import LINE, PAIRS
+from binlog_kaitai.text.listed_values import BYTES, CLIENT
 from binlog_kaitai.values.column_kinds import Kind, of_type
-from binlog_kaitai.views.row_forms import LineBuffer, flat, for_lines, with_left_texts
+from binlog_kaitai.values.decoders import is_partial, length_prefix
 
 #: Bytes of events whose text is written at a time.
 _PORTION = 256 << 10

@@ -21,7 +21,7 @@ from binlog_kaitai.dump.printer import UNREADABLE, Printer, PrinterState
 from binlog_kaitai.dump.selection import HiddenEvents
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
-from binlog_kaitai.log.line_arrays import Field, LineProgram, TextColumn
+from binlog_kaitai.text.line_arrays import Field, LineProgram, TextColumn
 
 #: Stands for the number of a program: no text.
 NOTHING = -1

@@ -10,7 +10,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.conversions import KnownColumn
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
-from binlog_kaitai.views.change_schemas import own_name
+from binlog_kaitai.rows.change_schemas import own_name
 
 
 class KnownValues(NamedTuple):

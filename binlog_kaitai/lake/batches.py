@@ -21,8 +21,8 @@ from binlog_kaitai.lake.place import Plan, PlanTable, private_name
 from binlog_kaitai.lake.rules import Rules, check_rules
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.types import TAKEN, merge_columns, schema_in_lake, with_names, with_source_field
+from binlog_kaitai.rows.change_schemas import untaken_name
 from binlog_kaitai.sources.source import log_number
-from binlog_kaitai.views.change_schemas import untaken_name
 from binlog_kaitai.views.ddl_view import DDL_SCHEMA
 
 if TYPE_CHECKING:

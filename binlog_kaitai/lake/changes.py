@@ -16,7 +16,7 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, conform, joint_type, merge_columns, with_names
 from binlog_kaitai.rows.arrow_types import cast
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE, untaken_name
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE, untaken_name
 
 #: The columns before those of the table, and after them, by format.
 META = {

@@ -15,10 +15,10 @@ from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.delta import DeltaTable, delta_errors
 from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.upkeep import tables_of
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, SEQUENCE
 from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
 from binlog_kaitai.values.conditions import WhereCondition
 from binlog_kaitai.values.table_definition import ColumnDefinition
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, SEQUENCE
 
 #: How often rows are erased anew because a pipeline changed the table meanwhile.
 _ATTEMPTS = 10

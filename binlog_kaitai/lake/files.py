@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
+from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.lake import DATE, SOURCE, TIMES
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import merge_columns, schema_in_lake, typed, untaken, with_names, with_source
-from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.rows.change_schemas import SEQUENCE
 from binlog_kaitai.sources.disk import sync
-from binlog_kaitai.views.change_schemas import SEQUENCE
 from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ from binlog_kaitai.lake.iceberg_rows import Part, added, files_with, merged, of_
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.types import conform, stored_type, wider, with_source, with_source_field
-from binlog_kaitai.views.change_schemas import CHANGE_TYPE, SEQUENCE, untaken_name
+from binlog_kaitai.rows.change_schemas import CHANGE_TYPE, SEQUENCE, untaken_name
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog

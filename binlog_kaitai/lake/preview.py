@@ -16,12 +16,12 @@ from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, merge_columns, type_in_lake
+from binlog_kaitai.rows.change_schemas import table_schema, untaken_name
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_counts import row_counts
+from binlog_kaitai.rows.row_masks import Method
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.change_schemas import table_schema, untaken_name
-from binlog_kaitai.views.row_masks import Method
 
 
 @dataclass

@@ -14,7 +14,7 @@ from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.following.known_values import KnownValues, packed, unpacked
 from binlog_kaitai.lake.types import joint_type, type_in_lake
 from binlog_kaitai.rows.arrow_types import cast
-from binlog_kaitai.views.row_masks import NO_MASKS, Masks, Method
+from binlog_kaitai.rows.row_masks import NO_MASKS, Masks, Method
 
 #: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
 #: listed here, such as one of a future server, counts as one that has.

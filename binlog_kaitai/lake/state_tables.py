@@ -34,8 +34,8 @@ from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import ConflictError, table_name
 from binlog_kaitai.lake.types import as_keys, conform
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
 from binlog_kaitai.sources.source import log_number
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
 
 #: Change types of images that add a row, rather than removing it.
 AFTER = ("insert", "update_postimage", "snapshot")

@@ -13,7 +13,7 @@ from typing import TypeVar
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.rows.arrow_types import cast
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_name, untaken_name
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, own_name, untaken_name
 
 #: Numbers of digits of decimals: those that fit into 64 bits, and the maximum of all readers.
 _FEW_DIGITS, _MAX_DIGITS = 18, 38

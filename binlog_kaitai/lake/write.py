@@ -22,7 +22,9 @@ from binlog_kaitai.lake.cascades import cascades
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.lines.row_forms import RowShape
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
 from binlog_kaitai.rows.event_metadata import STATEMENT, texts_of
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
@@ -30,9 +32,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import NameSource, is_mariadb
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
 from binlog_kaitai.views.ddl_view import ddl_batches
-from binlog_kaitai.views.row_forms import RowShape
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import opened, read_span
 

@@ -41,7 +41,7 @@ from binlog_kaitai.kernels.arrays import Bools, Bytes, view_of
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.live.causes import TORN, broken, refusal
-from binlog_kaitai.log.text_kernels import copy
+from binlog_kaitai.text.text_kernels import copy
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer

@@ -15,8 +15,8 @@ import numpy as np
 from binlog_kaitai.core.grammar import BODIES, ROWS_TYPES, UNKNOWN_BODY, EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.groups import distinct_values, group_ranges
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.groups import distinct_values, group_ranges
 
 #: Structures whose meaning depends only on event type and format, not on preceding fields.
 ALONE = ("extra_data",)

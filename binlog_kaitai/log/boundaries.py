@@ -15,9 +15,9 @@ from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
+from binlog_kaitai.kernels.groups import distinct
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.groups import distinct
 from binlog_kaitai.log.transaction_roles import (
     BEGUN,
     COMMITTED,

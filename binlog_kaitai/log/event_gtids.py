@@ -16,12 +16,12 @@ from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.groups import distinct, group_ranges
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.groups import distinct, group_ranges
-from binlog_kaitai.log.line_arrays import Pool, TextColumn
-from binlog_kaitai.log.text_kernels import TEXT, copy, put_number
+from binlog_kaitai.text.line_arrays import Pool, TextColumn
+from binlog_kaitai.text.text_kernels import TEXT, copy, put_number
 
 #: Maximum number of digits, including spare room that `copy` needs.
 NUMBER_ROOM = 40

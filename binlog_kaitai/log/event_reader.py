@@ -31,7 +31,6 @@ from binlog_kaitai.core.grammar import (
     parse_event,
     read_header,
 )
-from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.payload import read_payload
 from binlog_kaitai.core.rows_events import RowNumbers
 from binlog_kaitai.core.spans import Span
@@ -49,6 +48,7 @@ from binlog_kaitai.errors import (
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.transaction_roles import FIXED_ROLES, GtidTracker, Role, beginning_of, meaning_of
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.notebook import html_table
 
 
 class ParsedEvent:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from binlog_kaitai.core.grammar import ROWS_TYPES, TableMapEvent
-from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
+from binlog_kaitai.text.notebook import html_table
 from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 from binlog_kaitai.values.representations import Value, value_of

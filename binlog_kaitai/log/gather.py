@@ -19,7 +19,7 @@ from binlog_kaitai.core.grammar import Layout, walk_over
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, Unsigned
 from binlog_kaitai.kernels.byte_kernels import byte_swapped, lengths_to_zero, read_numbers, read_u8
 from binlog_kaitai.kernels.compile import Kernel, kernel
-from binlog_kaitai.log.text_kernels import join_ranges
+from binlog_kaitai.text.text_kernels import join_ranges
 
 #: Number of events processed at a time, so that their bytes stay in the cache.
 _STEP = 256

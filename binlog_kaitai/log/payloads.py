@@ -21,10 +21,10 @@ from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_eve
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
 from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
 from binlog_kaitai.kernels.compile import kernel
+from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.log.block import Block, Frames
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader, frame_all
-from binlog_kaitai.log.decoders import packed_integer
-from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.values.decoders import packed_integer
 
 _Fact = TransactionPayloadEvent.PayloadFact
 _END, _LAST = int(_Fact.end_mark), int(max(_Fact))

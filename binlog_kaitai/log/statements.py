@@ -14,10 +14,10 @@ from binlog_kaitai.errors import BinlogError, reading
 from binlog_kaitai.kernels.arrays import view_of
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.line_arrays import plain
 
 
 def statements_in(

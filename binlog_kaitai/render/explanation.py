@@ -19,11 +19,11 @@ from kaitaistruct import KaitaiStruct
 
 from binlog_kaitai.core.grammar import bit_fields, field_path, meanings, read_encryption_header, read_event
 from binlog_kaitai.core.info import plain
-from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.tree import extents, instance_bounds
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.render.output_text import printable, shown_time, styled, to_json, zone_name
+from binlog_kaitai.text.notebook import html_table
+from binlog_kaitai.text.output_text import printable, shown_time, styled, to_json, zone_name
 
 #: Types that are one number in parts: the meaning of the number is more useful than that of its parts.
 _NUMBERS = frozenset(("PackedInteger", "VarlenInteger"))

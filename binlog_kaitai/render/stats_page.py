@@ -14,10 +14,10 @@ from typing import Any
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_reader import EventReader, ParsedEvent
 from binlog_kaitai.render.explanation import Dissection, Leaf, dissect, shown_value
-from binlog_kaitai.render.output_text import zone_name
 from binlog_kaitai.render.static_page import as_script_data, assemble, read, script_of
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
 from binlog_kaitai.statistics.stats_model import Stats, StatsKind, StatsTable, TransactionPlace
+from binlog_kaitai.text.output_text import zone_name
 
 #: An object for the page's script.
 _Json = dict[str, Any]

@@ -11,8 +11,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from binlog_kaitai.render.output_text import printable, shown_bytes, shown_seconds, shown_time, zone_name
 from binlog_kaitai.statistics.stats_model import Stats, StatsKind, StatsTable
+from binlog_kaitai.text.output_text import printable, shown_bytes, shown_seconds, shown_time, zone_name
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _HEIGHT = 4

@@ -1,4 +1,4 @@
-"""The rows of many events at a time, as Arrow columns; as text in `rows/text`.
+"""The rows of many events at a time, as Arrow columns.
 
 1. Rows events whose table maps have the same content are processed together (`table_maps`, `row_images`).
 2. A kernel walks their images with a program of value lengths by column (`image_walk`) and

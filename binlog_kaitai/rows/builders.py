@@ -12,7 +12,6 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows import string_columns as strings
 from binlog_kaitai.rows.arrow_types import arrow_type
@@ -20,6 +19,7 @@ from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod, read_together
 from binlog_kaitai.rows.read_kernels import FINE, WRONG, ZERO
 from binlog_kaitai.rows.string_columns import documents
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.charsets import escaped
 from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, Kind
 from binlog_kaitai.values.representations import Value, text_form

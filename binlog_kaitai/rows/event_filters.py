@@ -21,13 +21,13 @@ from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
 from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.errors import FilterWarning, warn
 from binlog_kaitai.kernels.arrays import Bools
+from binlog_kaitai.kernels.groups import distinct_values, group_ranges
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.event_gtids import Gtids
-from binlog_kaitai.log.groups import distinct_values, group_ranges
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.statements import statement_body, statements_in
 from binlog_kaitai.rows.table_maps import decode
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.line_arrays import plain
 
 
 class EventSelection:

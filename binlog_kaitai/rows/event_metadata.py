@@ -23,9 +23,9 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, roles_of
 from binlog_kaitai.log.event_gtids import Markers
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.line_arrays import Pool, TextColumn, json_text
-from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.rows.table_maps import decode
+from binlog_kaitai.text.line_arrays import Pool, TextColumn, json_text
+from binlog_kaitai.text.text_kernels import TEXT
 
 _SECOND = 1_000_000
 

@@ -13,9 +13,15 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.decoders import has_partial_bits, is_null, len_null_bits, length_prefix, value_options
-from binlog_kaitai.log.groups import distinct, distinct_values
+from binlog_kaitai.kernels.groups import distinct, distinct_values
 from binlog_kaitai.rows.row_images import ImageProgram, Images
+from binlog_kaitai.values.decoders import (
+    has_partial_bits,
+    is_null,
+    len_null_bits,
+    length_prefix,
+    value_options,
+)
 from binlog_kaitai.values.json_documents import JsonDiff
 
 #: Why `walk_images` stopped: all events are done, the output is full, or an event contradicts its table map.

@@ -23,7 +23,6 @@ from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import rows_of
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.series import SeriesDefinitions
@@ -38,6 +37,7 @@ from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.text.line_arrays import Pool, TextColumn
 
 #: Size of blocks for typed columns and for lines of text: part of the work for a block is independent of its
 #: size, and threads alternate less.

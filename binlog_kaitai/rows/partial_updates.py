@@ -10,12 +10,12 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.decoders import is_partial
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, MAX_ROWS, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.line_arrays import plain
+from binlog_kaitai.values.decoders import is_partial
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 
 

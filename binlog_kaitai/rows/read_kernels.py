@@ -18,7 +18,8 @@ import numpy as np
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.decoders import (
+from binlog_kaitai.rows.string_kernels import copy_values, measure
+from binlog_kaitai.values.decoders import (
     date,
     datetime,
     decimal_sign,
@@ -35,7 +36,6 @@ from binlog_kaitai.log.decoders import (
     timestamp,
     year,
 )
-from binlog_kaitai.rows.string_kernels import copy_values, measure
 
 _ONE, _LOW = np.uint64(1), np.uint64(0xFFFFFFFF)
 _HALF, _ALL = np.uint64(32), np.uint64(0xFFFFFFFFFFFFFFFF)

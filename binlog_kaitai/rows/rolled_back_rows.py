@@ -22,7 +22,6 @@ from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError, RolledBackWarning, warn
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.log.span_reader import blocks_of
@@ -30,6 +29,7 @@ from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.remote import is_url
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.line_arrays import plain
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import XaPrepareEvent

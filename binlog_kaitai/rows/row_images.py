@@ -12,12 +12,12 @@ import numpy as np
 from binlog_kaitai.core.grammar import ROWS_TYPES, parse_compressed
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.groups import distinct, group_ranges
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
-from binlog_kaitai.log.decoders import len_partial_bits
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.groups import distinct, group_ranges
 from binlog_kaitai.rows.table_maps import Table, Tables, Width
+from binlog_kaitai.values.decoders import len_partial_bits
 
 _COMPRESSED = "compressed_images"
 

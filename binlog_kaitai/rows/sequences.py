@@ -20,8 +20,8 @@ import numpy as np
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, OutBytes, OutIndexes
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.text_kernels import copy, put_number
 from binlog_kaitai.sources.source import log_number, series_of
+from binlog_kaitai.text.text_kernels import copy, put_number
 
 #: Used instead of an era: the commit time of each change, in microseconds since 1970.
 BY_COMMIT = -1

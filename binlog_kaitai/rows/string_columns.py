@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import read_numbers
-from binlog_kaitai.log.line_arrays import escape_bytes, plain
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows.column_cells import LONGEST, Cells, check_ends
 from binlog_kaitai.rows.fused_columns import ColumnValues, ReadMethod
 from binlog_kaitai.rows.string_kernels import copy_members, measure, measure_recoded, pad_values, recode
-from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
+from binlog_kaitai.text.json_kernels import LEVEL, MAX_DEPTH, put_documents
+from binlog_kaitai.text.line_arrays import escape_bytes, plain
 from binlog_kaitai.values.charsets import BINARY, UTF8, escaped, extends_ascii, single_bytes
 from binlog_kaitai.values.column_kinds import STRINGS, Kind
 from binlog_kaitai.values.representations import Value

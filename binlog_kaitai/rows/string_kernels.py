@@ -6,17 +6,8 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.decoders import length_prefix
-from binlog_kaitai.log.text_kernels import copy
-
-
-@kernel
-def length_at(data: Bytes, start: int, prefix: int) -> int:
-    """The length in `prefix` bytes, 1 to 4, at `start`; -1 if the prefix or the value exceeds the data."""
-    if start < 0 or start + prefix > data.shape[0]:
-        return -1
-    length = length_prefix(data, start, prefix)
-    return length if start + prefix + length <= data.shape[0] else -1
+from binlog_kaitai.text.text_kernels import copy
+from binlog_kaitai.values.decoders import length_at
 
 
 @kernel

@@ -21,10 +21,10 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.gather import Gathered
-from binlog_kaitai.log.line_arrays import Pool, TextColumn
 from binlog_kaitai.log.statements import statement_body, statements_in
-from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.rows.table_links import Links, MapsInForce
+from binlog_kaitai.text.line_arrays import Pool, TextColumn
+from binlog_kaitai.text.text_kernels import TEXT
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column as TableColumn

@@ -49,6 +49,7 @@ from binlog_kaitai.live.server_logs import anyone, log_header, sources_of
 from binlog_kaitai.live.server_session import ServerSession
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
+from binlog_kaitai.rows.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table as LoggedTable
 from binlog_kaitai.rows.table_maps import widths_of
@@ -72,7 +73,6 @@ from binlog_kaitai.snapshot.snapshot_values import (
 )
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.change_batches import table_batches
-from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
 
 #: Databases of the server itself.
 SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")

@@ -22,12 +22,12 @@ from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.types import view_names
+from binlog_kaitai.rows.change_schemas import CHANGE_TYPE, META_FIELDS, SEQUENCE, TIME, own_columns
+from binlog_kaitai.rows.row_masks import Method
 from binlog_kaitai.rows.sequences import sequences
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.change_batches import one_name
-from binlog_kaitai.views.change_schemas import CHANGE_TYPE, META_FIELDS, SEQUENCE, TIME, own_columns
-from binlog_kaitai.views.row_masks import Method
 
 RECORD = "snapshot.json"
 

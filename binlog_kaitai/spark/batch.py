@@ -20,12 +20,12 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.types import conform
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.series import with_places
+from binlog_kaitai.rows.change_schemas import META_FIELDS
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.reader_options import TABLE, WITH_DEFINITIONS, Offset, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
-from binlog_kaitai.views.change_schemas import META_FIELDS
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import divide, list_files, read_split
 

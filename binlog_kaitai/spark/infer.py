@@ -13,12 +13,12 @@ from binlog_kaitai.errors import BinlogError, DefinitionWarning, UsageError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.split_points import Log
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.rows.log_definitions import tables_of
 from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source, series_of
 from binlog_kaitai.spark.reader_options import ReadOptions
 from binlog_kaitai.values.schema import NameSource
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, merged_schema
 from binlog_kaitai.views.splits import list_files, opened
 
 #: Logs of at most this total size, in bytes, are read in full.

@@ -36,6 +36,7 @@ from binlog_kaitai.lake.write import (
     statements_in_payloads,
 )
 from binlog_kaitai.log.boundaries import QuiescentPoints
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 from binlog_kaitai.rows.event_metadata import STATEMENT
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.table_maps import Table
@@ -43,7 +44,6 @@ from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE
 from binlog_kaitai.views.splits import list_files
 
 #: The columns of the changes view before those of the table.

@@ -11,10 +11,10 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.groups import distinct, distinct_values, group_ranges
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, unpacked_beginnings
 from binlog_kaitai.log.event_gtids import Markers
-from binlog_kaitai.log.groups import distinct, distinct_values, group_ranges
 from binlog_kaitai.log.transaction_roles import first_words
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.event_metadata import CommitTimes, each_time

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Ints
-from binlog_kaitai.rows.text.moment_texts import on_local_clocks
+from binlog_kaitai.text.moment_texts import on_local_clocks
+from binlog_kaitai.text.notebook import html_table
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End

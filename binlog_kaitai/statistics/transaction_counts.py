@@ -11,8 +11,8 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Array, Ints
-from binlog_kaitai.log.groups import distinct, distinct_values
-from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.kernels.groups import distinct, distinct_values
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.views.transactions_view import KINDS, view_columns
 
 _MICRO = 1_000_000

@@ -1,1 +1,1 @@
-"""The views of a log: events, transactions, changes, table definitions; as Arrow, lines or Python objects."""
+"""The views of a log: events, transactions, changes, table definitions; as Arrow or Python objects."""

@@ -11,10 +11,10 @@ import numpy as np
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
-from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.rows.arrow_types import cast, of_numbers
 from binlog_kaitai.rows.builders import build_all, plain_value
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, CHANGE_TYPE, META_FIELDS, TIME, own_columns
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import (
     ABSENT,
@@ -28,9 +28,9 @@ from binlog_kaitai.rows.partial_updates import walk_rows, with_documents
 from binlog_kaitai.rows.places import Places
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.defaults import UnknownDefaultError, default_of
 from binlog_kaitai.values.representations import Value
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, CHANGE_TYPE, META_FIELDS, TIME, own_columns
 from binlog_kaitai.views.row_conditions import Where
 
 #: Change types of Delta's change data feed, in the order of the row kinds in `walk`.

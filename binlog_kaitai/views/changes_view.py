@@ -13,21 +13,21 @@ from binlog_kaitai.core.filters import ZERO_DATES, FiltersWithoutTable, ZeroDate
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import LogOptions, PassOptions, Reading
 from binlog_kaitai.log.threads import default_threads
+from binlog_kaitai.rows.change_schemas import CHANGES_SCHEMA, check_schema, merged_schema, own_columns
 from binlog_kaitai.rows.log_definitions import tables_of
 from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
 from binlog_kaitai.rows.rolled_back_rows import is_readable_again
+from binlog_kaitai.rows.row_masks import NO_MASKS, Masks
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.views.change_batches import joined_columns, meta_columns, named, page_batches
-from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA, check_schema, merged_schema, own_columns
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
-from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 if TYPE_CHECKING:
-    from binlog_kaitai.views.row_texts import Objects
+    from binlog_kaitai.lines.row_texts import Objects
 
 
 class ChangeOptions(LogOptions, PassOptions, FiltersWithoutTable, total=False):
@@ -172,7 +172,7 @@ def json_batches(
 ) -> Iterator[pa.RecordBatch]:
     """The rows of all tables as batches with columns of :data:`CHANGES_SCHEMA`."""
     # Typed columns do not need the modules that write text.
-    from binlog_kaitai.views.row_texts import CHANGE_NAMES, page_objects
+    from binlog_kaitai.lines.row_texts import CHANGE_NAMES, page_objects
 
     changes = pa.array(CHANGE_NAMES, pa.string())
 

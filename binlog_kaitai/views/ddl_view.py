@@ -14,15 +14,15 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.definition_changes import DdlKind, DefinitionChange, changes_of
 from binlog_kaitai.ddl.lexer import may_affect_tables
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.read_options import Reading, RowOptions
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.statements import statement_body, statement_of, statements_in
+from binlog_kaitai.rows.change_schemas import META_FIELDS
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.table_definition import TableDefinition
-from binlog_kaitai.views.change_schemas import META_FIELDS
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody

@@ -13,13 +13,13 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.lines.event_lines import EventPages, EventsPage
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log.line_arrays import LineProgram, plain
 from binlog_kaitai.log.read_options import EventOptions, Reading
 from binlog_kaitai.rows.column_cells import LONGEST
 from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.text.line_arrays import LineProgram, plain
 from binlog_kaitai.views.change_batches import joined_columns, repeated
-from binlog_kaitai.views.event_lines import EventPages, EventsPage
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 
 EventColumn = Literal[

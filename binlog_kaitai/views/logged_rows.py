@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.lines.row_texts import Failure, in_order, made_of_walked, up_to_invalid
 from binlog_kaitai.log.event_rows import Change, Row
-from binlog_kaitai.log.line_arrays import LineProgram, TextColumn, write_lines
 from binlog_kaitai.log.read_options import Reading, RowOptions
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
@@ -33,11 +33,11 @@ from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.partial_updates import with_documents
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
+from binlog_kaitai.text.line_arrays import LineProgram, TextColumn, write_lines
 from binlog_kaitai.values.column_kinds import DOCUMENTS, Kind
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
-from binlog_kaitai.views.row_texts import Failure, in_order, made_of_walked, up_to_invalid
 
 
 class Origin(NamedTuple):

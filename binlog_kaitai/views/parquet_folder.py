@@ -14,11 +14,11 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa, pc, pq
 from binlog_kaitai.errors import writing_to
+from binlog_kaitai.rows.change_schemas import exported_schema
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.row_masks import NO_MASKS, Masks
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.views.change_batches import table_batches_of
-from binlog_kaitai.views.change_schemas import exported_schema
-from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 
 #: Number of rows in the sample, evenly spaced.
 _SAMPLE = 1 << 12

@@ -31,22 +31,22 @@ from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.split_points import Log
 from binlog_kaitai.log.statements import statement_body, statements_in
+from binlog_kaitai.rows.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.rows.log_definitions import (
     EarlierLog,
     LateDefinitions,
     definitions_before,
 )
 from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.row_masks import NO_MASKS, Masks
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import LogState, Source, SourceLike, resolve, series_of, with_state
 from binlog_kaitai.values.schema import is_mariadb
-from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.views.changes_view import json_batches, typed_batches
 from binlog_kaitai.views.ddl_view import DDL_SCHEMA, ddl_batches, pages_of_ddl
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from binlog_kaitai.views.row_conditions import Where
-from binlog_kaitai.views.row_masks import NO_MASKS, Masks
 from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
 #: Spark's default split size for files, in bytes.

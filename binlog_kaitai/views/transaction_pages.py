@@ -21,7 +21,6 @@ from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.boundaries import Boundaries, Roles, Segments, roles_of
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids, check_gtids
-from binlog_kaitai.log.line_arrays import Pool
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.transaction_roles import Outcome, Role
 from binlog_kaitai.rows.event_filters import EventSelection
@@ -30,6 +29,7 @@ from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_images import Images
 from binlog_kaitai.rows.table_maps import Tables
 from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.text.line_arrays import Pool
 from binlog_kaitai.views.transaction_parts import Changes, PartRow, Parts, join, parts_of
 
 #: Event types with required fields: an event of these types that cannot be decoded is an error.

@@ -19,11 +19,11 @@ from binlog_kaitai.kernels.arrays import Array, Bools, Codes, Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Roles, Segments
 from binlog_kaitai.log.event_gtids import Gtids
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.log.statements import statement_of
 from binlog_kaitai.log.transaction_roles import Outcome, Role
 from binlog_kaitai.rows.row_counts import UNKNOWN
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.line_arrays import plain
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.gather import Gathered

@@ -12,13 +12,13 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.options import takes
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, EventOptions, Reading
 from binlog_kaitai.log.series import SeriesDefinitions
-from binlog_kaitai.log.text_kernels import TEXT
 from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.text.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
+from binlog_kaitai.text.text_kernels import TEXT
 from binlog_kaitai.views.transaction_pages import TransactionPages
 
 _SECOND = 1_000_000

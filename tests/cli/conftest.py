@@ -15,7 +15,7 @@ from contextlib import contextmanager
 import pytest
 
 from binlog_kaitai.cli import main
-from binlog_kaitai.render.output_text import ENCODING_ERRORS
+from binlog_kaitai.text.output_text import ENCODING_ERRORS
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -15,14 +15,14 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType
-from binlog_kaitai.rows.text import listed_values as kinds
+from binlog_kaitai.lines.debezium_rows import DebeziumForm, DebeziumStyle
+from binlog_kaitai.lines.row_texts import write_rows
+from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.values.charsets import BINARY
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.representations import json_form
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.temporal import ZeroDate
-from binlog_kaitai.views.debezium_rows import DebeziumForm, DebeziumStyle
-from binlog_kaitai.views.row_texts import write_rows
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 from tests.render.test_sql import after_definitions

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
+from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from tests.cli.conftest import Run
 from tests.columns.test_masks import KEY, read
 from tests.corpus_files import case

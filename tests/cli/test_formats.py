@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.render.output_text import TerminalWriter, iso_time
 from binlog_kaitai.statistics.stats_model import PART_NAMES
+from binlog_kaitai.text.output_text import TerminalWriter, iso_time
 from tests.cli.conftest import Run
 from tests.cli.test_terminal import on_terminal
 from tests.columns.log_maker import LogMaker, events_of, statement

@@ -11,7 +11,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.render.explanation import Explained
-from binlog_kaitai.render.output_text import printable
+from binlog_kaitai.text.output_text import printable
 from tests.cli.conftest import Run
 from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS

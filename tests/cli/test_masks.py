@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
+from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from tests.cli.conftest import Run
 from tests.columns.test_masks import KEY, read
 from tests.corpus_files import case

@@ -12,7 +12,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.render.row_listing import Fields, first_records, last_records
+from binlog_kaitai.lines.row_listing import Fields, first_records, last_records
 from tests.cli.conftest import Run
 from tests.corpus_files import case
 

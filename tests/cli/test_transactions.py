@@ -17,8 +17,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.cli.listing_commands import _KINDS
 from binlog_kaitai.core.filters import Filters
-from binlog_kaitai.log.line_arrays import json_text
 from binlog_kaitai.log.transaction_roles import Outcome
+from binlog_kaitai.text.line_arrays import json_text
 from binlog_kaitai.views.transactions_view import SORTS, json_lines, write_transactions
 from tests.cli.conftest import Run
 from tests.corpus_files import Case, case

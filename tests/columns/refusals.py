@@ -14,12 +14,12 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import header_offset, read_header
 from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import has_rows
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.views.parquet_folder import write_changes
-from binlog_kaitai.views.row_texts import write_rows
 from tests.row_objects import row_objects
 
 _MAGIC = 4

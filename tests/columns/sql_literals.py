@@ -11,6 +11,8 @@ import numpy as np
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.lines.row_forms import Form, LineWriter
+from binlog_kaitai.lines.row_programs import Line, TableLines
 from binlog_kaitai.render.sql.change_statements import SqlStyle
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import AFTER, MismatchError, walk
@@ -18,8 +20,6 @@ from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.sql_text import SqlDialect
-from binlog_kaitai.views.row_forms import Form, LineWriter
-from binlog_kaitai.views.row_programs import Line, TableLines
 
 
 class LiteralForm(Form):

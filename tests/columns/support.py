@@ -9,11 +9,11 @@ from typing import Any
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.kernels import compile as kernels_of
+from binlog_kaitai.lines import event_lines
+from binlog_kaitai.lines.event_lines import write_json
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BLOCK_SIZE, BlockReader
 from binlog_kaitai.rows.log_pages import LogPages
-from binlog_kaitai.views import event_lines
-from binlog_kaitai.views.event_lines import write_json
 from tests.corpus_files import CORPUS
 from tools.fuzz.reading import line_of
 

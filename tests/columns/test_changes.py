@@ -14,8 +14,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters, ZeroDates
+from binlog_kaitai.rows.change_schemas import CHANGES_SCHEMA, META_FIELDS
 from binlog_kaitai.rows.log_pages import RowsPages
-from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA, META_FIELDS
 from binlog_kaitai.views.changes_view import read_changes
 from binlog_kaitai.views.parquet_folder import write_changes
 from tests.corpus_files import case

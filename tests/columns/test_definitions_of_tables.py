@@ -10,7 +10,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import FilterWarning
-from binlog_kaitai.views.event_lines import write_json
+from binlog_kaitai.lines.event_lines import write_json
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample
 

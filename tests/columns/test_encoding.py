@@ -13,7 +13,7 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from binlog_kaitai.views.change_schemas import META_FIELDS
+from binlog_kaitai.rows.change_schemas import META_FIELDS
 from binlog_kaitai.views.parquet_folder import PartWriter, parquet_options
 
 COUNT = 20_000

@@ -14,9 +14,9 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.lines.event_lines import Infos
 from binlog_kaitai.log import payloads
 from binlog_kaitai.views import events_view as events
-from binlog_kaitai.views.event_lines import Infos
 from binlog_kaitai.views.events_view import EVENTS_SCHEMA, read_events
 from tests.columns.support import all_files, by_columns, by_reader, use_plain_kernels
 from tests.corpus_files import CORPUS, case

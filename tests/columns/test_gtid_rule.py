@@ -17,8 +17,8 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.log.block_reader import BlockReader, frame_all
 from binlog_kaitai.log.event_gtids import GtidColumns
 from binlog_kaitai.log.gtid_runs import add_gtids
-from binlog_kaitai.log.line_arrays import Pool
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.line_arrays import Pool
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.columns.support import blocks
 from tests.corpus_files import case

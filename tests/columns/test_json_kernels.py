@@ -12,10 +12,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ColumnType, EventType, JsonBinary, parse_structure
-from binlog_kaitai.log.line_arrays import unquote
 from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
-from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.text.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.text.line_arrays import unquote
 from binlog_kaitai.values.json_documents import document_text, quote
 from binlog_kaitai.values.sql_text import document_sql
 from tests.columns.log_maker import LogMaker, events_of

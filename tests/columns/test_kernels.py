@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from binlog_kaitai.kernels import byte_kernels
-from binlog_kaitai.log import block, block_reader, event_gtids, gather, groups, text_kernels
+from binlog_kaitai.kernels import byte_kernels, groups
+from binlog_kaitai.log import block, block_reader, event_gtids, gather
+from binlog_kaitai.text import text_kernels
 
 WORDS = block_reader._WORDS, block_reader._LIMITS
 NOTHING = np.zeros(256, dtype=np.uint8)

@@ -14,12 +14,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.rows.change_schemas import table_schema
 from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks, Method
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import NameSource
-from binlog_kaitai.views.change_schemas import table_schema
 from binlog_kaitai.views.changes_view import typed_batches
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks, Method
 from tests.corpus_files import case
 
 NAMED = case("mysql-9.7", "types_full")

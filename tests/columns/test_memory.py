@@ -15,13 +15,13 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core import payload
 from binlog_kaitai.core.grammar import ColumnType, EventType, header_length, header_offset
+from binlog_kaitai.lines.event_lines import EventsPage
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.rows import column_cells, fused_columns, image_walk, table_maps
 from binlog_kaitai.rows.table_maps import Table, Tables
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.event_lines import EventsPage
-from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.refusals import ENTRIES, refusals
 from tests.columns.test_rows_hostile import row_event

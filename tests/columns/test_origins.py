@@ -15,10 +15,10 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
+from binlog_kaitai.lines.row_texts import page_lines
 from binlog_kaitai.render.sql import CriteriaChoice, Wanted
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.log_pages import RowsPages
-from binlog_kaitai.views.row_texts import page_lines
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.corpus_files import case, logs

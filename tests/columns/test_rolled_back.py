@@ -18,13 +18,13 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType, Format, header_offset
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log import rolled_back
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.views.changes_view import json_batches
-from binlog_kaitai.views.row_texts import write_rows
 from binlog_kaitai.views.splits import plan, read_split
 from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.corpus_files import case

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 from binlog_kaitai.core.grammar import ColumnType, EventType
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, write_lines
-from binlog_kaitai.render.output_text import printable
-from binlog_kaitai.rows.text.float_texts import (
+from binlog_kaitai.lines.row_line_kernel import MAX_LENGTH, put_printable
+from binlog_kaitai.text.float_texts import (
     REPR_LEAST,
     REPR_MOST,
     put_shortest,
     put_single,
 )
-from binlog_kaitai.rows.text.row_line_kernel import MAX_LENGTH, put_printable
+from binlog_kaitai.text.line_arrays import LineProgram, Pool, write_lines
+from binlog_kaitai.text.output_text import printable
 from binlog_kaitai.values.numbers import shortest_float
 from binlog_kaitai.values.sql_text import double_sql, float_sql
 from tests.columns.log_maker import LogMaker, events_of

@@ -17,15 +17,15 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.event_rows import rows_of
-from binlog_kaitai.log.line_arrays import plain
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, own_columns, table_schema
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.partial_updates import walk_rows
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.charsets import escaped
 from binlog_kaitai.values.schema import Schema, is_mariadb
 from binlog_kaitai.values.temporal import ZeroDate
 from binlog_kaitai.views.change_batches import page_batches
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, own_columns, table_schema
 from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import LogFile, logs
 from tests.extent import sample

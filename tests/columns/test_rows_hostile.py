@@ -12,8 +12,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, parse_cell
-from binlog_kaitai.rows.text.float_texts import LEFT
-from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH, put_document
+from binlog_kaitai.text.float_texts import LEFT
+from binlog_kaitai.text.json_kernels import LEVEL, MAX_DEPTH, put_document
 from binlog_kaitai.values.representations import value_of
 from binlog_kaitai.values.schema import Schema
 from tests.columns.log_maker import LogMaker, events_of

@@ -15,12 +15,12 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.lines.row_listing import form_of
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import to_json
-from binlog_kaitai.render.output_text import iso_time
-from binlog_kaitai.render.row_listing import form_of
 from binlog_kaitai.rows.event_metadata import ORIGINS
+from binlog_kaitai.text.output_text import iso_time
 from binlog_kaitai.values.schema import Schema, is_mariadb
-from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import all_files, use_plain_kernels
 from tests.columns.test_rows_corpus import observe

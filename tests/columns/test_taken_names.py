@@ -15,9 +15,9 @@ from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import TAKEN
 from binlog_kaitai.lake.write import write_lake
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, untaken_name
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import resolve
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, META_FIELDS, untaken_name
 from binlog_kaitai.views.parquet_folder import write_changes
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.test_rows_hostile import row_event

@@ -15,8 +15,8 @@ from binlog_kaitai.render.sql.change_statements import SqlStyle
 from binlog_kaitai.render.sql.statement_text import arguments, inside
 from binlog_kaitai.rows.column_cells import CellError
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
-from binlog_kaitai.rows.text.moment_texts import clock_texts
-from binlog_kaitai.rows.text.sql_kernels import put_literal
+from binlog_kaitai.text.moment_texts import clock_texts
+from binlog_kaitai.text.sql_kernels import put_literal
 from binlog_kaitai.values.charsets import decode, encoder_of
 from binlog_kaitai.values.sql_text import SqlDialect, hexed, is_plain, literal
 from tests.columns.sql_literals import WalkedColumn, walked_columns

@@ -20,6 +20,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import _Scan, scan
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
+from binlog_kaitai.lines.event_lines import write_json
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log import block_reader as blocks
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.log.threads import in_order, side_by_side, thread_count
@@ -28,9 +30,7 @@ from binlog_kaitai.rows import log_pages
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views import parquet_folder as folders
-from binlog_kaitai.views.event_lines import write_json
 from binlog_kaitai.views.parquet_folder import write_changes, write_view
-from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.support import all_files, set_block_size
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import case, logs

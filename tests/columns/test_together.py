@@ -13,12 +13,12 @@ import pytest
 
 from binlog_kaitai.core.adapter import digit_groups
 from binlog_kaitai.kernels import compile as compiling
-from binlog_kaitai.log.decoders import int_4
 from binlog_kaitai.rows import read_kernels as ways
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.fused_columns import ReadMethod, read_together
 from binlog_kaitai.rows.image_walk import ABSENT, NULL
 from binlog_kaitai.rows.table_maps import Width
+from binlog_kaitai.values.decoders import int_4
 
 
 @pytest.fixture(params=["plain", "compiled"], autouse=True)

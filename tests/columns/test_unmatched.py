@@ -11,9 +11,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.lines.event_lines import write_json
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.rows.event_filters import Unmatched
-from binlog_kaitai.views.event_lines import write_json
-from binlog_kaitai.views.row_texts import write_rows
 from tests.corpus_files import case
 
 MIXED = case("mysql-9.7", "mixed").logs[0]

@@ -14,8 +14,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import masks
 from binlog_kaitai.kernels import compile as kernels_of
 from binlog_kaitai.log.body_validator import BodyValidator
-from binlog_kaitai.log.line_arrays import escape_bytes, json_sizes, json_text, put_json
-from binlog_kaitai.rows.text.listed_values import put_utf8
+from binlog_kaitai.text.line_arrays import escape_bytes, json_sizes, json_text, put_json
+from binlog_kaitai.text.listed_values import put_utf8
 from tests.columns.support import blocks, by_columns, by_reader
 from tests.corpus_files import case
 from tests.extent import sample

@@ -15,10 +15,10 @@ from binlog_kaitai.cli import main
 from binlog_kaitai.core import context
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.rows import image_walk
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, exported_schema
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.views.change_batches import table_batches_of
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, exported_schema
 from tests.corpus_files import CORPUS
 from tools.costly.making import Log, bits
 

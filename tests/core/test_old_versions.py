@@ -14,9 +14,9 @@ from binlog_grammar.mysql_binlog import MysqlBinlog
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.info import info_of
+from binlog_kaitai.lines.event_lines import write_json
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.event_lines import write_json
 
 
 def old_log(version: int, bodies: list[tuple[int, bytes]]) -> bytes:

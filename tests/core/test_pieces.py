@@ -12,10 +12,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, header_offset
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.changes_view import read_changes
-from binlog_kaitai.views.row_texts import write_rows
 from binlog_kaitai.views.transactions_view import read_transactions
 from tests.columns.support import by_columns, by_reader
 from tests.core.test_hostile import event_of

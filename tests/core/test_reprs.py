@@ -9,9 +9,9 @@ from html import unescape
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.core.notebook import html_table
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.render.explanation import Explained
+from binlog_kaitai.text.notebook import html_table
 from tests.corpus_files import case
 
 LOG = case("mysql-9.7", "mixed").logs[0]

@@ -24,9 +24,9 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader, read_log_header
 from binlog_kaitai.errors import BinlogError, DataLossWarning, DefinitionWarning
 from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.series import Link, LogEnds, continuity, continuity_of
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.row_texts import write_rows
 from binlog_kaitai.views.splits import definitions_in, plan, read_split
 from tests.earlier_logs import files_before
 from tests.extent import sample

@@ -14,8 +14,8 @@ from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.dump import DumpOptions, block_printer, dump, dump_logs, dump_output, row_comments
 from binlog_kaitai.dump.row_comments import RowPrograms
-from binlog_kaitai.log import text_kernels
 from binlog_kaitai.log.event_log import open as open_log
+from binlog_kaitai.text import text_kernels
 from tests import corpus_files
 from tests.columns.log_maker import log_of_statements
 from tests.dump.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed

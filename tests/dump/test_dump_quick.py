@@ -19,15 +19,15 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.dump import Base64Output, dump_kernels, dump_logs, dump_output, row_printer
 from binlog_kaitai.dump.client_values import escapes_of
 from binlog_kaitai.kernels.compile import Kernel
+from binlog_kaitai.lines import row_line_kernel
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.log.event_reader import EventReader
-from binlog_kaitai.rows.text import (
+from binlog_kaitai.text import (
     base64_kernel,
     float_texts,
     listed_values,
     printed_values,
-    row_line_kernel,
 )
 from binlog_kaitai.values.column_kinds import Kind
 from tests import corpus_files

@@ -22,8 +22,8 @@ from binlog_kaitai.following.log_headers import header_of
 from binlog_kaitai.log import payloads
 from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 from binlog_kaitai.render.explanation import dissect
-from binlog_kaitai.rows.text.printed_values import put_integer
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.text.printed_values import put_integer
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.samples import Sample
 from tests.columns.test_agreement import disagreement, log_of_rows

@@ -15,7 +15,7 @@ import pytest
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.rules import Rules
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
+from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from tests.lake.alters import UNKNOWN
 from tests.lake.lakes import opened, table
 from tests.lake.table_log import TableLog

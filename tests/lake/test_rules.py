@@ -20,8 +20,8 @@ from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import Written, write_damage, write_lake
 from binlog_kaitai.log.gaps import Gap
+from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from binlog_kaitai.sources.source import with_state
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
 from binlog_kaitai.views.splits import definitions_in, plan
 from tests.corpus_files import CORPUS
 from tests.lake.lakes import fill

@@ -21,12 +21,12 @@ from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live.server_session import Server
 from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from binlog_kaitai.snapshot import server_snapshot as snapshots
 from binlog_kaitai.snapshot.server_snapshot import _add_statements, take_snapshot
 from binlog_kaitai.snapshot.snapshot_chunks import Touched
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.row_masks import KEY_VARIABLE, Masks
 from tests.columns.log_maker import log_of_statements
 from tests.lake.test_rules import ROTATED, texts_of
 

@@ -12,10 +12,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.dump import DumpOptions, block_printer, dump, row_printer
+from binlog_kaitai.lines import row_forms
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.rows import fused_columns
 from binlog_kaitai.sources.source import resolve
-from binlog_kaitai.views import row_forms
-from binlog_kaitai.views.row_texts import write_rows
 from tests.corpus_files import case
 
 _DOCUMENT = Path(__file__).parents[2] / "docs/architecture.md"

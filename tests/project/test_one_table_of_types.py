@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "binlog_kaitai"
 _TABLE = "values/column_kinds.py"
 
 #: Modules that use the grammar's name of a type for something else.
-_OTHER_MEANING = {"log/decoders.py": "names of generated decoders"}
+_OTHER_MEANING = {"values/decoders.py": "names of generated decoders"}
 
 #: Names of types that are not words with other meanings.
 _TELLING = {

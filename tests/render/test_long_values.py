@@ -12,13 +12,12 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.lines import long_values, row_forms, row_texts
+from binlog_kaitai.lines.row_forms import JsonForm
+from binlog_kaitai.lines.row_listing import form_of
+from binlog_kaitai.lines.row_programs import SHORT_JSON
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log import mapped_memory
-from binlog_kaitai.render.row_listing import form_of
-from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.views import row_forms, row_texts
-from binlog_kaitai.views.row_forms import JsonForm
-from binlog_kaitai.views.row_programs import SHORT_JSON
-from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.long_logs import log_of_statement, log_of_value
 from tests.columns.test_json_kernels import log_of
 from tests.corpus_files import case

@@ -14,8 +14,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.render.sql import CriteriaChoice, Wanted
-from binlog_kaitai.views.row_texts import write_rows
 from tests.condition_trials import by_event_reader, by_kernels
 from tests.corpus_files import case
 from tests.extent import sample

@@ -17,9 +17,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.log.line_arrays import plain
-from binlog_kaitai.render.row_listing import form_of
+from binlog_kaitai.lines.row_listing import form_of
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.charsets import (
     charset_names,
     charset_of,
@@ -29,7 +30,6 @@ from binlog_kaitai.values.charsets import (
     escaped,
 )
 from binlog_kaitai.views.parquet_folder import write_changes
-from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.sql_literals import walked_columns
 from tests.columns.test_rows_hostile import row_event

@@ -12,9 +12,9 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.lines.row_listing import form_of
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import rows_of, to_json
-from binlog_kaitai.render.row_listing import form_of
-from binlog_kaitai.views.row_texts import write_rows
 from tests.columns.log_maker import LogMaker, events_of
 from tests.columns.support import use_plain_kernels
 from tests.columns.test_rows_hostile import row_event

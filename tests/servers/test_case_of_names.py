@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from binlog_kaitai.views.row_texts import write_rows
+from binlog_kaitai.lines.row_texts import write_rows
 from tests.servers.fetching import label
 from tools.servers import Server
 

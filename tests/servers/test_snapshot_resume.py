@@ -12,11 +12,11 @@ import pytest
 from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.rows.row_masks import Masks
 from binlog_kaitai.snapshot import snapshot_chunks
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_chunks import ChunkFiles
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
-from binlog_kaitai.views.row_masks import Masks
 from tests.servers.conftest import StartServer
 from tests.servers.fetching import wait_for
 from tests.servers.test_snapshot import empty, rows_in, run, url

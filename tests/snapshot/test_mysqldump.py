@@ -16,12 +16,12 @@ from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.spans import LogHeader
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError
 from binlog_kaitai.lake.rules import Rules
+from binlog_kaitai.rows.row_masks import Masks
 from binlog_kaitai.snapshot import dump_script as scripts
 from binlog_kaitai.snapshot import dump_snapshot as loading
 from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind
 from binlog_kaitai.snapshot.dump_snapshot import snapshot_of_dump
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
-from binlog_kaitai.views.row_masks import Masks
 from tests.snapshot.building import END, HEADER, POSITION, loaded, rows_of, script, table
 
 #: Text that looks like SQL, as mysqldump escapes it.

@@ -12,8 +12,8 @@ from click.testing import CliRunner, Result
 
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.errors import EncryptedError
-from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.sources.encryption import HEADER_SIZE
+from binlog_kaitai.text.output_text import to_json
 from tests.corpus_files import CORPUS, Case, special_cases
 from tests.extent import sample
 from tests.sources.packing import PACKERS

@@ -10,9 +10,9 @@ import pytest
 from pyspark.errors import PySparkException
 
 import binlog_kaitai as bk
+from binlog_kaitai.rows.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.spark.batch import rows_of
 from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.views.change_schemas import CHANGES_SCHEMA
 from binlog_kaitai.views.splits import plan
 from tests.corpus_files import case
 

@@ -34,7 +34,7 @@ def verify(path: str) -> None:
 
 def events(path: str) -> None:
     """`binlog-kaitai events --format json`, written to /dev/null."""
-    from binlog_kaitai.views.event_lines import write_json
+    from binlog_kaitai.lines.event_lines import write_json
 
     with open(os.devnull, "wb") as sink:
         for lines in write_json(path):
@@ -58,7 +58,7 @@ def changes(path: str) -> int:
 
 def rows(path: str) -> None:
     """`binlog-kaitai rows --format json`, written to /dev/null."""
-    from binlog_kaitai.views.row_texts import write_rows
+    from binlog_kaitai.lines.row_texts import write_rows
 
     with open(os.devnull, "wb") as sink:
         for lines in write_rows(path, threads=1):

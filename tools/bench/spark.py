@@ -249,10 +249,10 @@ _JOBS: dict[str, Callable[[Any, str, str], str | int]] = {
 def _columns(log: str) -> Any:
     """The columns of the first rows; each of these logs has a single definition of its table."""
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.rows.change_schemas import merged_schema
     from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.rows.table_maps import Table
     from binlog_kaitai.spark.schemas import spark_schema
-    from binlog_kaitai.views.change_schemas import merged_schema
 
     page = next(iter(RowsPages(log, Filters())))
     return spark_schema(merged_schema((one for one, _ in page.runs() if isinstance(one, Table)), "null"))

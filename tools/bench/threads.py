@@ -137,7 +137,7 @@ def work(task: str, path: str, threads: int) -> None:
     elif task == "untyped":
         results = bk.read_changes(path, threads=threads)
     elif task == "rows":
-        from binlog_kaitai.views.row_texts import write_rows
+        from binlog_kaitai.lines.row_texts import write_rows
 
         results = write_rows(path, threads=threads)
     elif task == "export":

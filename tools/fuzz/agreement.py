@@ -16,11 +16,11 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
+from binlog_kaitai.rows.change_schemas import META_FIELDS, table_schema
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.views.change_batches import page_batches
-from binlog_kaitai.views.change_schemas import META_FIELDS, table_schema
 from tests.rows.printed import Printed, agrees, images_of, is_change, read_printed, unprinted_tables
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.reading import QUERIES, is_known, rolled_back

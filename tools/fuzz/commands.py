@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.render.output_text import ENCODING_ERRORS
+from binlog_kaitai.text.output_text import ENCODING_ERRORS
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run
 

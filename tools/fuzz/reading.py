@@ -18,6 +18,8 @@ from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.core.info import info_of
 from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import BinlogError, EncryptedError
+from binlog_kaitai.lines.event_lines import write_json
+from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.event_rows import Change, rows_of
@@ -26,11 +28,9 @@ from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.rolled_back import RolledBack
 from binlog_kaitai.render.check_reports import report_lines
 from binlog_kaitai.render.explanation import Explained, dissect
-from binlog_kaitai.render.output_text import to_json
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
+from binlog_kaitai.text.output_text import to_json
 from binlog_kaitai.values.schema import Schema, is_mariadb
-from binlog_kaitai.views.event_lines import write_json
-from binlog_kaitai.views.row_texts import write_rows
 from tests.row_objects import row_object
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run

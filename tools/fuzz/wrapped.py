@@ -14,10 +14,10 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.check.verify_report import MAX_DAMAGES
 from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.lines.event_lines import write_json
 from binlog_kaitai.live import address, connection, fetch, fetching
 from binlog_kaitai.sources.keys import Keys
 from binlog_kaitai.sources.source import Source, resolve
-from binlog_kaitai.views.event_lines import write_json
 from tests.live import scripted_server
 from tests.live.fake_source import END_OF_STREAM, TORN
 from tests.live.fake_source import Source as ServerLogs

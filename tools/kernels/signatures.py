@@ -52,12 +52,12 @@ _TABLE = {
     "binlog_kaitai.log.gather": {
         "read_fixed": "u1[] i8[] i8[,] u8[,]* b1[]*",
     },
-    "binlog_kaitai.log.line_arrays": {
+    "binlog_kaitai.text.line_arrays": {
         "escape_bytes": "u1[] i8[] u1[]* i8[]*",
         "json_sizes": "u1[] i8[] i8[] i8[]*",
         "put_json": "u1[] i8[] i8[] i8[] u1[]*",
     },
-    "binlog_kaitai.log.text_kernels": {
+    "binlog_kaitai.text.text_kernels": {
         "assemble": "u1[] u1[] i8[] i8[] i8[] i8[] i8[,] i8[] i8[] u1[]* i8[]*",
         "copy": "u1[] i8 i8 u1[]* i8",
         "find_clean": "u1[] i8[] i8[] b1[] b1[]*",
@@ -84,42 +84,42 @@ _TABLE = {
         "pad_values": "u1[] i8[] i8 i8[] u1[]*",
         "recode": "u1[] i8[] u1[,] u1[]*",
     },
-    "binlog_kaitai.rows.text.base64_kernel": {
+    "binlog_kaitai.text.base64_kernel": {
         "put_base64": "u1[] i8 i8 u2[] u1[]* i8",
     },
     "binlog_kaitai.dump.dump_kernels": {
         "follow_steps": "i8[] i8 i8 i8 i8[,] i8[] i8[]*",
         "put_jobs": "u1[] u1[] u1[] i8[,] i8[] u2[] u1[]*",
     },
-    "binlog_kaitai.rows.text.float_texts": {
+    "binlog_kaitai.text.float_texts": {
         "put_shortest": "i8 i8 i8 u1[]* i8",
         "put_single": "f8 u1[]* i8",
     },
-    "binlog_kaitai.rows.text.json_kernels": {
+    "binlog_kaitai.text.json_kernels": {
         "put_document": "u1[] i8 i8 u1[]* i8 i8[]* u1[]* i8",
         "put_documents": "u1[] i8[] i8 i8 i8 i8[]* u1[]* i8[]* b1[]*",
     },
-    "binlog_kaitai.rows.text.listed_values": {
+    "binlog_kaitai.text.listed_values": {
         "put_utf8": "u1[] i8 i8 i8 u1[]* i8",
     },
-    "binlog_kaitai.rows.text.moment_texts": {
+    "binlog_kaitai.text.moment_texts": {
         "put_clocks": "i8[] u1[]*",
         "put_numbers": "i8[] u1[]* i8[]*",
     },
-    "binlog_kaitai.rows.text.printed_values": {
+    "binlog_kaitai.text.printed_values": {
         "put_escaped": "u1[] i8 i8 u1[] u1[]* i8",
         "put_floating": "u1[] i8 b1 i8[]* u1[]* i8",
         "put_integer": "u1[] i8 i8 u1[]* i8",
         "spread_escaped": "u1[] u1[]* i8 i8 i8",
     },
-    "binlog_kaitai.rows.text.row_line_kernel": {
+    "binlog_kaitai.lines.row_line_kernel": {
         "put_printable": "u1[]* i8 i8 b1",
         "put_row_lines": (
             "i8 u1[] i8[] i8 i8 i8[] i8[] i8[] i8[] i8[] i8[,] u1[] u1[] u1[] i8[] u1[] i8[] i8 u1[]* "
             "i8[]* i8[]* i8[,]* u1[]* i8[]*"
         ),
     },
-    "binlog_kaitai.rows.text.sql_kernels": {
+    "binlog_kaitai.text.sql_kernels": {
         "put_literal": "u1[] i8 i8 u1[] i8 u1[]* i8",
     },
     "binlog_kaitai.sources.event_cipher": {

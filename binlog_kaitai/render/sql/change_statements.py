@@ -25,7 +25,20 @@ from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import parse_cell
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.groups import distinct, group_ranges
+from binlog_kaitai.kernels.groups import distinct, group_ranges
+from binlog_kaitai.lines import long_values
+from binlog_kaitai.lines.row_forms import CHANGES, Form, RowShape
+from binlog_kaitai.lines.row_line_kernel import ASSIGNED
+from binlog_kaitai.lines.row_programs import (
+    MOST_MEMBERS,
+    NO_LIMIT,
+    Cell,
+    Line,
+    TableLines,
+    ValueStyle,
+    kind_of,
+    width_of,
+)
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import (
@@ -38,9 +51,7 @@ from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import DELETE
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text import listed_values as kinds
-from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.rows.text.row_line_kernel import ASSIGNED
+from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.values.charsets import BINARY, extends_ascii
 from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, STRINGS, Kind
 from binlog_kaitai.values.json_documents import JsonDiff
@@ -60,17 +71,6 @@ from binlog_kaitai.values.sql_text import (
     literal,
 )
 from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.row_forms import CHANGES, Form, RowShape
-from binlog_kaitai.views.row_programs import (
-    MOST_MEMBERS,
-    NO_LIMIT,
-    Cell,
-    Line,
-    TableLines,
-    ValueStyle,
-    kind_of,
-    width_of,
-)
 
 #: How many names a reason lists.
 _MOST_LISTED = 10

@@ -20,7 +20,7 @@ import numpy as np
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import digest_ranges
-from binlog_kaitai.log.groups import distinct_values
+from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.render.sql.row_changes import ChangeGroup, walked_groups
 from binlog_kaitai.render.sql.script_lines import place, plain
 from binlog_kaitai.rows.column_cells import CellError, Cells

@@ -15,10 +15,10 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.ddl.statements import is_half_done
 from binlog_kaitai.errors import GrammarError
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, Roles
 from binlog_kaitai.log.event_reader import ParsedEvent
-from binlog_kaitai.log.groups import distinct_values
 from binlog_kaitai.log.transaction_roles import Outcome, Role
 from binlog_kaitai.render.sql.script_lines import (
     FIRST,

@@ -11,7 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.log.groups import distinct, distinct_values
+from binlog_kaitai.kernels.groups import distinct, distinct_values
+from binlog_kaitai.lines.long_values import LONG
+from binlog_kaitai.lines.row_forms import CHANGES, LineWriter, RowLines, unnamed
+from binlog_kaitai.lines.row_texts import Failure, table_by_table, up_to_invalid
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.change_statements import CHECK_ALL, ChangeStatements
@@ -39,11 +42,8 @@ from binlog_kaitai.rows.partial_updates import walk_rows
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text.long_values import LONG
 from binlog_kaitai.values.schema import NameSource
 from binlog_kaitai.values.sql_text import SqlDialect, is_plain
-from binlog_kaitai.views.row_forms import CHANGES, LineWriter, RowLines, unnamed
-from binlog_kaitai.views.row_texts import Failure, table_by_table, up_to_invalid
 
 #: Number of rows converted to text at once.
 _MAX_ROWS = 1 << 14

@@ -24,16 +24,15 @@ from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning, warn
 from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.kernels.groups import distinct_values
+from binlog_kaitai.lines.long_values import filled
+from binlog_kaitai.lines.row_listing import text_column
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, roles_of
-from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.line_arrays import LineProgram, write_lines
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.render.disk_stack import Stack
-from binlog_kaitai.render.output_text import zone_name
-from binlog_kaitai.render.row_listing import text_column
 from binlog_kaitai.render.sql.altered_tables import alterations
 from binlog_kaitai.render.sql.later_changes import LaterChanges
 from binlog_kaitai.render.sql.logged_statements import Carried, LoggedStatements, Transactions, xa_rows
@@ -54,9 +53,10 @@ from binlog_kaitai.render.sql.script_lines import (
 from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.statement_text import COMMIT_IF_OK, postamble, preamble
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
-from binlog_kaitai.rows.text.long_values import filled
-from binlog_kaitai.rows.text.moment_texts import clock_texts
 from binlog_kaitai.sources.source import SourceLike, resolve
+from binlog_kaitai.text.line_arrays import LineProgram, write_lines
+from binlog_kaitai.text.moment_texts import clock_texts
+from binlog_kaitai.text.output_text import zone_name
 from binlog_kaitai.values.schema import is_mariadb
 from binlog_kaitai.values.sql_text import SqlDialect
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.text_kernels import put_number, put_padded
+from binlog_kaitai.text.text_kernels import put_number, put_padded
 
 #: Results instead of an end offset: the output is full; the value is left to other code.
 NO_ROOM, LEFT = -1, -2

@@ -25,8 +25,8 @@ from typing import Any, NamedTuple
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import BinlogError, FilterWarning, UsageError, warn
 from binlog_kaitai.rows.arrow_types import arrow_type, cast
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, own_columns
 from binlog_kaitai.values.schema import NameSource, Schema
-from binlog_kaitai.views.change_schemas import ABSENT_FIELD, own_columns
 
 #: The environment variable that holds the key if no key file is given.
 KEY_VARIABLE = "BINLOG_KAITAI_MASK_KEY"

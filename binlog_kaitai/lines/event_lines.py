@@ -23,11 +23,11 @@ from binlog_kaitai.log import checksum_runs as checksums
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
 from binlog_kaitai.log.event_gtids import GtidColumns, Gtids
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, text_of, write_lines
 from binlog_kaitai.rows.event_filters import EventSelection
 from binlog_kaitai.rows.log_pages import LogPages
 from binlog_kaitai.rows.table_maps import TableMaps, decode
 from binlog_kaitai.sources.source import Source, SourceLike
+from binlog_kaitai.text.line_arrays import LineProgram, Pool, TextColumn, json_text, text_of, write_lines
 
 #: The fields that schema and table filters test.
 _NAMES = ("schema_name", "table_name")

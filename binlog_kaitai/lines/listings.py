@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.log.log_end import EndKind
-from binlog_kaitai.render.output_text import (
+from binlog_kaitai.text.output_text import (
     ENCODING_ERRORS,
     TableWriter,
     csv_line,

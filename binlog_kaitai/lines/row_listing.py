@@ -13,9 +13,20 @@ import numpy as np
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text
-from binlog_kaitai.log.text_kernels import TEXT
-from binlog_kaitai.render.output_text import (
+from binlog_kaitai.lines.row_forms import (
+    Form,
+    JsonForm,
+    OfEvents,
+    RowShape,
+    column_texts,
+    put_image,
+)
+from binlog_kaitai.lines.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
+from binlog_kaitai.lines.row_programs import PEOPLE, QUOTED_JSON, Line, TableLines
+from binlog_kaitai.rows.event_metadata import ORIGINS
+from binlog_kaitai.text.line_arrays import LineProgram, Pool, TextColumn, json_text
+from binlog_kaitai.text.moment_texts import number_texts
+from binlog_kaitai.text.output_text import (
     ENCODING_ERRORS,
     csv_line,
     iso_time,
@@ -24,18 +35,7 @@ from binlog_kaitai.render.output_text import (
     to_json,
     zone_name,
 )
-from binlog_kaitai.rows.event_metadata import ORIGINS
-from binlog_kaitai.rows.text.moment_texts import number_texts
-from binlog_kaitai.rows.text.row_line_kernel import ADDED, CHANGED, MAX_LENGTH, SHOWN
-from binlog_kaitai.views.row_forms import (
-    Form,
-    JsonForm,
-    OfEvents,
-    RowShape,
-    column_texts,
-    put_image,
-)
-from binlog_kaitai.views.row_programs import PEOPLE, QUOTED_JSON, Line, TableLines
+from binlog_kaitai.text.text_kernels import TEXT
 
 #: The columns of a table with their widths; the row follows them.
 _COLUMNS = {
@@ -65,7 +65,7 @@ def form_of(output: str, shown: Collection[str] = ()) -> tuple[Form, bytes]:
     if output == "json":
         return JsonForm(), b""
     if output == "debezium":
-        from binlog_kaitai.views.debezium_rows import DebeziumForm
+        from binlog_kaitai.lines.debezium_rows import DebeziumForm
 
         return DebeziumForm(), b""
     if output == "csv":

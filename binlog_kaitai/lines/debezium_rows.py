@@ -24,23 +24,8 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import StringValues, parse_structure
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import copy_ranges
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, json_text
-from binlog_kaitai.rows.arrow_types import arrow_type
-from binlog_kaitai.rows.builders import build_some, plain_value
-from binlog_kaitai.rows.column_cells import Cells
-from binlog_kaitai.rows.event_metadata import STATEMENT, THREAD
-from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows
-from binlog_kaitai.rows.log_pages import RowsPage
-from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text import listed_values as kinds
-from binlog_kaitai.rows.text.base64_kernel import PAIRS
-from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TIMES, Kind
-from binlog_kaitai.values.representations import Value
-from binlog_kaitai.values.schema import Column, NameSource
-from binlog_kaitai.values.strings import has_own_text
-from binlog_kaitai.views.masked_rows import MaskedRows
-from binlog_kaitai.views.row_forms import (
+from binlog_kaitai.lines.masked_rows import MaskedRows
+from binlog_kaitai.lines.row_forms import (
     Form,
     LineWriter,
     OfEvents,
@@ -51,7 +36,22 @@ from binlog_kaitai.views.row_forms import (
     put_image,
     unnamed,
 )
-from binlog_kaitai.views.row_programs import Cell, Line, TableLines, ValueStyle, width_of
+from binlog_kaitai.lines.row_programs import Cell, Line, TableLines, ValueStyle, width_of
+from binlog_kaitai.rows.arrow_types import arrow_type
+from binlog_kaitai.rows.builders import build_some, plain_value
+from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.event_metadata import STATEMENT, THREAD
+from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text import listed_values as kinds
+from binlog_kaitai.text.base64_kernel import PAIRS
+from binlog_kaitai.text.line_arrays import LineProgram, Pool, json_text
+from binlog_kaitai.values.charsets import BINARY
+from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TIMES, Kind
+from binlog_kaitai.values.representations import Value
+from binlog_kaitai.values.schema import Column, NameSource
+from binlog_kaitai.values.strings import has_own_text
 
 _DATETIMES = (Kind.DATETIME, Kind.OLD_DATETIME)
 _TIMESTAMPS = (Kind.TIMESTAMP, Kind.OLD_TIMESTAMP)

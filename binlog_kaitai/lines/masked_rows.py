@@ -6,15 +6,15 @@ from dataclasses import dataclass
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.lines.row_programs import Cell, ValueStyle, json_bytes
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import build_some, plain_value
 from binlog_kaitai.rows.column_cells import Cells
+from binlog_kaitai.rows.row_masks import Masks, Method, Treatment
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text import listed_values as kinds
+from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, Schema
-from binlog_kaitai.views.row_masks import Masks, Method, Treatment
-from binlog_kaitai.views.row_programs import Cell, ValueStyle, json_bytes
 
 
 class MaskedRows:

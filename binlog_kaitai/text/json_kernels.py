@@ -12,7 +12,31 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.decoders import (
+from binlog_kaitai.text.base64_kernel import LINE, PAIRS, put_base64
+from binlog_kaitai.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_shortest
+from binlog_kaitai.text.line_arrays import ESCAPES, copy_marked, put_escape
+from binlog_kaitai.text.moment_texts import put_micros
+from binlog_kaitai.text.printed_values import (
+    put_calendar,
+    put_clock,
+    put_decimal,
+    put_signed,
+    put_unsigned,
+)
+from binlog_kaitai.text.sql_kernels import put_literal
+from binlog_kaitai.text.text_kernels import copy, put_number
+from binlog_kaitai.values.column_kinds import (
+    OPAQUE_BYTES,
+    OPAQUE_DATE,
+    OPAQUE_DATETIME,
+    OPAQUE_DECIMAL,
+    OPAQUE_DOUBLE,
+    OPAQUE_TEXT,
+    OPAQUE_TIME,
+    OPAQUE_TIMESTAMP,
+    of_type,
+)
+from binlog_kaitai.values.decoders import (
     json_container,
     json_datetime,
     json_datetime_end,
@@ -31,31 +55,7 @@ from binlog_kaitai.log.decoders import (
     json_uint64,
     json_value,
     len_json_entries,
-)
-from binlog_kaitai.log.line_arrays import ESCAPES, copy_marked, put_escape
-from binlog_kaitai.log.text_kernels import copy, put_number
-from binlog_kaitai.rows.string_kernels import length_at
-from binlog_kaitai.rows.text.base64_kernel import LINE, PAIRS, put_base64
-from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_shortest
-from binlog_kaitai.rows.text.moment_texts import put_micros
-from binlog_kaitai.rows.text.printed_values import (
-    put_calendar,
-    put_clock,
-    put_decimal,
-    put_signed,
-    put_unsigned,
-)
-from binlog_kaitai.rows.text.sql_kernels import put_literal
-from binlog_kaitai.values.column_kinds import (
-    OPAQUE_BYTES,
-    OPAQUE_DATE,
-    OPAQUE_DATETIME,
-    OPAQUE_DECIMAL,
-    OPAQUE_DOUBLE,
-    OPAQUE_TEXT,
-    OPAQUE_TIME,
-    OPAQUE_TIMESTAMP,
-    of_type,
+    length_at,
 )
 from binlog_kaitai.values.sql_text import MOST_DIGITS, introducer, is_long_double
 

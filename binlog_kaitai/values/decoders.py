@@ -1,6 +1,6 @@
 """The generated value decoders as kernels; see `binlog_grammar.decoders`.
 
-They check no bounds; callers check the width of the value first.
+They check no bounds; callers check the width of the value first, or ask `length_at`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from binlog_kaitai.core.grammar import plain_decoders
-from binlog_kaitai.kernels.arrays import Number
+from binlog_kaitai.kernels.arrays import Bytes, Number
 from binlog_kaitai.kernels.compile import Kernel, inlined, kernel
 
 _GENERATED = {
@@ -66,3 +66,12 @@ json_datetime_end = _decoder("json_datetime_end")
 json_datetime = _decoder("json_datetime")
 json_time_end = _decoder("json_time_end")
 json_time = _decoder("json_time")
+
+
+@kernel
+def length_at(data: Bytes, start: int, prefix: int) -> int:
+    """The length in `prefix` bytes, 1 to 4, at `start`; -1 if the prefix or the value exceeds the data."""
+    if start < 0 or start + prefix > data.shape[0]:
+        return -1
+    length = length_prefix(data, start, prefix)
+    return length if start + prefix + length <= data.shape[0] else -1

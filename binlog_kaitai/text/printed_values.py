@@ -11,7 +11,10 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.decoders import (
+from binlog_kaitai.text.float_texts import LEFT, put_general
+from binlog_kaitai.text.moment_texts import UNITS, put_hours, put_two
+from binlog_kaitai.text.text_kernels import copy, put_hex, put_number, put_padded
+from binlog_kaitai.values.decoders import (
     decimal_groups,
     decimal_sign,
     digit_group,
@@ -22,9 +25,6 @@ from binlog_kaitai.log.decoders import (
     int_4,
     int_8,
 )
-from binlog_kaitai.log.text_kernels import copy, put_hex, put_number, put_padded
-from binlog_kaitai.rows.text.float_texts import LEFT, put_general
-from binlog_kaitai.rows.text.moment_texts import UNITS, put_hours, put_two
 
 #: Entries of `escapes`: the byte is copied unchanged; it is written as a number.
 PLAIN, AS_NUMBER = 0, 255

@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.lines import long_values
+from binlog_kaitai.lines import row_line_kernel as row_lines
 from binlog_kaitai.log.event_rows import to_json
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table, Width
-from binlog_kaitai.rows.text import listed_values as kinds
-from binlog_kaitai.rows.text import long_values
-from binlog_kaitai.rows.text import row_line_kernel as row_lines
+from binlog_kaitai.text import listed_values as kinds
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.charsets import BINARY, UTF8, decode, extends_ascii, single_bytes
 from binlog_kaitai.values.column_kinds import CHOICES, DOCUMENTS, STRINGS, Kind
 from binlog_kaitai.values.json_documents import JsonText

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, view_of
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.groups import are_same
-from binlog_kaitai.log.text_kernels import (
+from binlog_kaitai.kernels.groups import are_same
+from binlog_kaitai.text.text_kernels import (
     BYTES,
     CONSTANT,
     FRACTION,

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.log.line_arrays import plain
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 
 TIME = pa.timestamp("us", tz="UTC")

@@ -11,11 +11,9 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.decoders import length_prefix
-from binlog_kaitai.log.text_kernels import copy, put_hex, put_number
 from binlog_kaitai.rows.image_walk import NULL
-from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM
-from binlog_kaitai.rows.text.listed_values import (
+from binlog_kaitai.text.float_texts import LEFT, NO_ROOM
+from binlog_kaitai.text.listed_values import (
     BYTES,
     CLIENT,
     CLIENT_NULL,
@@ -37,6 +35,8 @@ from binlog_kaitai.rows.text.listed_values import (
     put_word,
     widest_text,
 )
+from binlog_kaitai.text.text_kernels import copy, put_hex, put_number
+from binlog_kaitai.values.decoders import length_prefix
 
 #: Values longer than this are truncated, in characters.
 MAX_LENGTH = 60

@@ -9,8 +9,8 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.groups import distinct
-from binlog_kaitai.log.text_kernels import PAIRS, put_number, put_padded
+from binlog_kaitai.kernels.groups import distinct
+from binlog_kaitai.text.text_kernels import PAIRS, put_number, put_padded
 
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.text_kernels import copy
+from binlog_kaitai.text.text_kernels import copy
 
 _QUOTE = 39
 

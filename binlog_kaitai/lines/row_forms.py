@@ -12,17 +12,8 @@ import numpy as np
 
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
-from binlog_kaitai.log.gather import take_ranges
-from binlog_kaitai.log.groups import distinct, distinct_values
-from binlog_kaitai.log.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
-from binlog_kaitai.rows.column_cells import CellError, Cells
-from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows
-from binlog_kaitai.rows.log_pages import RowsPage
-from binlog_kaitai.rows.row_images import ImageProgram
-from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text.json_kernels import LEVEL, MAX_DEPTH
-from binlog_kaitai.rows.text.listed_values import NO_SCRATCH, QUOTED_SQL, SQL
-from binlog_kaitai.rows.text.row_line_kernel import (
+from binlog_kaitai.kernels.groups import distinct, distinct_values
+from binlog_kaitai.lines.row_line_kernel import (
     FIRST,
     LEFT_COUNT,
     LINE,
@@ -36,8 +27,7 @@ from binlog_kaitai.rows.text.row_line_kernel import (
     LineRows,
     put_row_lines,
 )
-from binlog_kaitai.values.schema import Schema, is_mariadb
-from binlog_kaitai.views.row_programs import (
+from binlog_kaitai.lines.row_programs import (
     JSON,
     NO_LIMIT,
     SHORT_JSON,
@@ -46,9 +36,19 @@ from binlog_kaitai.views.row_programs import (
     TableLines,
     ValueStyle,
 )
+from binlog_kaitai.log.gather import take_ranges
+from binlog_kaitai.rows.column_cells import CellError, Cells
+from binlog_kaitai.rows.image_walk import AFTER, BEFORE, DELETE, INSERT, LocatedRows
+from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.rows.row_images import ImageProgram
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.json_kernels import LEVEL, MAX_DEPTH
+from binlog_kaitai.text.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
+from binlog_kaitai.text.listed_values import NO_SCRATCH, QUOTED_SQL, SQL
+from binlog_kaitai.values.schema import Schema, is_mariadb
 
 if TYPE_CHECKING:
-    from binlog_kaitai.views.masked_rows import MaskedRows
+    from binlog_kaitai.lines.masked_rows import MaskedRows
 
 
 def left_values(

@@ -13,17 +13,9 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints, view_of
-from binlog_kaitai.log.groups import distinct_values
-from binlog_kaitai.log.log_end import End
-from binlog_kaitai.log.threads import default_threads
-from binlog_kaitai.rows.column_cells import CellError, check_ends
-from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError
-from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
-from binlog_kaitai.rows.partial_updates import walk_rows
-from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.rows.text.long_values import filled
-from binlog_kaitai.sources.source import Source, SourceLike
-from binlog_kaitai.views.row_forms import (
+from binlog_kaitai.kernels.groups import distinct_values
+from binlog_kaitai.lines.long_values import filled
+from binlog_kaitai.lines.row_forms import (
     CHANGES,
     Form,
     ImageForm,
@@ -31,6 +23,14 @@ from binlog_kaitai.views.row_forms import (
     LineWriter,
     RowLines,
 )
+from binlog_kaitai.log.log_end import End
+from binlog_kaitai.log.threads import default_threads
+from binlog_kaitai.rows.column_cells import CellError, check_ends
+from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError
+from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
+from binlog_kaitai.rows.partial_updates import walk_rows
+from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.sources.source import Source, SourceLike
 
 
 class Made(Protocol):

@@ -13,7 +13,26 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.log.decoders import (
+from binlog_kaitai.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
+from binlog_kaitai.text.json_kernels import put_document
+from binlog_kaitai.text.line_arrays import ESCAPES, copy_marked, put_escape, unquote, width_at
+from binlog_kaitai.text.moment_texts import put_date, put_hours, put_micros
+from binlog_kaitai.text.printed_values import (
+    integers,
+    put_bits,
+    put_calendar,
+    put_decimal,
+    put_escaped,
+    put_floating,
+    put_integer,
+    put_signed,
+    put_unsigned,
+    spread_escaped,
+)
+from binlog_kaitai.text.sql_kernels import put_digits, put_literal, put_marks
+from binlog_kaitai.text.text_kernels import copy, put_hex, put_number
+from binlog_kaitai.values.column_kinds import Kind
+from binlog_kaitai.values.decoders import (
     date,
     datetime,
     enum,
@@ -27,25 +46,6 @@ from binlog_kaitai.log.decoders import (
     timestamp,
     year,
 )
-from binlog_kaitai.log.line_arrays import ESCAPES, copy_marked, put_escape, unquote, width_at
-from binlog_kaitai.log.text_kernels import copy, put_hex, put_number
-from binlog_kaitai.rows.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
-from binlog_kaitai.rows.text.json_kernels import put_document
-from binlog_kaitai.rows.text.moment_texts import put_date, put_hours, put_micros
-from binlog_kaitai.rows.text.printed_values import (
-    integers,
-    put_bits,
-    put_calendar,
-    put_decimal,
-    put_escaped,
-    put_floating,
-    put_integer,
-    put_signed,
-    put_unsigned,
-    spread_escaped,
-)
-from binlog_kaitai.rows.text.sql_kernels import put_digits, put_literal, put_marks
-from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.json_documents import MARKER
 
 _MARKER = np.frombuffer(MARKER.encode(), dtype=np.uint8)
