@@ -18,9 +18,10 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
-from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from binlog_kaitai.spark.session import session, stop
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.spark.spark_tasks import SparkTasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

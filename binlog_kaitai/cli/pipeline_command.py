@@ -23,7 +23,8 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import FORMATS, PLACE, SOURCES, VIEWS
 
 if TYPE_CHECKING:
-    from binlog_kaitai.spark.pipeline import Job, Tasks
+    from binlog_kaitai.pipeline.pipeline import Job
+    from binlog_kaitai.pipeline.tasks import Tasks
 
 #: A time as Spark writes it, and the seconds of its units.
 _INTERVAL = re.compile(r"(\d+(?:\.\d+)?) *(ms|milliseconds?|s|seconds?|minutes?|hours?)")
@@ -186,9 +187,9 @@ def pipeline(
             hint = f"run: {pip_install('spark')}; --engine local needs neither"
             raise UsageError(f"requires PySpark 4.1 or newer and Java 17; {hint}") from error
     from binlog_kaitai.cli.pipeline_reports import Reports, show_preview
-    from binlog_kaitai.spark.fleet import Fleet
-    from binlog_kaitai.spark.pipeline import Pipeline
-    from binlog_kaitai.spark.progress import ProgressFiles
+    from binlog_kaitai.pipeline.fleet import Fleet
+    from binlog_kaitai.pipeline.pipeline import Pipeline
+    from binlog_kaitai.pipeline.progress import ProgressFiles
 
     context = click.get_current_context()
     is_given = context.get_parameter_source("interval") is ParameterSource.COMMANDLINE
@@ -266,10 +267,10 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     from binlog_kaitai.cli.pipeline_reports import spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
+    from binlog_kaitai.pipeline.followed_logs import Following, parse_starting, spooled
+    from binlog_kaitai.pipeline.pipeline import Job
     from binlog_kaitai.rows.row_masks import Masks
     from binlog_kaitai.sources.remote import is_url
-    from binlog_kaitai.spark.pipeline import Job
-    from binlog_kaitai.spark.stream_options import Following, parse_starting, spooled
 
     chosen = SimpleNamespace(**options)
     wanted = chosen.views or VIEWS
@@ -345,8 +346,8 @@ class _Engine(NamedTuple):
 
 
 def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> _Engine:
-    from binlog_kaitai.spark.pipeline import SparkTasks
     from binlog_kaitai.spark.session import session, stop
+    from binlog_kaitai.spark.spark_tasks import SparkTasks
 
     spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:
@@ -355,7 +356,7 @@ def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) ->
 
 
 def _on_this_machine() -> _Engine:
-    from binlog_kaitai.spark.pipeline import LocalTasks
+    from binlog_kaitai.pipeline.tasks import LocalTasks
 
     tasks = LocalTasks()
     return _Engine(lambda source: tasks, tasks.stop, tasks.stop)

@@ -20,14 +20,14 @@ from binlog_kaitai.lake.preview import PlannedTable, Preview, preview
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.state_tables import Updated
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.pipeline.fleet import PAUSE
+from binlog_kaitai.pipeline.followed_logs import checkpoint_of
+from binlog_kaitai.pipeline.progress import Progress, ProgressFiles, size_text
 from binlog_kaitai.rows.change_schemas import META_FIELDS
 from binlog_kaitai.sources import is_server
-from binlog_kaitai.spark.fleet import PAUSE
-from binlog_kaitai.spark.followed_logs import checkpoint_of
-from binlog_kaitai.spark.progress import Progress, ProgressFiles, size_text
 
 if TYPE_CHECKING:
-    from binlog_kaitai.spark.pipeline import Job
+    from binlog_kaitai.pipeline.pipeline import Job
 
 
 def work_of(lake: str) -> str:

@@ -21,7 +21,7 @@ from binlog_kaitai.lake.storage import Storage
 if TYPE_CHECKING:
     from deltalake import DeltaTable
 
-#: A place in the logs, see `spark.followed_logs`.
+#: A place in the logs, see `pipeline.followed_logs`.
 Offset = dict[str, Any]
 
 _SCHEMA = pa.schema([pa.field("batch", pa.int64()), pa.field("plan", pa.string())])
@@ -42,8 +42,8 @@ class Plan:
     `rules`: what the lake leaves out, masks and renames.
     `has_dates`: its tables are partitioned by date.
     `batch`: its number; -1 for the plan of a new lake, which has no batch.
-    `start`, `end`: offsets in the logs, see `spark.followed_logs`. If they are equal, the batch has the rows
-    of a snapshot, and begins the lake.
+    `start`, `end`: offsets in the logs, see `pipeline.followed_logs`. If they are equal, the batch has the
+    rows of a snapshot, and begins the lake.
     `ddl`: the definitions of the tables of that snapshot.
     """
 

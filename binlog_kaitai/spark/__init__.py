@@ -16,13 +16,9 @@ parquet         the changes of a table as Parquet, written in the tasks
 infer           the columns of a table, found by reading little
 skipping        skips logs by their headers
 batch           partitions of a batch, and their rows as Arrow batches
-followed_logs   where a query or pipeline is in the logs it follows, and what comes next
-healing         tables of a lake that are read from their server again
 stream          the views as streams: offsets, limits, partitions
-pipeline        writes logs to a lake, each transaction once
-fleet           several pipelines side by side
-progress        what each batch of a pipeline loaded, and what remains
 state           the content of a table, from its changes
+spark_tasks     the tasks of a pipeline in Spark's workers
 session         sessions, their data sources, and the Python of their workers
 ==============  ==================================================================
 

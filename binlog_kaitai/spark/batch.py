@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import pickle
@@ -20,6 +19,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.types import conform
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.series import with_places
+from binlog_kaitai.pipeline.tasks import report_dropped, spare_modules
 from binlog_kaitai.rows.change_schemas import META_FIELDS
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import Source
@@ -28,8 +28,6 @@ from binlog_kaitai.spark.schemas import arrow_schema
 from binlog_kaitai.spark.skipping import logs_with_rows
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import divide, list_files, read_split
-
-_tasks_begun = 0
 
 
 class NumberedPartition(InputPartition):
@@ -199,27 +197,3 @@ def _row_of(damage: Gap, split: Source, options: ReadOptions, target: pa.Schema)
     if options.corrupt_column in target.names:
         row[options.corrupt_column] = json.dumps(found, ensure_ascii=False)
     return pa.RecordBatch.from_pylist([row], schema=target)
-
-
-def report_dropped(dropped: Sequence[Gap], split: Source) -> None:
-    """Report dropped damage, if there is any, on the worker's stderr, where Spark shows what tasks print."""
-    if not dropped:
-        return
-    size = sum(one.stop_in(split.size) - one.start for one in dropped)
-    positions = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
-    print(
-        f"binlog-kaitai: {split.name}: dropped {len(dropped)} damaged ranges, {size} bytes, at {positions}",
-        file=sys.stderr,
-    )
-
-
-def spare_modules() -> None:
-    """Before a task reads: exclude the objects of modules from the garbage collection after each task.
-
-    Spark's workers collect garbage after each task, which takes 80 ms with all modules loaded. By the second
-    task all modules are loaded, and the garbage of the first one is gone.
-    """
-    global _tasks_begun
-    _tasks_begun += 1
-    if _tasks_begun == 2:  # `gc.get_freeze_count` would count the objects
-        gc.freeze()

@@ -16,10 +16,10 @@ from pyspark.sql.datasource import (
 from pyspark.sql.types import StructField, StructType
 
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.pipeline.followed_logs import logs_here
 from binlog_kaitai.sources import is_server
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.spark.batch import BinlogReader
-from binlog_kaitai.spark.followed_logs import logs_here
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
 from binlog_kaitai.spark.schemas import check_columns, spark_schema, with_corrupt_column
 from binlog_kaitai.spark.stream import BinlogStreamReader

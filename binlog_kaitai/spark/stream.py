@@ -16,13 +16,12 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake.place import Offset
+from binlog_kaitai.pipeline.followed_logs import Following, followed_logs
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.spark.batch import NumberedPartition, rows_of
-from binlog_kaitai.spark.followed_logs import followed_logs
 from binlog_kaitai.spark.reader_options import WITH_DEFINITIONS, ReadOptions
 from binlog_kaitai.spark.schemas import arrow_schema
-from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.splits import definitions_in
 
 # Limits of a batch. Spark 4.1 passes none: it requests an end without giving the start, the limits or the

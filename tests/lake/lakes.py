@@ -20,10 +20,11 @@ from binlog_kaitai.lake import SOURCE, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.iceberg import CATALOG
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.progress import Progress
+from binlog_kaitai.pipeline.tasks import Result
 from binlog_kaitai.rows.change_schemas import META_FIELDS
-from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
-from binlog_kaitai.spark.progress import Progress
-from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import CORPUS
 
 DDL = [CORPUS / "mysql-9.7" / "ddl" / "binlog.000001"]

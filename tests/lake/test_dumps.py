@@ -12,8 +12,8 @@ import zstandard
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.place import WORK
+from binlog_kaitai.pipeline.progress import Progress
 from binlog_kaitai.rows.change_schemas import META_FIELDS
-from binlog_kaitai.spark.progress import Progress
 from tests.follow.logs import ROTATED, ends_of_transactions
 from tests.lake.lakes import fill, opened
 from tests.lake.lakes import table as table_of

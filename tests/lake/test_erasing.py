@@ -14,8 +14,8 @@ from binlog_kaitai.cli.app import app
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.upkeep import compact
-from binlog_kaitai.spark.pipeline import Job, Pipeline
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from tests.lake.lakes import OneByOne
 from tests.lake.table_log import TableLog
 

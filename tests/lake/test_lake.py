@@ -117,8 +117,8 @@ def test_a_batch_that_two_processes_commit_is_in_the_lake_once(ddl_lake: Path, t
         return pieces
 
     slow.run = overtaken  # type: ignore[method-assign]
-    from binlog_kaitai.spark.pipeline import Job, Pipeline
-    from binlog_kaitai.spark.stream_options import Following
+    from binlog_kaitai.pipeline.followed_logs import Following
+    from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 
     following = Following(tuple(map(str, DDL)), max_bytes=1 << 20)
     Pipeline(Job(following, str(tmp_path / "lake"))).run(slow)

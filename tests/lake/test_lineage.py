@@ -20,8 +20,8 @@ from binlog_kaitai.lake.lineage import (
     entries_of,
     naming,
 )
-from binlog_kaitai.spark.pipeline import Job, Pipeline
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from tests.corpus_files import CORPUS
 from tests.lake.lakes import OneByOne, fill, opened
 

@@ -12,13 +12,22 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.errors import ChecksumError, SourceError
-from binlog_kaitai.spark.pipeline import LocalTasks
+from binlog_kaitai.pipeline.tasks import LocalTasks
 from tests.corpus_files import CORPUS
 from tests.lake.lakes import WORKLOAD, contents, fill, opened
 
-_WITHOUT_SPARK = """
+
+@pytest.fixture(autouse=True)
+def _without_spark(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither the driver nor its processes can import PySpark."""
+    folder = tmp_path_factory.mktemp("without")
+    for name in ("pyspark", "py4j"):
+        (folder / f"{name}.py").write_text(f"raise ImportError('{name}')")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(folder), *filter(None, sys.path)]))
+
+
+_WITHOUT_JAVA = """
 import os, sys
-sys.modules["pyspark"] = sys.modules["py4j"] = None
 os.environ["PATH"] = os.environ["JAVA_HOME"] = "/nowhere"
 from binlog_kaitai.cli import main
 main(["pipeline", "--engine", "local", "--batch-size", "30k", "--split-size", "10k", *sys.argv[1:]])
@@ -26,7 +35,7 @@ main(["pipeline", "--engine", "local", "--batch-size", "30k", "--split-size", "1
 
 
 def pipeline(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", _WITHOUT_SPARK, *map(str, arguments)]
+    command = [sys.executable, "-c", _WITHOUT_JAVA, *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=300)
 
 
@@ -93,7 +102,7 @@ def _sleep_long(packed: bytes) -> int:
 
 _SLEEPING = """
 import sys
-from binlog_kaitai.spark.pipeline import LocalTasks
+from binlog_kaitai.pipeline.tasks import LocalTasks
 from tests.lake.test_local_tasks import _sleep_long
 if __name__ == "__main__":
     LocalTasks().run(_sleep_long, [name.encode() for name in sys.argv[1:]])

@@ -17,9 +17,10 @@ from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.storage import ConflictError
-from binlog_kaitai.spark.pipeline import Job, Pipeline, Result
-from binlog_kaitai.spark.progress import ProgressFiles
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.progress import ProgressFiles
+from binlog_kaitai.pipeline.tasks import Result
 from tests.lake.lakes import KINDS, OneByOne, catalog, opened, table
 from tests.lake.table_log import TableLog
 

@@ -21,9 +21,10 @@ from binlog_kaitai.lake.lineage import Place
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import State, Updated, _adds, _counted, _last_images
 from binlog_kaitai.lake.storage import Storage, table_name
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline, _run_update
+from binlog_kaitai.pipeline.tasks import Result
 from binlog_kaitai.rows.change_schemas import CHANGE_TYPE, SEQUENCE
-from binlog_kaitai.spark.pipeline import Job, Pipeline, Result, _run_update
-from binlog_kaitai.spark.stream_options import Following
 from tests.corpus_files import Case, cases
 from tests.extent import sample
 from tests.lake.lakes import KINDS, WORKLOAD, KilledError, OneByOne, dying, fill, opened, rows, table

@@ -18,8 +18,10 @@ from typing import Any, NoReturn
 
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
-from binlog_kaitai.spark.pipeline import Job, Pipeline, Result, SparkTasks, Tasks
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.tasks import Result, Tasks
+from binlog_kaitai.spark.spark_tasks import SparkTasks
 from tests.lake.lakes import OneByOne
 
 

@@ -22,8 +22,8 @@ from binlog_kaitai.errors import BinlogError, DataLossWarning, ServerError, Usag
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
 from binlog_kaitai.lake.place import PlanTable
-from binlog_kaitai.spark.pipeline import Job, Pipeline
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from tests.lake.lakes import KilledError, OneByOne, dying, opened
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable

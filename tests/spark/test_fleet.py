@@ -16,10 +16,11 @@ import binlog_kaitai as bk
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.changes import changes
-from binlog_kaitai.spark.fleet import Fleet
-from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
-from binlog_kaitai.spark.progress import Progress
-from binlog_kaitai.spark.stream_options import Following
+from binlog_kaitai.pipeline.fleet import Fleet
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.progress import Progress
+from binlog_kaitai.spark.spark_tasks import SparkTasks
 from tests.corpus_files import CORPUS
 from tests.extent import sample
 from tests.follow.logs import ROTATED

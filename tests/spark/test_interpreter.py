@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceRegistration
 
-from binlog_kaitai.spark import batch, session
+from binlog_kaitai.pipeline import tasks
+from binlog_kaitai.spark import session
 from binlog_kaitai.spark.session import register_source
 
 if TYPE_CHECKING:
@@ -80,15 +81,15 @@ def test_another_spark_keeps_its_own_archives(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_modules_are_no_garbage_from_the_second_task_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batch, "_tasks_begun", 0)
+    monkeypatch.setattr(tasks, "_tasks_begun", 0)
     gc.unfreeze()
     try:
-        batch.spare_modules()
+        tasks.spare_modules()
         assert not gc.get_freeze_count()
-        batch.spare_modules()
+        tasks.spare_modules()
         count = gc.get_freeze_count()
         assert count > 1000
-        batch.spare_modules()
+        tasks.spare_modules()
         assert gc.get_freeze_count() <= count
     finally:
         gc.unfreeze()

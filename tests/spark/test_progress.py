@@ -17,8 +17,8 @@ from binlog_kaitai.following.backlog import Backlog
 from binlog_kaitai.following.effects import LOGGED_AS_TEXT, Effect, EffectKind
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import DataFile
+from binlog_kaitai.pipeline.progress import ProgressFiles, progress_of, size_text
 from binlog_kaitai.spark.batch import Files
-from binlog_kaitai.spark.progress import ProgressFiles, progress_of, size_text
 from tests.corpus_files import CORPUS
 
 if TYPE_CHECKING:

@@ -34,12 +34,12 @@ from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import State, Update
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.write import write_lake
+from binlog_kaitai.pipeline.followed_logs import Following
+from binlog_kaitai.pipeline.pipeline import Job, StepWriter
 from binlog_kaitai.rows.change_schemas import TIME
 from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.spark.batch import Files, NumberedPartition
-from binlog_kaitai.spark.pipeline import Job, StepWriter
 from binlog_kaitai.spark.skipping import logs_with_rows
-from binlog_kaitai.spark.stream_options import Following
 from binlog_kaitai.views.parquet_folder import write_changes
 from binlog_kaitai.views.splits import divide, list_files
 

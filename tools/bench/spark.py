@@ -230,8 +230,9 @@ def _write_ready(spark: Any, log: str, folder: str) -> str:
 
 
 def _run_pipeline(spark: Any, log: str, folder: str) -> str:
-    from binlog_kaitai.spark.pipeline import Job, Pipeline, SparkTasks
-    from binlog_kaitai.spark.stream_options import Following
+    from binlog_kaitai.pipeline.followed_logs import Following
+    from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+    from binlog_kaitai.spark.spark_tasks import SparkTasks
 
     Pipeline(Job(Following((log,)), folder, views=("changes",))).run(SparkTasks(spark))
     return f"{folder}/changes"

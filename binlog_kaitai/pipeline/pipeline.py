@@ -7,28 +7,22 @@ has, so a batch that was killed is repeated from its plan, and nothing else is n
 
 from __future__ import annotations
 
-import os
 import pickle
-import re
 import shutil
-import signal
 import time
 import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from functools import partial
-from multiprocessing import get_context, parent_process
 from pathlib import Path
-from threading import Event, Thread
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from threading import Event
+from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl.definitions import DatedText
-from binlog_kaitai.errors import BinlogError, SourceError, UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.following.effects import ERRANT, unclear
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake import STATE, VIEWS
@@ -38,20 +32,14 @@ from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.log.threads import usable_processors
+from binlog_kaitai.pipeline.followed_logs import FollowedLogs, Following, followed_logs, log_header
+from binlog_kaitai.pipeline.healing import Healing
+from binlog_kaitai.pipeline.progress import Progress, progress_of
+from binlog_kaitai.pipeline.tasks import Tasks, report_dropped, spare_modules
 from binlog_kaitai.sources.source import with_state
-from binlog_kaitai.spark.followed_logs import FollowedLogs, followed_logs, log_header
-from binlog_kaitai.spark.healing import Healing
-from binlog_kaitai.spark.progress import Progress, progress_of
-from binlog_kaitai.spark.stream_options import Following
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
-
-#: This package's message within Spark's error from a worker.
-_OWN_WORDS = re.compile(r"binlog_kaitai\.errors\.(\w+): (.*)")
 
 
 @dataclass(frozen=True)
@@ -99,92 +87,6 @@ class Job:
     def source_in_lake(self) -> str:
         """The name in the column `_source`; "" for the only source of a lake."""
         return self.source if self.is_shared else ""
-
-
-Result = TypeVar("Result")
-
-
-class Tasks(Protocol):
-    """Runs tasks side by side.
-
-    `at_once`: how many.
-    """
-
-    at_once: int
-
-    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
-        """The results of a task for each input."""
-
-
-class SparkTasks:
-    """Tasks in Spark's Python workers.
-
-    `pool`: the pool of Spark's fair scheduler that they belong to.
-    """
-
-    def __init__(self, spark: SparkSession, pool: str = "") -> None:
-        self._context = spark.sparkContext
-        self._pool = pool
-        self.at_once = self._context.defaultParallelism
-
-    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
-        from py4j.protocol import Py4JError
-        from pyspark.errors import PySparkException
-
-        try:
-            if self._pool:
-                self._context.setLocalProperty("spark.scheduler.pool", self._pool)
-            return self._context.parallelize(inputs, len(inputs)).map(task).collect()
-        except (PySparkException, Py4JError) as error:
-            raise _plain(error) from error
-
-
-class LocalTasks:
-    """Tasks in processes of this machine, without Spark and Java."""
-
-    def __init__(self) -> None:
-        self.at_once = usable_processors()
-        self._pool = self._new_pool()
-
-    def _new_pool(self) -> ProcessPoolExecutor:
-        return ProcessPoolExecutor(self.at_once, get_context("spawn"), _begin_process)
-
-    def run(self, task: Callable[[bytes], Result], inputs: Sequence[bytes]) -> list[Result]:
-        if len(inputs) == 1:
-            return [task(inputs[0])]
-        pool = self._pool
-        try:
-            return list(pool.map(task, inputs))
-        except BrokenProcessPool as error:
-            if pool is self._pool:
-                self._pool = self._new_pool()
-            reason = "a process that writes the lake's files was killed; it may have needed too much memory"
-            raise SourceError(reason) from error
-
-    def stop(self) -> None:
-        """End the processes after the tasks that run; others are not begun."""
-        self._pool.shutdown(cancel_futures=True)
-
-
-def _begin_process() -> None:
-    """In a process of `LocalTasks`: leave interrupts to the process that started it, and end with it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    parent = parent_process()
-    assert parent is not None
-
-    def end() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=end, daemon=True).start()
-
-
-def _plain(error: Exception) -> BinlogError:
-    """This package's own error in a task, if it is one."""
-    found = _OWN_WORDS.search(str(error))
-    if found is None:
-        return SourceError(f"Spark: {str(error).splitlines()[0]}")
-    return (UsageError if found[1] == "UsageError" else SourceError)(found[2])
 
 
 @dataclass
@@ -406,7 +308,6 @@ class StepWriter:
 
     def __call__(self, packed: bytes) -> Piece:
         from binlog_kaitai.lake.write import write_damage, write_gap, write_lake
-        from binlog_kaitai.spark.batch import report_dropped, spare_modules
         from binlog_kaitai.views.splits import definitions_in
 
         spare_modules()

@@ -17,9 +17,9 @@ from binlog_kaitai.core.filters import TableSet
 from binlog_kaitai.ddl.definitions import restore, save
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake.place import Offset
+from binlog_kaitai.pipeline.followed_logs import Stop
 from binlog_kaitai.snapshot.snapshot_files import RECORD
 from binlog_kaitai.sources.source import log_number
-from binlog_kaitai.spark.followed_logs import Stop
 
 if TYPE_CHECKING:
     from binlog_kaitai.lake.lineage import Key

@@ -15,7 +15,8 @@ from threading import Event, Thread
 
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake.batches import Shared
-from binlog_kaitai.spark.pipeline import Pipeline, Tasks
+from binlog_kaitai.pipeline.pipeline import Pipeline
+from binlog_kaitai.pipeline.tasks import Tasks
 
 #: Seconds until a source that failed is tried again.
 PAUSE = 60.0
