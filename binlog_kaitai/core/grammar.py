@@ -36,7 +36,9 @@ from binlog_grammar.json_opaque import JsonOpaque as JsonOpaque
 from binlog_grammar.keyring_file import KeyringFile as KeyringFile
 from binlog_grammar.layouts import BODIES as BODIES
 from binlog_grammar.layouts import ENUMS as ENUMS
-from binlog_grammar.layouts import LAYOUTS as LAYOUTS
+from binlog_grammar.layouts import EVENT_BODY as EVENT_BODY
+from binlog_grammar.layouts import EVENT_HEADER as EVENT_HEADER
+from binlog_grammar.layouts import FORMAT_DESCRIPTION_EVENT as FORMAT_DESCRIPTION_EVENT
 from binlog_grammar.layouts import UNKNOWN_BODY as UNKNOWN_BODY
 from binlog_grammar.layouts import Layout as Layout
 from binlog_grammar.layouts import walk_over as walk_over
@@ -97,11 +99,12 @@ class Header(NamedTuple):
 @lru_cache
 def header_struct(binlog_version: int) -> struct.Struct:
     """The layout of the event header as a :class:`struct.Struct`, in the order of :class:`Header`."""
-    fields = LAYOUTS["event_header"].fields
+    fields = EVENT_HEADER.fields
     names = Header._fields[:4] if binlog_version == 1 else Header._fields
     if names != tuple(field.path for field in fields[: len(names)]):
         raise AssertionError("the event header of the grammar does not begin like Header")
-    return struct.Struct("<" + "".join(_STRUCT_CODES[field.dtype or ""] for field in fields[: len(names)]))
+    codes = [_STRUCT_CODES[getattr(field, "dtype", "")] for field in fields[: len(names)]]
+    return struct.Struct("<" + "".join(codes))
 
 
 _STRUCT_CODES = {"u1": "B", "<u2": "H", "<u4": "I"}
@@ -115,8 +118,8 @@ def header_offset(name: str) -> int:
 
 def header_width(name: str) -> int:
     """Size of one of the fields of :class:`Header`, in bytes."""
-    field = LAYOUTS["event_header"].fields[Header._fields.index(name)]
-    return struct.calcsize("<" + _STRUCT_CODES[field.dtype or ""])
+    field = EVENT_HEADER.fields[Header._fields.index(name)]
+    return struct.calcsize("<" + _STRUCT_CODES[getattr(field, "dtype", "")])
 
 
 #: The low bits of a position, which is all that an event header holds: positions wrap at 4 GiB.

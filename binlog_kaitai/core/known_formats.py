@@ -19,7 +19,7 @@ from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.grammar import (
     CHECKSUM_SIZE,
-    LAYOUTS,
+    FORMAT_DESCRIPTION_EVENT,
     EventType,
     Format,
     Header,
@@ -80,9 +80,10 @@ def known_formats(server_version: str | None = None) -> list[KnownFormat]:
 def field_ranges(known: KnownFormat) -> Mapping[str, tuple[int, int]]:
     """Start and end of the fields of an event with this table."""
     sizes = [(name, header_width(name)) for name in Header._fields]
-    for field in LAYOUTS["format_description_event"].fields:
+    for field in FORMAT_DESCRIPTION_EVENT.fields:
         length = getattr(field, "size", None)
-        sizes.append((field.path, length(0, {}) if length is not None else int((field.dtype or "")[-1])))
+        size = length(0, {}) if length is not None else int(getattr(field, "dtype", "")[-1])
+        sizes.append((field.path, size))
     sizes.append(("len_post_headers", len(known.post_header_lengths)))
     sizes.append(("checksum_algorithm", int(known.has_algorithm)))
     sizes.append(("checksum", CHECKSUM_SIZE * known.has_algorithm))

@@ -14,7 +14,8 @@ from binlog_kaitai.core.framing import Frame, resized
 from binlog_kaitai.core.grammar import (
     BODIES,
     CHECKSUM_SIZE,
-    LAYOUTS,
+    EVENT_BODY,
+    EVENT_HEADER,
     UNKNOWN_BODY,
     EventType,
     Format,
@@ -151,7 +152,7 @@ class Block:
 
     def _headers(self, starts: Ints) -> Gathered:
         parameters = {"binlog_version": self.layout.binlog_version, "len_header": self.header_length}
-        return Gathered(LAYOUTS["event_header"], self.data, starts, self.header_length, parameters)
+        return Gathered(EVENT_HEADER, self.data, starts, self.header_length, parameters)
 
     @cached_property
     def end_positions(self) -> Ints:
@@ -344,9 +345,8 @@ def _parameters(layout: Format, kind: int, code: int) -> dict[str, int | bool]:
         "len_post_header": layout.post_header_length_of(code),
     }
     nothing = np.zeros(1, dtype=np.int64)
-    body = Gathered(BODIES.get(kind, UNKNOWN_BODY), nothing.view(np.uint8), nothing, nothing, parameters)
-    of_router = [field.path for field in body.layout.fields if field.path.startswith("event_body.")]
-    return parameters | {path: body[path] for path in of_router}
+    router = Gathered(EVENT_BODY, nothing.view(np.uint8), nothing, nothing, parameters)
+    return parameters | {field.path: router[field.path] for field in EVENT_BODY.fields}
 
 
 @lru_cache

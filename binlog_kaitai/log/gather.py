@@ -338,7 +338,7 @@ class Gathered:
     def _is_wide(self, path: str) -> bool:
         """Whether a number may need all 64 bits."""
         field = self._fields[path]
-        return getattr(field, "is_unsigned", False) or (field.dtype or "").endswith("u8")
+        return getattr(field, "is_unsigned", False) or getattr(field, "dtype", "").endswith("u8")
 
     def only(self, path: str) -> int | bool | None:
         """The number or truth value common to all events; None if they are not known to be the same."""

@@ -41,11 +41,6 @@ class Run(NamedTuple):
     is_structure: bool = False
     walk: str | None = None
 
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
-
 
 class Value(NamedTuple):
     """A number or truth value derived from preceding fields."""
@@ -54,11 +49,6 @@ class Value(NamedTuple):
     expression: Expression
     condition: Expression | None = None
     is_unsigned: bool = False
-
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
 
 
 class Text(NamedTuple):
@@ -69,11 +59,6 @@ class Text(NamedTuple):
     encoding: str
     condition: Expression | None = None
 
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
-
 
 class Inner(NamedTuple):
     """A number that the walk over the run `source` records in a slot; 0 if it is absent."""
@@ -82,11 +67,6 @@ class Inner(NamedTuple):
     source: str
     slot: int
     condition: Expression | None = None
-
-    @property
-    def dtype(self) -> None:
-        """None, because its offset is unknown."""
-        return None
 
 
 class InnerRun(NamedTuple):
@@ -98,11 +78,6 @@ class InnerRun(NamedTuple):
     encoding: str | None = None
     condition: Expression | None = None
 
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
-
 
 class InnerList(NamedTuple):
     """A list of numbers inside the run `source`; its walk records them in slots from `slot` on."""
@@ -112,11 +87,6 @@ class InnerList(NamedTuple):
     slot: int
     items: int
     condition: Expression | None = None
-
-    @property
-    def dtype(self) -> None:
-        """None, because their offsets are unknown."""
-        return None
 
 
 class Layout(NamedTuple):
@@ -161,6 +131,15 @@ EVENT_HEADER = Layout(
     True,
 )
 
+EVENT_BODY = Layout(
+    'event_body',
+    (
+        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
+        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
+    ),
+    False,
+)
+
 START_EVENT_V3 = Layout(
     'start_event_v3',
     (
@@ -175,8 +154,6 @@ START_EVENT_V3 = Layout(
 QUERY_EVENT = Layout(
     'query_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
         Number('len_schema_name', 'u1'),
@@ -203,8 +180,6 @@ STOP_EVENT = Layout(
 ROTATE_EVENT = Layout(
     'rotate_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('position', '<u8', condition=lambda n, v: (v['event_body.len_fixed'] >= 8)),
         Run('unknown_post_header', lambda n, v: (v['event_body.len_fixed'] - 8), condition=lambda n, v: (v['event_body.len_fixed'] > 8)),
         Run('next_log', None, encoding='UTF-8'),
@@ -225,8 +200,6 @@ INTVAR_EVENT = Layout(
 LOAD_EVENT = Layout(
     'load_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
         Number('skipped_lines', '<u4'),
@@ -234,30 +207,19 @@ LOAD_EVENT = Layout(
         Number('len_schema_name', 'u1'),
         Number('num_fields', '<u4', valid=lambda n, v: (v['num_fields'] <= 4096)),
         Run('unknown_post_header', lambda n, v: (v['event_body.len_fixed'] - 18), condition=lambda n, v: (v['event_body.len_fixed'] > 18)),
-        Run('target.short_separators.field_terminator', lambda n, v: 1, condition=lambda n, v: n.negate(False)),
-        Run('target.short_separators.enclosure', lambda n, v: 1, condition=lambda n, v: n.negate(False)),
-        Run('target.short_separators.line_terminator', lambda n, v: 1, condition=lambda n, v: n.negate(False)),
-        Run('target.short_separators.line_start', lambda n, v: 1, condition=lambda n, v: n.negate(False)),
-        Run('target.short_separators.escape', lambda n, v: 1, condition=lambda n, v: n.negate(False)),
-        Number('target.short_separators.option_flags', 'u1', condition=lambda n, v: n.negate(False)),
-        Number('target.short_separators.empty_flags', 'u1', condition=lambda n, v: n.negate(False)),
-        Value('target.short_separators.is_field_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 1) != 0), condition=lambda n, v: n.negate(False)),
-        Value('target.short_separators.is_enclosure_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 2) != 0), condition=lambda n, v: n.negate(False)),
-        Value('target.short_separators.is_line_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 4) != 0), condition=lambda n, v: n.negate(False)),
-        Value('target.short_separators.is_line_start_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 8) != 0), condition=lambda n, v: n.negate(False)),
-        Value('target.short_separators.is_escape_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 16) != 0), condition=lambda n, v: n.negate(False)),
-        Number('target.long_separators.field_terminator.len_value', 'u1', condition=lambda n, v: False),
-        Run('target.long_separators.field_terminator.value', lambda n, v: v['target.long_separators.field_terminator.len_value'], condition=lambda n, v: False),
-        Number('target.long_separators.enclosure.len_value', 'u1', condition=lambda n, v: False),
-        Run('target.long_separators.enclosure.value', lambda n, v: v['target.long_separators.enclosure.len_value'], condition=lambda n, v: False),
-        Number('target.long_separators.line_terminator.len_value', 'u1', condition=lambda n, v: False),
-        Run('target.long_separators.line_terminator.value', lambda n, v: v['target.long_separators.line_terminator.len_value'], condition=lambda n, v: False),
-        Number('target.long_separators.line_start.len_value', 'u1', condition=lambda n, v: False),
-        Run('target.long_separators.line_start.value', lambda n, v: v['target.long_separators.line_start.len_value'], condition=lambda n, v: False),
-        Number('target.long_separators.escape.len_value', 'u1', condition=lambda n, v: False),
-        Run('target.long_separators.escape.value', lambda n, v: v['target.long_separators.escape.len_value'], condition=lambda n, v: False),
-        Number('target.long_separators.option_flags', 'u1', condition=lambda n, v: False),
-        Run('target.len_field_names', lambda n, v: (v['num_fields'] * 1), item='u1'),
+        Run('target.short_separators.field_terminator', lambda n, v: 1),
+        Run('target.short_separators.enclosure', lambda n, v: 1),
+        Run('target.short_separators.line_terminator', lambda n, v: 1),
+        Run('target.short_separators.line_start', lambda n, v: 1),
+        Run('target.short_separators.escape', lambda n, v: 1),
+        Number('target.short_separators.option_flags', 'u1'),
+        Number('target.short_separators.empty_flags', 'u1'),
+        Value('target.short_separators.is_field_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 1) != 0)),
+        Value('target.short_separators.is_enclosure_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 2) != 0)),
+        Value('target.short_separators.is_line_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 4) != 0)),
+        Value('target.short_separators.is_line_start_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 8) != 0)),
+        Value('target.short_separators.is_escape_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 16) != 0)),
+        Run('target.len_field_names', lambda n, v: v['num_fields'], item='u1'),
     ),
     False,
 )
@@ -281,30 +243,18 @@ CREATE_FILE_EVENT = Layout(
         Number('len_schema_name', 'u1'),
         Number('num_fields', '<u4', valid=lambda n, v: (v['num_fields'] <= 4096)),
         Number('file_id', '<u4'),
-        Run('target.short_separators.field_terminator', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.enclosure', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.line_terminator', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.line_start', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.escape', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Number('target.short_separators.option_flags', 'u1', condition=lambda n, v: n.negate(True)),
-        Number('target.short_separators.empty_flags', 'u1', condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_field_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 1) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_enclosure_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 2) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_line_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 4) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_line_start_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 8) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_escape_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 16) != 0), condition=lambda n, v: n.negate(True)),
-        Number('target.long_separators.field_terminator.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.field_terminator.value', lambda n, v: v['target.long_separators.field_terminator.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.enclosure.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.enclosure.value', lambda n, v: v['target.long_separators.enclosure.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.line_terminator.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.line_terminator.value', lambda n, v: v['target.long_separators.line_terminator.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.line_start.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.line_start.value', lambda n, v: v['target.long_separators.line_start.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.escape.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.escape.value', lambda n, v: v['target.long_separators.escape.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.option_flags', 'u1', condition=lambda n, v: True),
-        Run('target.len_field_names', lambda n, v: (v['num_fields'] * 1), item='u1'),
+        Number('target.long_separators.field_terminator.len_value', 'u1'),
+        Run('target.long_separators.field_terminator.value', lambda n, v: v['target.long_separators.field_terminator.len_value']),
+        Number('target.long_separators.enclosure.len_value', 'u1'),
+        Run('target.long_separators.enclosure.value', lambda n, v: v['target.long_separators.enclosure.len_value']),
+        Number('target.long_separators.line_terminator.len_value', 'u1'),
+        Run('target.long_separators.line_terminator.value', lambda n, v: v['target.long_separators.line_terminator.len_value']),
+        Number('target.long_separators.line_start.len_value', 'u1'),
+        Run('target.long_separators.line_start.value', lambda n, v: v['target.long_separators.line_start.len_value']),
+        Number('target.long_separators.escape.len_value', 'u1'),
+        Run('target.long_separators.escape.value', lambda n, v: v['target.long_separators.escape.len_value']),
+        Number('target.long_separators.option_flags', 'u1'),
+        Run('target.len_field_names', lambda n, v: v['num_fields'], item='u1'),
     ),
     False,
 )
@@ -339,8 +289,6 @@ DELETE_FILE_EVENT = Layout(
 LOAD_EVENT_2 = Layout(
     'load_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
         Number('skipped_lines', '<u4'),
@@ -348,30 +296,18 @@ LOAD_EVENT_2 = Layout(
         Number('len_schema_name', 'u1'),
         Number('num_fields', '<u4', valid=lambda n, v: (v['num_fields'] <= 4096)),
         Run('unknown_post_header', lambda n, v: (v['event_body.len_fixed'] - 18), condition=lambda n, v: (v['event_body.len_fixed'] > 18)),
-        Run('target.short_separators.field_terminator', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.enclosure', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.line_terminator', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.line_start', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Run('target.short_separators.escape', lambda n, v: 1, condition=lambda n, v: n.negate(True)),
-        Number('target.short_separators.option_flags', 'u1', condition=lambda n, v: n.negate(True)),
-        Number('target.short_separators.empty_flags', 'u1', condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_field_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 1) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_enclosure_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 2) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_line_terminator_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 4) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_line_start_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 8) != 0), condition=lambda n, v: n.negate(True)),
-        Value('target.short_separators.is_escape_empty', lambda n, v: ((v['target.short_separators.empty_flags'] & 16) != 0), condition=lambda n, v: n.negate(True)),
-        Number('target.long_separators.field_terminator.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.field_terminator.value', lambda n, v: v['target.long_separators.field_terminator.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.enclosure.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.enclosure.value', lambda n, v: v['target.long_separators.enclosure.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.line_terminator.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.line_terminator.value', lambda n, v: v['target.long_separators.line_terminator.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.line_start.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.line_start.value', lambda n, v: v['target.long_separators.line_start.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.escape.len_value', 'u1', condition=lambda n, v: True),
-        Run('target.long_separators.escape.value', lambda n, v: v['target.long_separators.escape.len_value'], condition=lambda n, v: True),
-        Number('target.long_separators.option_flags', 'u1', condition=lambda n, v: True),
-        Run('target.len_field_names', lambda n, v: (v['num_fields'] * 1), item='u1'),
+        Number('target.long_separators.field_terminator.len_value', 'u1'),
+        Run('target.long_separators.field_terminator.value', lambda n, v: v['target.long_separators.field_terminator.len_value']),
+        Number('target.long_separators.enclosure.len_value', 'u1'),
+        Run('target.long_separators.enclosure.value', lambda n, v: v['target.long_separators.enclosure.len_value']),
+        Number('target.long_separators.line_terminator.len_value', 'u1'),
+        Run('target.long_separators.line_terminator.value', lambda n, v: v['target.long_separators.line_terminator.len_value']),
+        Number('target.long_separators.line_start.len_value', 'u1'),
+        Run('target.long_separators.line_start.value', lambda n, v: v['target.long_separators.line_start.len_value']),
+        Number('target.long_separators.escape.len_value', 'u1'),
+        Run('target.long_separators.escape.value', lambda n, v: v['target.long_separators.escape.len_value']),
+        Number('target.long_separators.option_flags', 'u1'),
+        Run('target.len_field_names', lambda n, v: v['num_fields'], item='u1'),
     ),
     False,
 )
@@ -434,8 +370,6 @@ XID_EVENT = Layout(
 EXECUTE_LOAD_QUERY_EVENT = Layout(
     'execute_load_query_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
         Number('len_schema_name', 'u1'),
@@ -458,8 +392,6 @@ EXECUTE_LOAD_QUERY_EVENT = Layout(
 TABLE_MAP_EVENT = Layout(
     'table_map_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.len_fixed'] != 6)),
         Value('table_id.value', lambda n, v: n.where((v['event_body.len_fixed'] == 6), v['table_id.low'], (v['table_id.low'] + (v['table_id.high'] * 4294967296))), is_unsigned=True),
@@ -489,7 +421,7 @@ TABLE_MAP_EVENT = Layout(
         Value('num_columns.is_null', lambda n, v: (v['num_columns.first'] == 251)),
         Value('num_columns.value', lambda n, v: n.where((v['num_columns.first'] == 252), v['num_columns.value_2'], n.where((v['num_columns.first'] == 253), v['num_columns.value_3'], n.where((v['num_columns.first'] == 254), v['num_columns.value_8'], v['num_columns.first']))), is_unsigned=True),
         Run('refusal', lambda n, v: 0),
-        Run('column_types', lambda n, v: (v['num_columns.value'] * 1), item='u1'),
+        Run('column_types', lambda n, v: v['num_columns.value'], item='u1'),
         Value('is_bit_length_exact', lambda n, v: ((v['flags'] & 1) != 0)),
         Value('has_referencing_keys', lambda n, v: ((v['flags'] & 2) != 0)),
         Value('has_generated_invisible_primary_key', lambda n, v: ((v['flags'] & 4) != 0)),
@@ -501,8 +433,6 @@ TABLE_MAP_EVENT = Layout(
 PRE_GA_ROWS_EVENT = Layout(
     'pre_ga_rows_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.len_fixed'] != 6)),
         Value('table_id.value', lambda n, v: n.where((v['event_body.len_fixed'] == 6), v['table_id.low'], (v['table_id.low'] + (v['table_id.high'] * 4294967296))), is_unsigned=True),
@@ -515,7 +445,7 @@ PRE_GA_ROWS_EVENT = Layout(
         Number('num_columns.value_8', '<u8', condition=lambda n, v: (v['num_columns.first'] == 254)),
         Value('num_columns.is_null', lambda n, v: (v['num_columns.first'] == 251)),
         Value('num_columns.value', lambda n, v: n.where((v['num_columns.first'] == 252), v['num_columns.value_2'], n.where((v['num_columns.first'] == 253), v['num_columns.value_3'], n.where((v['num_columns.first'] == 254), v['num_columns.value_8'], v['num_columns.first']))), is_unsigned=True),
-        Run('columns.bitmap', lambda n, v: ((v['num_columns.value'] + 7) // 8)),
+        Run('columns.bitmap', lambda n, v: ((v['num_columns.value'] + 7) >> 3)),
         Run('images', None),
         Value('is_statement_end', lambda n, v: ((v['flags'] & 1) != 0)),
         Value('has_no_foreign_key_checks', lambda n, v: ((v['flags'] & 2) != 0)),
@@ -529,8 +459,6 @@ PRE_GA_ROWS_EVENT = Layout(
 ROWS_EVENT = Layout(
     'rows_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.len_fixed'] != 6)),
         Value('table_id.value', lambda n, v: n.where((v['event_body.len_fixed'] == 6), v['table_id.low'], (v['table_id.low'] + (v['table_id.high'] * 4294967296))), is_unsigned=True),
@@ -545,10 +473,10 @@ ROWS_EVENT = Layout(
         Number('num_columns.value_8', '<u8', condition=lambda n, v: (v['num_columns.first'] == 254)),
         Value('num_columns.is_null', lambda n, v: (v['num_columns.first'] == 251)),
         Value('num_columns.value', lambda n, v: n.where((v['num_columns.first'] == 252), v['num_columns.value_2'], n.where((v['num_columns.first'] == 253), v['num_columns.value_3'], n.where((v['num_columns.first'] == 254), v['num_columns.value_8'], v['num_columns.first']))), is_unsigned=True),
-        Run('columns.bitmap', lambda n, v: ((v['num_columns.value'] + 7) // 8)),
+        Run('columns.bitmap', lambda n, v: ((v['num_columns.value'] + 7) >> 3)),
         Value('is_partial_update', lambda n, v: (v['type_code'] == 39)),
         Value('is_update', lambda n, v: n.either(n.either(v['is_partial_update'], (v['type_code'] == 31)), (v['type_code'] == 24))),
-        Run('columns_after.bitmap', lambda n, v: ((v['num_columns.value'] + 7) // 8), condition=lambda n, v: v['is_update']),
+        Run('columns_after.bitmap', lambda n, v: ((v['num_columns.value'] + 7) >> 3), condition=lambda n, v: v['is_update']),
         Run('images', None),
         Value('is_statement_end', lambda n, v: ((v['flags'] & 1) != 0)),
         Value('has_no_foreign_key_checks', lambda n, v: ((v['flags'] & 2) != 0)),
@@ -602,8 +530,6 @@ ROWS_QUERY_EVENT = Layout(
 GTID_EVENT = Layout(
     'gtid_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('flags', 'u1'),
         Run('uuid', lambda n, v: 16),
         Number('gno', '<i8'),
@@ -661,8 +587,6 @@ PREVIOUS_GTIDS_EVENT = Layout(
 TRANSACTION_CONTEXT_EVENT = Layout(
     'transaction_context_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('len_server_uuid', 'u1'),
         Number('thread_id', '<u4'),
         Number('gtid_specified', 'u1'),
@@ -679,8 +603,6 @@ TRANSACTION_CONTEXT_EVENT = Layout(
 VIEW_CHANGE_EVENT = Layout(
     'view_change_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Run('view_id', lambda n, v: 40, encoding='UTF-8', ends_at_zero=True),
         Number('sequence_number', '<u8'),
         Number('num_certification_info', '<u4'),
@@ -736,9 +658,9 @@ GTID_TAGGED_EVENT = Layout(
         Value('serialization_version.more_high', lambda n, v: n.where((v['serialization_version.num_more'] == 5), v['serialization_version.last_1'], n.where((v['serialization_version.num_more'] == 6), v['serialization_version.last_2'], n.where((v['serialization_version.num_more'] == 7), v['serialization_version.last_3'], n.where((v['serialization_version.num_more'] == 8), v['serialization_version.last_4'], 0))))),
         Value('serialization_version.more', lambda n, v: (v['serialization_version.more_low'] + (v['serialization_version.more_high'] * 4294967296)), is_unsigned=True),
         Value('serialization_version.value', lambda n, v: n.where((v['serialization_version.num_more'] == 8), v['serialization_version.more'], ((v['serialization_version.first'] >> v['serialization_version.num_bytes']) + (v['serialization_version.more'] * (1 << (7 - v['serialization_version.num_more'])))))),
-        Value('serialization_version.is_negative', lambda n, v: ((n.where((v['serialization_version.num_more'] < 7), (v['serialization_version.first'] >> v['serialization_version.num_bytes']), (v['serialization_version.next_4'] & 1)) % 2) == 1)),
-        Value('serialization_version.magnitude', lambda n, v: n.where((v['serialization_version.num_more'] < 7), (((v['serialization_version.first'] >> v['serialization_version.num_bytes']) >> 1) + (v['serialization_version.more'] * (1 << (6 - v['serialization_version.num_more'])))), ((v['serialization_version.more_low'] // 2) + (v['serialization_version.more_high'] * 2147483648)))),
-        Value('serialization_version.signed_value', lambda n, v: n.where(v['serialization_version.is_negative'], ((-1) - v['serialization_version.magnitude']), v['serialization_version.magnitude'])),
+        Value('serialization_version.is_negative', lambda n, v: ((n.where((v['serialization_version.num_more'] < 7), (v['serialization_version.first'] >> v['serialization_version.num_bytes']), (v['serialization_version.next_4'] & 1)) & 1) == 1)),
+        Value('serialization_version.magnitude', lambda n, v: n.where((v['serialization_version.num_more'] < 7), (((v['serialization_version.first'] >> v['serialization_version.num_bytes']) >> 1) + (v['serialization_version.more'] * (1 << (6 - v['serialization_version.num_more'])))), ((v['serialization_version.more_low'] >> 1) + (v['serialization_version.more_high'] * 2147483648)))),
+        Value('serialization_version.signed_value', lambda n, v: n.where(v['serialization_version.is_negative'], (-1 - v['serialization_version.magnitude']), v['serialization_version.magnitude'])),
         Number('len_message.first', 'u1'),
         Value('len_message.num_more', lambda n, v: n.where(((v['len_message.first'] & 1) == 0), 0, n.where(((v['len_message.first'] & 3) == 1), 1, n.where(((v['len_message.first'] & 7) == 3), 2, n.where(((v['len_message.first'] & 15) == 7), 3, n.where(((v['len_message.first'] & 31) == 15), 4, n.where(((v['len_message.first'] & 63) == 31), 5, n.where(((v['len_message.first'] & 127) == 63), 6, n.where((v['len_message.first'] == 127), 7, 8))))))))),
         Number('len_message.next_1', 'u1', condition=lambda n, v: (v['len_message.num_more'] == 1)),
@@ -754,9 +676,9 @@ GTID_TAGGED_EVENT = Layout(
         Value('len_message.more_high', lambda n, v: n.where((v['len_message.num_more'] == 5), v['len_message.last_1'], n.where((v['len_message.num_more'] == 6), v['len_message.last_2'], n.where((v['len_message.num_more'] == 7), v['len_message.last_3'], n.where((v['len_message.num_more'] == 8), v['len_message.last_4'], 0))))),
         Value('len_message.more', lambda n, v: (v['len_message.more_low'] + (v['len_message.more_high'] * 4294967296)), is_unsigned=True),
         Value('len_message.value', lambda n, v: n.where((v['len_message.num_more'] == 8), v['len_message.more'], ((v['len_message.first'] >> v['len_message.num_bytes']) + (v['len_message.more'] * (1 << (7 - v['len_message.num_more'])))))),
-        Value('len_message.is_negative', lambda n, v: ((n.where((v['len_message.num_more'] < 7), (v['len_message.first'] >> v['len_message.num_bytes']), (v['len_message.next_4'] & 1)) % 2) == 1)),
-        Value('len_message.magnitude', lambda n, v: n.where((v['len_message.num_more'] < 7), (((v['len_message.first'] >> v['len_message.num_bytes']) >> 1) + (v['len_message.more'] * (1 << (6 - v['len_message.num_more'])))), ((v['len_message.more_low'] // 2) + (v['len_message.more_high'] * 2147483648)))),
-        Value('len_message.signed_value', lambda n, v: n.where(v['len_message.is_negative'], ((-1) - v['len_message.magnitude']), v['len_message.magnitude'])),
+        Value('len_message.is_negative', lambda n, v: ((n.where((v['len_message.num_more'] < 7), (v['len_message.first'] >> v['len_message.num_bytes']), (v['len_message.next_4'] & 1)) & 1) == 1)),
+        Value('len_message.magnitude', lambda n, v: n.where((v['len_message.num_more'] < 7), (((v['len_message.first'] >> v['len_message.num_bytes']) >> 1) + (v['len_message.more'] * (1 << (6 - v['len_message.num_more'])))), ((v['len_message.more_low'] >> 1) + (v['len_message.more_high'] * 2147483648)))),
+        Value('len_message.signed_value', lambda n, v: n.where(v['len_message.is_negative'], (-1 - v['len_message.magnitude']), v['len_message.magnitude'])),
         Number('last_non_ignorable_field_id.first', 'u1'),
         Value('last_non_ignorable_field_id.num_more', lambda n, v: n.where(((v['last_non_ignorable_field_id.first'] & 1) == 0), 0, n.where(((v['last_non_ignorable_field_id.first'] & 3) == 1), 1, n.where(((v['last_non_ignorable_field_id.first'] & 7) == 3), 2, n.where(((v['last_non_ignorable_field_id.first'] & 15) == 7), 3, n.where(((v['last_non_ignorable_field_id.first'] & 31) == 15), 4, n.where(((v['last_non_ignorable_field_id.first'] & 63) == 31), 5, n.where(((v['last_non_ignorable_field_id.first'] & 127) == 63), 6, n.where((v['last_non_ignorable_field_id.first'] == 127), 7, 8))))))))),
         Number('last_non_ignorable_field_id.next_1', 'u1', condition=lambda n, v: (v['last_non_ignorable_field_id.num_more'] == 1)),
@@ -772,9 +694,9 @@ GTID_TAGGED_EVENT = Layout(
         Value('last_non_ignorable_field_id.more_high', lambda n, v: n.where((v['last_non_ignorable_field_id.num_more'] == 5), v['last_non_ignorable_field_id.last_1'], n.where((v['last_non_ignorable_field_id.num_more'] == 6), v['last_non_ignorable_field_id.last_2'], n.where((v['last_non_ignorable_field_id.num_more'] == 7), v['last_non_ignorable_field_id.last_3'], n.where((v['last_non_ignorable_field_id.num_more'] == 8), v['last_non_ignorable_field_id.last_4'], 0))))),
         Value('last_non_ignorable_field_id.more', lambda n, v: (v['last_non_ignorable_field_id.more_low'] + (v['last_non_ignorable_field_id.more_high'] * 4294967296)), is_unsigned=True),
         Value('last_non_ignorable_field_id.value', lambda n, v: n.where((v['last_non_ignorable_field_id.num_more'] == 8), v['last_non_ignorable_field_id.more'], ((v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.num_bytes']) + (v['last_non_ignorable_field_id.more'] * (1 << (7 - v['last_non_ignorable_field_id.num_more'])))))),
-        Value('last_non_ignorable_field_id.is_negative', lambda n, v: ((n.where((v['last_non_ignorable_field_id.num_more'] < 7), (v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.num_bytes']), (v['last_non_ignorable_field_id.next_4'] & 1)) % 2) == 1)),
-        Value('last_non_ignorable_field_id.magnitude', lambda n, v: n.where((v['last_non_ignorable_field_id.num_more'] < 7), (((v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.num_bytes']) >> 1) + (v['last_non_ignorable_field_id.more'] * (1 << (6 - v['last_non_ignorable_field_id.num_more'])))), ((v['last_non_ignorable_field_id.more_low'] // 2) + (v['last_non_ignorable_field_id.more_high'] * 2147483648)))),
-        Value('last_non_ignorable_field_id.signed_value', lambda n, v: n.where(v['last_non_ignorable_field_id.is_negative'], ((-1) - v['last_non_ignorable_field_id.magnitude']), v['last_non_ignorable_field_id.magnitude'])),
+        Value('last_non_ignorable_field_id.is_negative', lambda n, v: ((n.where((v['last_non_ignorable_field_id.num_more'] < 7), (v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.num_bytes']), (v['last_non_ignorable_field_id.next_4'] & 1)) & 1) == 1)),
+        Value('last_non_ignorable_field_id.magnitude', lambda n, v: n.where((v['last_non_ignorable_field_id.num_more'] < 7), (((v['last_non_ignorable_field_id.first'] >> v['last_non_ignorable_field_id.num_bytes']) >> 1) + (v['last_non_ignorable_field_id.more'] * (1 << (6 - v['last_non_ignorable_field_id.num_more'])))), ((v['last_non_ignorable_field_id.more_low'] >> 1) + (v['last_non_ignorable_field_id.more_high'] * 2147483648)))),
+        Value('last_non_ignorable_field_id.signed_value', lambda n, v: n.where(v['last_non_ignorable_field_id.is_negative'], (-1 - v['last_non_ignorable_field_id.magnitude']), v['last_non_ignorable_field_id.magnitude'])),
         Run('fields', lambda n, v: (((v['len_message.value'] - v['serialization_version.num_bytes']) - v['len_message.num_bytes']) - v['last_non_ignorable_field_id.num_bytes']), is_structure=True, walk='gtid_tagged_event_field_list'),
         InnerList('fields.uuid.bytes.value', 'fields', 0, 16),
         InnerRun('fields.tag.text', 'fields', 16, encoding='UTF-8'),
@@ -831,8 +753,6 @@ ANNOTATE_ROWS_EVENT = Layout(
 BINLOG_CHECKPOINT_EVENT = Layout(
     'binlog_checkpoint_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('len_file_name', '<u4'),
         Run('unknown_post_header', lambda n, v: (v['event_body.len_fixed'] - 4), condition=lambda n, v: (v['event_body.len_fixed'] > 4)),
         Run('file_name', lambda n, v: v['len_file_name'], encoding='UTF-8'),
@@ -844,8 +764,6 @@ BINLOG_CHECKPOINT_EVENT = Layout(
 MARIADB_GTID_EVENT = Layout(
     'mariadb_gtid_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('sequence_number', '<u8'),
         Number('domain_id', '<u4'),
         Number('flags', 'u1'),
@@ -882,8 +800,6 @@ MARIADB_GTID_EVENT = Layout(
 MARIADB_GTID_LIST_EVENT = Layout(
     'mariadb_gtid_list_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('count_and_flags', '<u4'),
         Run('unknown_post_header', lambda n, v: (v['event_body.len_fixed'] - 4), condition=lambda n, v: (v['event_body.len_fixed'] > 4)),
         Value('num_gtids', lambda n, v: (v['count_and_flags'] & 268435455)),
@@ -907,8 +823,6 @@ START_ENCRYPTION_EVENT = Layout(
 QUERY_COMPRESSED_EVENT = Layout(
     'query_compressed_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('thread_id', '<u4'),
         Number('execution_time', '<u4'),
         Number('len_schema_name', 'u1'),
@@ -934,8 +848,6 @@ QUERY_COMPRESSED_EVENT = Layout(
 COMPRESSED_ROWS_EVENT = Layout(
     'compressed_rows_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('table_id.low', '<u4'),
         Number('table_id.high', '<u2', condition=lambda n, v: (v['event_body.len_fixed'] != 6)),
         Value('table_id.value', lambda n, v: n.where((v['event_body.len_fixed'] == 6), v['table_id.low'], (v['table_id.low'] + (v['table_id.high'] * 4294967296))), is_unsigned=True),
@@ -950,9 +862,9 @@ COMPRESSED_ROWS_EVENT = Layout(
         Number('num_columns.value_8', '<u8', condition=lambda n, v: (v['num_columns.first'] == 254)),
         Value('num_columns.is_null', lambda n, v: (v['num_columns.first'] == 251)),
         Value('num_columns.value', lambda n, v: n.where((v['num_columns.first'] == 252), v['num_columns.value_2'], n.where((v['num_columns.first'] == 253), v['num_columns.value_3'], n.where((v['num_columns.first'] == 254), v['num_columns.value_8'], v['num_columns.first']))), is_unsigned=True),
-        Run('columns.bitmap', lambda n, v: ((v['num_columns.value'] + 7) // 8)),
+        Run('columns.bitmap', lambda n, v: ((v['num_columns.value'] + 7) >> 3)),
         Value('is_update', lambda n, v: n.either((v['type_code'] == 167), (v['type_code'] == 170))),
-        Run('columns_after.bitmap', lambda n, v: ((v['num_columns.value'] + 7) // 8), condition=lambda n, v: v['is_update']),
+        Run('columns_after.bitmap', lambda n, v: ((v['num_columns.value'] + 7) >> 3), condition=lambda n, v: v['is_update']),
         Run('compressed_images', None, is_structure=True),
         Value('is_statement_end', lambda n, v: ((v['flags'] & 1) != 0)),
         Value('has_no_foreign_key_checks', lambda n, v: ((v['flags'] & 2) != 0)),
@@ -967,8 +879,6 @@ COMPRESSED_ROWS_EVENT = Layout(
 PARTIAL_ROW_DATA_EVENT = Layout(
     'partial_row_data_event',
     (
-        Value('event_body.len_usual_fixed', lambda n, v: n.where((v['type_code'] == 2), n.where((v['binlog_version'] < 4), 11, 13), n.where((v['type_code'] == 4), n.where((v['binlog_version'] < 3), 0, 8), n.where((v['type_code'] == 6), 18, n.where((v['type_code'] == 12), 18, n.where((v['type_code'] == 18), 26, n.where((v['type_code'] == 19), 8, n.where((v['type_code'] == 20), 8, n.where((v['type_code'] == 21), 8, n.where((v['type_code'] == 22), 8, n.where((v['type_code'] == 23), 8, n.where((v['type_code'] == 24), 8, n.where((v['type_code'] == 25), 8, n.where((v['type_code'] == 30), 10, n.where((v['type_code'] == 31), 10, n.where((v['type_code'] == 32), 10, n.where((v['type_code'] == 39), 10, n.where((v['type_code'] == 33), 42, n.where((v['type_code'] == 34), 42, n.where((v['type_code'] == 36), 18, n.where((v['type_code'] == 37), 52, n.where((v['type_code'] == 161), 4, n.where((v['type_code'] == 162), 19, n.where((v['type_code'] == 163), 4, n.where((v['type_code'] == 172), 9, n.where((v['type_code'] == 165), 13, n.where((v['type_code'] == 166), 8, n.where((v['type_code'] == 167), 8, n.where((v['type_code'] == 168), 8, n.where((v['type_code'] == 169), 10, n.where((v['type_code'] == 170), 10, n.where((v['type_code'] == 171), 10, 0)))))))))))))))))))))))))))))))),
-        Value('event_body.len_fixed', lambda n, v: n.where((v['len_post_header'] > 0), v['len_post_header'], v['event_body.len_usual_fixed'])),
         Number('number_1', '<u4'),
         Number('number_2', '<u4'),
         Number('flags', 'u1'),
@@ -991,52 +901,6 @@ UNKNOWN_EVENT = Layout(
 )
 
 UNKNOWN_BODY = UNKNOWN_EVENT
-
-LAYOUTS: dict[str, Layout] = {
-    'event_header': EVENT_HEADER,
-    'start_event_v3': START_EVENT_V3,
-    'query_event': QUERY_EVENT,
-    'stop_event': STOP_EVENT,
-    'rotate_event': ROTATE_EVENT,
-    'intvar_event': INTVAR_EVENT,
-    'load_event': LOAD_EVENT,
-    'slave_event': SLAVE_EVENT,
-    'create_file_event': CREATE_FILE_EVENT,
-    'append_block_event': APPEND_BLOCK_EVENT,
-    'exec_load_event': EXEC_LOAD_EVENT,
-    'delete_file_event': DELETE_FILE_EVENT,
-    'load_event_2': LOAD_EVENT_2,
-    'rand_event': RAND_EVENT,
-    'user_var_event': USER_VAR_EVENT,
-    'format_description_event': FORMAT_DESCRIPTION_EVENT,
-    'xid_event': XID_EVENT,
-    'execute_load_query_event': EXECUTE_LOAD_QUERY_EVENT,
-    'table_map_event': TABLE_MAP_EVENT,
-    'pre_ga_rows_event': PRE_GA_ROWS_EVENT,
-    'rows_event': ROWS_EVENT,
-    'incident_event': INCIDENT_EVENT,
-    'heartbeat_event': HEARTBEAT_EVENT,
-    'ignorable_event': IGNORABLE_EVENT,
-    'rows_query_event': ROWS_QUERY_EVENT,
-    'gtid_event': GTID_EVENT,
-    'previous_gtids_event': PREVIOUS_GTIDS_EVENT,
-    'transaction_context_event': TRANSACTION_CONTEXT_EVENT,
-    'view_change_event': VIEW_CHANGE_EVENT,
-    'xa_prepare_event': XA_PREPARE_EVENT,
-    'transaction_payload_event': TRANSACTION_PAYLOAD_EVENT,
-    'heartbeat_event_v2': HEARTBEAT_EVENT_V2,
-    'gtid_tagged_event': GTID_TAGGED_EVENT,
-    'large_transaction_header_event': LARGE_TRANSACTION_HEADER_EVENT,
-    'annotate_rows_event': ANNOTATE_ROWS_EVENT,
-    'binlog_checkpoint_event': BINLOG_CHECKPOINT_EVENT,
-    'mariadb_gtid_event': MARIADB_GTID_EVENT,
-    'mariadb_gtid_list_event': MARIADB_GTID_LIST_EVENT,
-    'start_encryption_event': START_ENCRYPTION_EVENT,
-    'query_compressed_event': QUERY_COMPRESSED_EVENT,
-    'compressed_rows_event': COMPRESSED_ROWS_EVENT,
-    'partial_row_data_event': PARTIAL_ROW_DATA_EVENT,
-    'unknown_event': UNKNOWN_EVENT,
-}
 
 BODIES: dict[int, Layout] = {
     1: START_EVENT_V3,

@@ -1,4 +1,4 @@
-"""The decoders of `decoders` for bytes and Python's ints, generated from formats/, and the lengths of values.
+"""Decoders of values for bytes and Python's ints, generated from formats/, and the lengths of values.
 
 This module imports nothing, so that the event reader does not need NumPy.
 """

@@ -95,14 +95,14 @@ def _varlen_integer(data: Any, at: Any, end: Any) -> Any:
         last_4 = _little(data, at, 4)
         at += 4
     num_bytes = (num_more + 1)
-    is_negative = ((((first >> num_bytes) if (num_more < 7) else (next_4 & 1)) % 2) == 1)
+    is_negative = ((((first >> num_bytes) if (num_more < 7) else (next_4 & 1)) & 1) == 1)
     more_high = (last_1 if (num_more == 5) else (last_2 if (num_more == 6) else (last_3 if (num_more == 7) else (last_4 if (num_more == 8) else 0))))
     if more_high >= 2147483648:
         return -1, 0, 0
     more_low = (0 if (num_more == 0) else (next_1 if (num_more == 1) else (next_2 if (num_more == 2) else (next_3 if (num_more == 3) else next_4))))
     more = (more_low + (more_high * 4294967296))
-    magnitude = ((((first >> num_bytes) >> 1) + (more * (1 << (6 - num_more)))) if (num_more < 7) else ((more_low // 2) + (more_high * 2147483648)))
-    signed_value = (((-1) - magnitude) if is_negative else magnitude)
+    magnitude = ((((first >> num_bytes) >> 1) + (more * (1 << (6 - num_more)))) if (num_more < 7) else ((more_low >> 1) + (more_high * 2147483648)))
+    signed_value = ((-1 - magnitude) if is_negative else magnitude)
     value = (more if (num_more == 8) else ((first >> num_bytes) + (more * (1 << (7 - num_more)))))
     return at, signed_value, value
 
@@ -302,7 +302,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     flags__id = _little(data, at, 1)
     at += 1
-    if flags__id != (0 * 2):
+    if flags__id != 0:
         return -1
     at, flags__number__signed_value, flags__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -311,7 +311,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     uuid__id = _little(data, at, 1)
     at += 1
-    if uuid__id != (1 * 2):
+    if uuid__id != 2:
         return -1
     for index in range(16):
         at, uuid__bytes__signed_value, uuid__bytes__value = _varlen_integer(data, at, end)
@@ -322,7 +322,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     gno__id = _little(data, at, 1)
     at += 1
-    if gno__id != (2 * 2):
+    if gno__id != 4:
         return -1
     at, gno__number__signed_value, gno__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -331,7 +331,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     tag__id = _little(data, at, 1)
     at += 1
-    if tag__id != (3 * 2):
+    if tag__id != 6:
         return -1
     at, tag__len_text__signed_value, tag__len_text__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -345,7 +345,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     last_committed__id = _little(data, at, 1)
     at += 1
-    if last_committed__id != (4 * 2):
+    if last_committed__id != 8:
         return -1
     at, last_committed__number__signed_value, last_committed__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -354,7 +354,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     sequence_number__id = _little(data, at, 1)
     at += 1
-    if sequence_number__id != (5 * 2):
+    if sequence_number__id != 10:
         return -1
     at, sequence_number__number__signed_value, sequence_number__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -363,7 +363,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     immediate_commit_timestamp__id = _little(data, at, 1)
     at += 1
-    if immediate_commit_timestamp__id != (6 * 2):
+    if immediate_commit_timestamp__id != 12:
         return -1
     at, immediate_commit_timestamp__number__signed_value, immediate_commit_timestamp__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -372,7 +372,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
     if id_after_immediate_commit_timestamp____at < begin or id_after_immediate_commit_timestamp____at + 1 > end:
         return -1
     id_after_immediate_commit_timestamp = _little(data, id_after_immediate_commit_timestamp____at, 1)
-    has_original_commit_timestamp = (id_after_immediate_commit_timestamp == (7 * 2))
+    has_original_commit_timestamp = (id_after_immediate_commit_timestamp == 14)
     original_commit_timestamp__id = 0
     original_commit_timestamp__number__signed_value = 0
     original_commit_timestamp__number__value = 0
@@ -381,7 +381,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
             return -1
         original_commit_timestamp__id = _little(data, at, 1)
         at += 1
-        if original_commit_timestamp__id != (7 * 2):
+        if original_commit_timestamp__id != 14:
             return -1
         at, original_commit_timestamp__number__signed_value, original_commit_timestamp__number__value = _varlen_integer(data, at, end)
         if at < 0:
@@ -390,7 +390,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     len_transaction__id = _little(data, at, 1)
     at += 1
-    if len_transaction__id != (8 * 2):
+    if len_transaction__id != 16:
         return -1
     at, len_transaction__number__signed_value, len_transaction__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -399,7 +399,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         return -1
     immediate_server_version__id = _little(data, at, 1)
     at += 1
-    if immediate_server_version__id != (9 * 2):
+    if immediate_server_version__id != 18:
         return -1
     at, immediate_server_version__number__signed_value, immediate_server_version__number__value = _varlen_integer(data, at, end)
     if at < 0:
@@ -411,7 +411,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         if id_after_immediate_server_version____at < begin or id_after_immediate_server_version____at + 1 > end:
             return -1
         id_after_immediate_server_version = _little(data, id_after_immediate_server_version____at, 1)
-    has_original_server_version = ((not (at >= end)) and (id_after_immediate_server_version == (10 * 2)))
+    has_original_server_version = ((not (at >= end)) and (id_after_immediate_server_version == 20))
     original_server_version__id = 0
     original_server_version__number__signed_value = 0
     original_server_version__number__value = 0
@@ -420,7 +420,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
             return -1
         original_server_version__id = _little(data, at, 1)
         at += 1
-        if original_server_version__id != (10 * 2):
+        if original_server_version__id != 20:
             return -1
         at, original_server_version__number__signed_value, original_server_version__number__value = _varlen_integer(data, at, end)
         if at < 0:
@@ -432,7 +432,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
         if id_after_original_server_version____at < begin or id_after_original_server_version____at + 1 > end:
             return -1
         id_after_original_server_version = _little(data, id_after_original_server_version____at, 1)
-    has_commit_group_ticket = ((not (at >= end)) and (id_after_original_server_version == (11 * 2)))
+    has_commit_group_ticket = ((not (at >= end)) and (id_after_original_server_version == 22))
     commit_group_ticket__id = 0
     commit_group_ticket__number__signed_value = 0
     commit_group_ticket__number__value = 0
@@ -441,7 +441,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
             return -1
         commit_group_ticket__id = _little(data, at, 1)
         at += 1
-        if commit_group_ticket__id != (11 * 2):
+        if commit_group_ticket__id != 22:
             return -1
         at, commit_group_ticket__number__signed_value, commit_group_ticket__number__value = _varlen_integer(data, at, end)
         if at < 0:

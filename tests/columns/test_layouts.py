@@ -49,8 +49,6 @@ def of_layout(block: Block, kind: int, index: int, path: str) -> Any:
 def compare(block: Block, kind: int, index: int, row: int) -> None:
     body = block.event(row).body
     for field in block.body(kind).layout.fields:
-        if field.path.startswith("event_body."):
-            continue
         wanted = of_grammar(body, field.path)
         found = of_layout(block, kind, index, field.path)
         if wanted is None and type(field).__name__ == "Inner":

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from binlog_kaitai.core.grammar import BODIES, LAYOUTS
+from binlog_kaitai.core.grammar import BODIES
 from binlog_kaitai.kernels import compile as compiling
 from binlog_kaitai.kernels.arrays import Bytes, Ints, OutInts
 from binlog_kaitai.kernels.byte_kernels import read_u4
@@ -215,9 +215,8 @@ def test_there_is_machine_code_of_all_kernels_as_they_are() -> None:
 
 
 def test_there_is_machine_code_of_all_walks() -> None:
-    layouts = [*LAYOUTS.values(), *BODIES.values()]
-    fields = [field for layout in layouts for field in getattr(layout, "fields", ())]
-    walks = {field.walk for field in fields if getattr(field, "walk", None)}
+    fields = [field for layout in BODIES.values() for field in layout.fields]
+    walks = {walk for field in fields if (walk := getattr(field, "walk", None))}
     assert walks
     assert {f"binlog_grammar.walks.{walk}" for walk in walks} <= set(SIGNATURES)
 

@@ -21,7 +21,7 @@ from binlog_kaitai.core.grammar import parsed as parse
 from tools.generate.decoder_source import Decoder
 from tools.generate.decoders import WANTED
 from tools.generate.grammar import Grammar
-from tools.generate.layout_expressions import UntranslatableError
+from tools.generate.translation import UntranslatableError
 
 CLASSES: dict[str, Any] = {
     "temporal_values": TemporalValues,

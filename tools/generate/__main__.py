@@ -21,7 +21,6 @@ from tools.generate import (
     webide,
 )
 from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
-from tools.generate.field_types import FieldTypes
 from tools.generate.grammar import Grammar, GrammarError
 from tools.viewer import bundle
 
@@ -33,10 +32,10 @@ COLLECTION = Path("build/collection")
 
 def render_all(grammar: Grammar) -> dict[str, str]:
     """Every generated file of the repository, by path from the root."""
-    python, nim = compile_grammar(grammar.specs, Target("python", debug=True), Target("nim"))
+    (python,) = compile_grammar(grammar.specs, Target("python", debug=True))
     files = {
         **classes.render(grammar, python),
-        **stubs.render(grammar, FieldTypes(grammar, nim)),
+        **stubs.render(grammar),
         **layouts.render(grammar),
         "masks.py": masks.render(grammar),
         "meanings.py": meanings.render(grammar),

@@ -6,7 +6,7 @@ and Rust reject `u1 + u4`. Here, both operands are cast to one width, and the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tools.generate.expressions import Node as Tree
@@ -49,6 +49,16 @@ class Rewriting:
         """An expression, rewritten; `item` is the meaning of `_`, `want` the required width."""
         raise NotImplementedError
 
+    def inside(self, owner: Type, tree: Tree) -> Tree:
+        """An expression whose parts are rewritten."""
+        return tuple(self._part(owner, part) for part in tree)
+
+    def _part(self, owner: Type, part: Any) -> Any:
+        if not isinstance(part, tuple):
+            return part
+        is_list = not part or isinstance(part[0], tuple)
+        return tuple(self._part(owner, one) for one in part) if is_list else self.rewritten(owner, part)
+
     def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
         return write(self.rewritten(owner, parse(text), item, want)) if isinstance(text, str) else text
 
@@ -75,6 +85,22 @@ class Rewriting:
         if isinstance(valid, list):
             return [self._valid(owner, value, kind) for value in valid]
         return self._text(owner, valid, want=kind if kind.is_integer else None)
+
+
+def mapped(
+    type_: Type, rewrite: Callable[[Type, Node], Node], names: Mapping[tuple[str, ...], str] = {}
+) -> Node:
+    """A type with all its fields, instances and parameters rewritten, and its nested types, some renamed."""
+    done = dict(type_.node)
+    for key in ("params", "seq"):
+        if key in done:
+            done[key] = [rewrite(type_, node) for node in done[key]]
+    if "instances" in done:
+        done["instances"] = {name: rewrite(type_, node) for name, node in type_.instances.items()}
+    if "types" in done:
+        children = type_.children()
+        done["types"] = {names.get(one.path, one.name): mapped(one, rewrite, names) for one in children}
+    return done
 
 
 class Casts(Rewriting):

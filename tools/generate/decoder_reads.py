@@ -1,4 +1,4 @@
-"""Decoders of values, generated from formats/: they return parts of the value at `data[at:]` (uint8).
+"""The decoders of `plain_decoders` for arrays: they return parts of the value at `data[at:]` (uint8).
 
 A decoder checks no bounds: the value must be inside `data`. Numbers are int64; unsigned numbers of eight
 bytes have the same bits. All functions are plain Python that Numba can compile.
@@ -6,9 +6,11 @@ bytes have the same bits. All functions are plain Python that Numba can compile.
 
 from __future__ import annotations
 
+from types import FunctionType
 from typing import Any
 
 import numpy as np
+from binlog_grammar import plain_decoders
 
 # Numba generates code for negative indexes unless an index is unsigned.
 _1, _2, _3, _4 = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
@@ -97,3 +99,9 @@ def big_5(data: Any, at: Any) -> Any:
         | np.int64(data[place + _3]) << 8
         | np.int64(data[place + _4])
     )
+
+
+# The same code, which calls the functions above instead of those of its own module.
+for _name, _plain in vars(plain_decoders).items():
+    if isinstance(_plain, FunctionType) and _name not in globals():
+        globals()[_name] = FunctionType(_plain.__code__, globals(), _name)

@@ -4,43 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from tools.generate.decoder_text import (
     NAME,
-    binary_source,
     bits_of,
     exclude,
     function_source,
     implies,
-    is_number,
     is_wrapped,
-    names_in,
     read_source,
     sum_source,
-    unary_source,
 )
 from tools.generate.expressions import Node as Tree
-from tools.generate.expressions import parse
+from tools.generate.expressions import parse_use
 from tools.generate.grammar import Grammar, Node, Type, type_name
-from tools.generate.layout_expressions import UntranslatableError
-from tools.generate.layout_source import arguments, constant, number_type
+from tools.generate.layout_source import number_type
+from tools.generate.translation import Scope, Translator, UntranslatableError, binary_source, is_number
 
 
 @dataclass
-class _Scope:
-    """A type at the point of use: its start, and what is known about its names."""
-
-    type: Type
-    at: str
-    prefix: str = ""
-    parent: _Scope | None = None
-    names: dict[str, str] = field(default_factory=dict)
-    children: dict[str, _Scope] = field(default_factory=dict)
+class _Scope(Scope):
+    at: str = ""  # where it starts
 
 
-class Decoder:
+class Decoder(Translator[_Scope]):
     """Generates one decoder.
 
     Parameters
@@ -61,15 +49,13 @@ class Decoder:
         given: Sequence[str],
         fixed: dict[str, int | str] | dict[str, str],
     ) -> None:
-        self._grammar = grammar
+        super().__init__(grammar)
         self._lines: list[str] = []
-        #: Conditions that hold where an expression is used, from the enclosing ternaries.
-        self._known: list[str] = []
-        self._root = scope = _Scope(type_, "at")
+        self._root = scope = _Scope(type_, at="at")
         for outer in around:
             # Anything without bytes of its own has the offset of its container.
             at = scope.at if not scope.type.seq else ""
-            scope.parent = _Scope(outer, at, f"outer{scope.prefix}_")
+            scope.parent = _Scope(outer, f"outer{scope.prefix}_", at=at)
             scope = scope.parent
         self._arguments: list[str] = []
         for name in given:
@@ -127,11 +113,11 @@ class Decoder:
             return self._size_of_one(self._root, self._root.type.seq[self._index(self._root, name)])
         if mark == "!":
             return self._is_valid(name)
-        return self._resolve(self._root, tuple(part.split(".")))
+        return self.resolve(self._root, part.split("."))
 
     def _is_valid(self, name: str) -> str:
         """Whether a field's value is within the minimum and maximum of the grammar."""
-        value = self._resolve(self._root, tuple(name.split(".")))
+        value = self.resolve(self._root, name.split("."))
         scope = self._root
         *around, last = name.split(".")
         for step in around:
@@ -182,7 +168,7 @@ class Decoder:
             return "0"
         size = self._size_of_one(scope, node)
         if node.get("repeat") == "expr":
-            size = binary_source("*", self._text(scope, node["repeat-expr"]), size)
+            size = binary_source("*", self.text(scope, node["repeat-expr"]), size)
         elif "repeat" in node:
             raise UntranslatableError(f"the length of the list {node['id']}")
         return size if condition == "True" else f"({size} if {condition} else 0)"
@@ -190,7 +176,7 @@ class Decoder:
     def _size_of_one(self, scope: _Scope, node: Node) -> str:
         use = node.get("type")
         if "size" in node:
-            return self._text(scope, node["size"])
+            return self.text(scope, node["size"])
         if width := bits_of(node):
             if width % 8:
                 raise UntranslatableError("bits that fill no bytes")
@@ -204,31 +190,26 @@ class Decoder:
     def _is_known(self, condition: str) -> bool:
         """Whether a condition follows from those that hold at the point of use."""
         names = NAME.findall(condition)
-        about = [one for one in self._known if {*NAME.findall(one)} <= {*names, "and", "or", "not"}]
+        about = [one for one in self.known if {*NAME.findall(one)} <= {*names, "and", "or", "not"}]
         return bool(about) and implies(" and ".join(about), condition)
 
     def _condition(self, scope: _Scope, node: Node) -> str:
-        return self._text(scope, node["if"]) if "if" in node else "True"
+        return self.text(scope, node["if"]) if "if" in node else "True"
 
     # Names --------------------------------------------------------------------------------------------
 
-    def _text(self, scope: _Scope, expression: Any) -> str:
-        return self._translate(scope, parse(str(expression)))
+    def resolve(self, scope: _Scope, names: Sequence[str]) -> str:
+        return scope.names.get(".".join(names)) or super().resolve(scope, names)
 
-    def _resolve(self, scope: _Scope, names: tuple[str, ...]) -> str:
-        dotted = ".".join(names)
-        if dotted in scope.names:
-            return scope.names[dotted]
+    def name(self, scope: _Scope, names: Sequence[str]) -> str:
         first, *rest = names
-        if first == "_parent" and rest and scope.parent is not None:
-            return self._resolve(scope.parent, tuple(rest))
         if first in scope.type.instances and not rest:
             return self._instance(scope, first, scope.type.instances[first])
         node = scope.type.seq[self._index(scope, first)]
         if rest in (["length"], ["size"]) and "size" in node and "type" not in node:
             return self._size(scope, node)
         if rest:
-            return self._resolve(self._inner(scope, node), tuple(rest))
+            return self.resolve(self._inner(scope, node), rest)
         return self._field(scope, first, node)
 
     def _inner(self, scope: _Scope, node: Node) -> _Scope:
@@ -236,10 +217,10 @@ class Decoder:
         if node["id"] in scope.children:
             return scope.children[node["id"]]
         at = self._offset(scope, self._index(scope, node["id"])) if scope.at else ""
-        type_ = self._grammar.resolve(scope.type, type_name(node["type"]))
-        child = _Scope(type_, at, f"{scope.prefix}{node['id']}_", scope)
-        for param, argument in zip(type_.params, arguments(node["type"]), strict=True):
-            child.names[param["id"]] = self._text(scope, argument)
+        type_ = self.grammar.resolve(scope.type, type_name(node["type"]))
+        child = _Scope(type_, f"{scope.prefix}{node['id']}_", scope, at=at)
+        for param, argument in zip(type_.params, parse_use(node["type"])[1], strict=True):
+            child.names[param["id"]] = self.tree(scope, argument)
         scope.children[node["id"]] = child
         return child
 
@@ -247,10 +228,10 @@ class Decoder:
         if "value" not in node:
             raise UntranslatableError(f"{name} has an offset of its own")
         # Computed at the point of use.
-        known, self._known = self._known, []
+        known, self.known = self.known, []
         condition = self._condition(scope, node)
-        value = "0" if condition == "False" else self._text(scope, node["value"])
-        self._known = known
+        value = "0" if condition == "False" else self.text(scope, node["value"])
+        self.known = known
         return self._assign(scope, name, value, condition)
 
     def _field(self, scope: _Scope, name: str, node: Node) -> str:
@@ -260,7 +241,7 @@ class Decoder:
         width, offset = bits_of(node), ""
         if width and "if" not in node:
             return self._bits(scope, name)
-        endian = str(self._grammar.top(scope.type.id).node["meta"].get("endian", "le"))
+        endian = str(self.grammar.top(scope.type.id).node["meta"].get("endian", "le"))
         dtype = number_type(node.get("type"), node, endian)
         if dtype is None or "f" in dtype or "repeat" in node:
             raise UntranslatableError(f"{name} is not one number")
@@ -309,54 +290,15 @@ class Decoder:
         scope.names[name] = variable
         return variable
 
-    # Expressions --------------------------------------------------------------------------------------
-
-    def _translate(self, scope: _Scope, node: Tree) -> str:
+    def tree(self, scope: _Scope, node: Tree) -> str:
         match node:
-            case ("number", value) | ("truth", value):
-                return str(value)
-            case ("enum", names):
-                return str(constant(self._grammar, scope.type, names))
-            case ("cast", inner, _):
-                # A cast states the width for typed languages; here, everything has 64 bits.
-                return self._translate(scope, inner)
-            case ("unary", mark, inner):
-                return unary_source(mark, self._translate(scope, inner))
-            case ("binary", mark, left, right):
-                return self._both(scope, mark, left, right)
-            case ("ternary", test, yes, no):
-                return self._choice(scope, test, yes, no)
             case ("index", ("name", name), index):
                 return self._item(scope, name, index)
             case ("index", ("member", ("name", "_parent"), name), index) if scope.parent is not None:
                 return self._item(scope.parent, name, index, scope)
-            case ("name" | "member", *_):
-                return self._resolve(scope, tuple(names_in(node)))
-        raise UntranslatableError(str(node))
-
-    def _both(self, scope: _Scope, mark: str, left: Tree, right: Tree) -> str:
-        first = self._translate(scope, left)
-        if mark in ("and", "or"):
-            if first in ("True", "False"):
-                return first if (first == "True") == (mark == "or") else self._translate(scope, right)
-            second = self._translate(scope, right)
-            if second in ("True", "False"):
-                return second if (second == "True") == (mark == "or") else first
-            return f"({first} {mark} {second})"
-        return binary_source(mark, first, self._translate(scope, right))
-
-    def _choice(self, scope: _Scope, test: Tree, yes: Tree, no: Tree) -> str:
-        condition = self._translate(scope, test)
-        if condition in ("True", "False"):
-            return self._translate(scope, yes if condition == "True" else no)
-        self._known.append(condition)
-        first = self._translate(scope, yes)
-        self._known[-1] = unary_source("not", condition)
-        second = self._translate(scope, no)
-        self._known.pop()
-        return first if first == second else f"({first} if {condition} else {second})"
+        return super().tree(scope, node)
 
     def _item(self, scope: _Scope, name: str, index: Tree, user: _Scope | None = None) -> str:
         """One byte of a byte array."""
         begin = self._offset(scope, self._index(scope, name))
-        return f"byte(data, {sum_source(begin, self._translate(user or scope, index))})"
+        return f"byte(data, {sum_source(begin, self.tree(user or scope, index))})"

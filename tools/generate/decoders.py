@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.generate.decoder_source import Decoder
+from tools.generate.expressions import parse_use, write
 from tools.generate.grammar import Grammar, Type, type_name
-from tools.generate.layout_source import arguments, constant
 
 
 class Wanted(NamedTuple):
@@ -140,11 +140,11 @@ WANTED = (
 
 
 def render(grammar: Grammar) -> dict[str, str]:
-    """Source of the modules `decoders`, for kernels, and `plain_decoders`, which also has the widths."""
+    """Source of the module `plain_decoders`, and of `decoders`, which has the same functions for kernels."""
     types = {"::".join(type_.path): type_ for type_ in grammar}
     functions = [_decoder(grammar, types, wanted) for wanted in WANTED if wanted.type in types]
     return {
-        "decoders.py": _module("decoder_reads.py", functions),
+        "decoders.py": _module("decoder_reads.py", []),
         "plain_decoders.py": _module("plain_decoder_reads.py", [*functions, *_widths(grammar, types)]),
     }
 
@@ -163,10 +163,10 @@ def _widths(grammar: Grammar, types: dict[str, Type]) -> list[str]:
     functions: dict[str, str] = {}
     lines = []
     for key, use in value["type"]["cases"].items():
-        code = None if key == "_" else constant(grammar, cell, tuple(key.split("::")))
+        code = None if key == "_" else grammar.constant(cell, key.split("::"))
         if use not in functions:
             type_ = grammar.resolve(cell, type_name(use))
-            given = dict(zip([one["id"] for one in type_.params], arguments(use), strict=True))
+            given = dict(zip([one["id"] for one in type_.params], map(write, parse_use(use)[1]), strict=True))
             functions[use] = Decoder(grammar, type_, (), (), given).width(f"_width_{len(functions)}")
         name = f"_width_{list(functions).index(use)}"
         lines.append(f"    {code}: {name},  # {use}\n")

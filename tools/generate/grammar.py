@@ -6,7 +6,7 @@ files. `a::b` is the type or enum `b` inside the type `a`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -133,6 +133,11 @@ class Grammar:
                 members = {int(number): enum_member_name(m) for number, m in owner.enums[enum_name].items()}
                 return Enum(owner, enum_name, members)
         raise GrammarError(f"{scope.spec}: no enum {name!r}")
+
+    def constant(self, scope: Type, names: Sequence[str]) -> int:
+        """The number of an enum member, by its name in `scope`."""
+        members = self.enum(scope, "::".join(names[:-1])).members
+        return next(number for number, name in members.items() if name == names[-1])
 
     def imports(self, spec: str) -> list[str]:
         """The files that a file imports, as keys of `specs`."""

@@ -1,10 +1,10 @@
-"""Source fragments for layouts and walks: number types, constants, functions, arguments."""
+"""Source fragments for layouts and walks: number types, functions, arguments."""
 
 from __future__ import annotations
 
 import re
 
-from tools.generate.grammar import Grammar, Node, Type
+from tools.generate.grammar import Node
 
 _NUMBER = re.compile(r"(?P<kind>[us])(?P<width>[1248])(?P<order>le|be)?$|f(?P<float>[48])(?P<forder>le|be)?$")
 BITS = re.compile(r"b(?P<bits>\d+)(?P<order>le|be)?$")
@@ -33,17 +33,7 @@ def _integer(number: re.Match[str]) -> str:
 
 def function(source: str | None) -> str | None:
     """Source of a function of the layout, see `layout_steps.Expression`."""
-    return None if source is None else f"lambda n, v: {source}"
-
-
-def nest(function: str, tests: list[str]) -> str | None:
-    """Tests joined by a binary function; None if there are none."""
-    if not tests:
-        return None
-    result = tests[-1]
-    for test in reversed(tests[:-1]):
-        result = f"{function}({test}, {result})"
-    return result
+    return None if source in (None, "True") else f"lambda n, v: {source}"
 
 
 def text(value: str | None) -> str | None:
@@ -59,22 +49,3 @@ def flag(value: bool) -> str | None:
 def keywords(**values: str | None) -> str:
     """Source of the given keyword arguments."""
     return "".join(f", {name}={value}" for name, value in values.items() if value is not None)
-
-
-def constant(grammar: Grammar, scope: Type, names: tuple[str, ...]) -> int:
-    """The number of an enum member, by its name in `scope`."""
-    members = grammar.enum(scope, "::".join(names[:-1])).members
-    return next(number for number, name in members.items() if name == names[-1])
-
-
-def arguments(use: str) -> list[str]:
-    """The arguments of a type reference, split at top-level commas."""
-    inside = use.strip().partition("(")[2].removesuffix(")")
-    found, depth = [""], 0
-    for character in inside:
-        depth += (character in "([") - (character in ")]")
-        if character == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += character
-    return [one.strip() for one in found if one.strip()]

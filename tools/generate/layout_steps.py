@@ -41,11 +41,6 @@ class Run(NamedTuple):
     is_structure: bool = False
     walk: str | None = None
 
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
-
 
 class Value(NamedTuple):
     """A number or truth value derived from preceding fields."""
@@ -54,11 +49,6 @@ class Value(NamedTuple):
     expression: Expression
     condition: Expression | None = None
     is_unsigned: bool = False
-
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
 
 
 class Text(NamedTuple):
@@ -69,11 +59,6 @@ class Text(NamedTuple):
     encoding: str
     condition: Expression | None = None
 
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
-
 
 class Inner(NamedTuple):
     """A number that the walk over the run `source` records in a slot; 0 if it is absent."""
@@ -82,11 +67,6 @@ class Inner(NamedTuple):
     source: str
     slot: int
     condition: Expression | None = None
-
-    @property
-    def dtype(self) -> None:
-        """None, because its offset is unknown."""
-        return None
 
 
 class InnerRun(NamedTuple):
@@ -98,11 +78,6 @@ class InnerRun(NamedTuple):
     encoding: str | None = None
     condition: Expression | None = None
 
-    @property
-    def dtype(self) -> None:
-        """None, because it is not a stored number."""
-        return None
-
 
 class InnerList(NamedTuple):
     """A list of numbers inside the run `source`; its walk records them in slots from `slot` on."""
@@ -112,11 +87,6 @@ class InnerList(NamedTuple):
     slot: int
     items: int
     condition: Expression | None = None
-
-    @property
-    def dtype(self) -> None:
-        """None, because their offsets are unknown."""
-        return None
 
 
 class Layout(NamedTuple):

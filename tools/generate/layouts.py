@@ -7,26 +7,17 @@ structures, a type selected by a value); the event reader decodes the rest.
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tools.generate.expressions import parse
+from tools.generate.expressions import parse_use
 from tools.generate.grammar import Grammar, Node, Type, type_name
-from tools.generate.layout_expressions import UntranslatableError, translate
-from tools.generate.layout_source import (
-    BITS,
-    arguments,
-    constant,
-    flag,
-    function,
-    keywords,
-    nest,
-    number_type,
-    text,
-)
+from tools.generate.layout_source import BITS, flag, function, keywords, number_type, text
+from tools.generate.translation import COLUMNS, Scope, Translator, UntranslatableError, binary_source
 from tools.generate.walks import Walk, Walks
 
 _TEXT = re.compile(r"(?P<run>\w+)\.to_s\(\s*(['\"])(?P<encoding>[\w-]+)\2\s*\)$")
@@ -42,18 +33,24 @@ _STEPS = Path(__file__).with_name("layout_steps.py")
 
 
 def render(grammar: Grammar) -> dict[str, str]:
-    """Source of the modules `layouts` (`LAYOUTS` by name, `BODIES` by type code, `ENUMS`) and `walks`."""
+    """Source of the modules `layouts` (with `BODIES` by type code, and `ENUMS`) and `walks`."""
     walks = Walks(grammar)
     header = _Builder(grammar, walks)
     header.lay_out(grammar.top("event_header"))
-    parts = [_STEPS.read_text(encoding="utf-8"), f"EVENT_HEADER = {header.source('event_header')}"]
+    router = _Builder(grammar, walks)
+    around = router.lay_out_instances(grammar.top("event_body"))
+    parts = [
+        _STEPS.read_text(encoding="utf-8"),
+        f"EVENT_HEADER = {header.source('event_header')}",
+        f"EVENT_BODY = {router.source('event_body')}",
+    ]
     names: dict[str, str] = {}
     codes: list[str] = []
     enums = set(header.enums)
     for code, use in _router(grammar):
         if use not in names:
             builder = _Builder(grammar, walks)
-            id_ = builder.lay_out_use(grammar.top("event_body"), use)
+            id_ = builder.lay_out_use(around, use)
             enums.update(builder.enums)
             names[use] = _free_name(id_.upper(), set(names.values()))
             parts.append(f"{names[use]} = {builder.source(id_)}")
@@ -61,8 +58,6 @@ def render(grammar: Grammar) -> dict[str, str]:
         if code is None:
             parts.append(f"UNKNOWN_BODY = {names[use]}")
     body = "\n".join(line for line in codes if line)
-    layouts = "\n".join(f"    {name.lower()!r}: {name}," for name in ("EVENT_HEADER", *names.values()))
-    parts.append(f"LAYOUTS: dict[str, Layout] = {{\n{layouts}\n}}")
     parts.append(f"BODIES: dict[int, Layout] = {{\n{body}\n}}")
     parts.append(_render_enums(grammar, enums))
     return {"layouts.py": "\n\n".join(parts) + "\n", "walks.py": walks.render()}
@@ -76,7 +71,7 @@ def _router(grammar: Grammar) -> Iterator[tuple[int | None, str]]:
         if key == "_":
             yield None, use
         else:
-            yield constant(grammar, body, tuple(key.split("::"))), use
+            yield grammar.constant(body, key.split("::")), use
 
 
 def _free_name(wanted: str, taken: set[str]) -> str:
@@ -95,26 +90,27 @@ def _render_enums(grammar: Grammar, enums: set[tuple[tuple[str, ...], str]]) -> 
     return "\n".join(["ENUMS: dict[str, dict[int, str]] = {", *lines, "}"])
 
 
-@dataclass
-class _Scope:
-    """A type being laid out, with the meaning of its names as Python source."""
+def _joined(form: str, tests: list[str]) -> str:
+    return functools.reduce(lambda later, one: form.format(one, later), reversed(tests))
 
-    type: Type
-    prefix: str = ""
-    condition: str | None = None
-    parent: _Scope | None = None
-    names: dict[str, str | None] = field(default_factory=dict)  # None: known, but not computable
+
+@dataclass
+class _Scope(Scope):
+    """A type being laid out. The source of a name that is known but cannot be computed is empty."""
+
+    condition: str = "True"
     runs: set[str] = field(default_factory=set)
-    children: dict[str, _Scope] = field(default_factory=dict)
     walks: dict[str, Walk] = field(default_factory=dict)
     pending: set[str] = field(default_factory=set)
 
 
-class _Builder:
+class _Builder(Translator[_Scope]):
     """Collects the steps of one layout."""
 
+    style = COLUMNS
+
     def __init__(self, grammar: Grammar, walks: Walks) -> None:
-        self.grammar = grammar
+        super().__init__(grammar)
         self.walks = walks
         self.steps: list[str] = []
         self.enums: set[tuple[tuple[str, ...], str]] = set()
@@ -132,10 +128,15 @@ class _Builder:
         scope = _Scope(type_, names={one["id"]: f"v[{one['id']!r}]" for one in type_.params})
         self._run(scope)
 
-    def lay_out_use(self, body: Type, use: str) -> str:
-        """Lay out the type of a case of the router, with arguments in terms of the router's parameters."""
-        router = _Scope(body, "event_body.", names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
-        scope = self._child(router, use, "", None)
+    def lay_out_instances(self, body: Type) -> _Scope:
+        """Lay out what the router computes from its parameters, which are also those of each of its cases."""
+        scope = _Scope(body, "event_body.", names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
+        self._instances(scope)
+        return scope
+
+    def lay_out_use(self, router: _Scope, use: str) -> str:
+        """Lay out the type of a case of the router."""
+        scope = self._child(router, use, "", "True")
         self._run(scope)
         return scope.type.name
 
@@ -147,15 +148,15 @@ class _Builder:
             self.complete = False
             self._instances(scope)
 
-    def _child(self, scope: _Scope, use: str, prefix: str, condition: str | None) -> _Scope:
+    def _child(self, scope: _Scope, use: str, prefix: str, condition: str) -> _Scope:
         type_ = self.grammar.resolve(scope.type, type_name(use))
-        names: dict[str, str | None] = {}
-        for param, argument in zip(type_.params, arguments(use), strict=True):
+        child = _Scope(type_, prefix, scope, condition=condition)
+        for param, argument in zip(type_.params, parse_use(use)[1], strict=True):
             try:
-                names[param["id"]] = self._translate(scope, argument)
+                child.names[param["id"]] = self.tree(scope, argument)
             except UntranslatableError:
-                names[param["id"]] = None
-        return _Scope(type_, prefix, condition, scope, names)
+                child.names[param["id"]] = ""
+        return child
 
     def _fields(self, scope: _Scope, depth: int) -> None:
         if depth > _MAX_DEPTH:
@@ -168,6 +169,8 @@ class _Builder:
         name, use = node["id"], node.get("type")
         path = scope.prefix + name
         condition = self._condition(scope, node)
+        if condition == "False":
+            return
         if "repeat" in node:
             self._add_run(scope, node, self._repeated(scope, node), condition)
             return
@@ -189,16 +192,20 @@ class _Builder:
         own = scope.type.node.get("meta", {}).get("endian")
         return str(own or self.grammar.top(scope.type.id).node["meta"].get("endian", "le"))
 
-    def _condition(self, scope: _Scope, node: Node) -> str | None:
-        if "if" not in node:
-            return scope.condition
-        own = self._translate(scope, node["if"])
-        return own if scope.condition is None else f"n.both({scope.condition}, {own})"
+    def _condition(self, scope: _Scope, node: Node) -> str:
+        return self._all([scope.condition, self.text(scope, node["if"]) if "if" in node else "True"])
+
+    def _all(self, tests: list[str]) -> str:
+        """Tests joined by `and`."""
+        found = [one for one in tests if one != "True"]
+        if "False" in found or not found:
+            return str(not found)
+        return _joined(self.style.both, found)
 
     def _size(self, scope: _Scope, node: Node) -> str | None:
         if "contents" in node:
             return str(len(node["contents"]))
-        return None if "size-eos" in node else self._translate(scope, node["size"])
+        return None if "size-eos" in node else self.text(scope, node["size"])
 
     def _repeated(self, scope: _Scope, node: Node) -> str | None:
         """Length of a list in bytes."""
@@ -209,13 +216,13 @@ class _Builder:
         dtype = number_type(use, node, self._endian(scope))
         if node["repeat"] != "expr" or (bits is None and dtype is None):
             raise UntranslatableError("a list of structures")
-        count = self._translate(scope, node["repeat-expr"])
+        count = self.text(scope, node["repeat-expr"])
         if dtype is not None:
-            return f"({count} * {int(dtype[-1])})"
+            return binary_source("*", count, dtype[-1])
         assert bits is not None
-        return f"(({count} * {int(bits['bits'])} + 7) // 8)"
+        return binary_source("/", binary_source("+", binary_source("*", count, bits["bits"]), "7"), "8")
 
-    def _add_number(self, scope: _Scope, node: Node, dtype: str, condition: str | None) -> None:
+    def _add_number(self, scope: _Scope, node: Node, dtype: str, condition: str) -> None:
         path = scope.prefix + node["id"]
         source = f"v[{path!r}]"
         scope.names[node["id"]] = source
@@ -229,10 +236,10 @@ class _Builder:
         extra = keywords(condition=function(condition), valid=function(valid), enum=enum)
         self.steps.append(f"Number({path!r}, {dtype!r}{extra})")
 
-    def _add_run(self, scope: _Scope, node: Node, size: str | None, condition: str | None) -> None:
+    def _add_run(self, scope: _Scope, node: Node, size: str | None, condition: str) -> None:
         name, use, is_list = node["id"], node.get("type"), "repeat" in node
         path = scope.prefix + name
-        scope.names[name] = None
+        scope.names[name] = ""
         scope.runs.add(name)
         is_structure = node["repeat"] == "eos" and use not in _BYTES if is_list else use not in _PLAIN
         walk = self._walk(scope, use, is_list=is_list) if is_structure else None
@@ -263,22 +270,20 @@ class _Builder:
             kind, count = ("InnerList", f", {one.items}") if one.items else ("InnerRun", "")
             self.steps.append(f"{kind}({f'{path}.{one.path}'!r}, {path!r}, {one.slot}{count}{extra})")
 
-    def _valid(self, scope: _Scope, node: Node, source: str) -> str | None:
-        valid = node.get("valid")
-        if valid is None:
-            return None
+    def _valid(self, scope: _Scope, node: Node, source: str) -> str:
+        valid = node.get("valid", {})
         if not isinstance(valid, dict):
-            return f"({source} == {self._translate(scope, valid)})"
+            return f"({source} == {self.text(scope, valid)})"
         tests: list[str] = []
         for key, operator in (("eq", "=="), ("min", ">="), ("max", "<=")):
             if key in valid:
-                tests.append(f"({source} {operator} {self._translate(scope, valid[key])})")
+                tests.append(f"({source} {operator} {self.text(scope, valid[key])})")
         if "any-of" in valid:
-            choices = [f"({source} == {self._translate(scope, one)})" for one in valid["any-of"]]
-            tests.append(nest("n.either", choices) or "True")
+            choices = [f"({source} == {self.text(scope, one)})" for one in valid["any-of"]]
+            tests.append(_joined(self.style.either, choices))
         if "expr" in valid:
-            tests.append(self._translate(scope, re.sub(r"\b_\b(?!\.)", node["id"], str(valid["expr"]))))
-        return nest("n.both", tests)
+            tests.append(self.text(scope, re.sub(r"\b_\b(?!\.)", node["id"], str(valid["expr"]))))
+        return self._all(tests)
 
     def _instances(self, scope: _Scope) -> None:
         for name, node in scope.type.instances.items():
@@ -288,9 +293,9 @@ class _Builder:
                 try:
                     self._instance(scope, name, node)
                 except UntranslatableError:
-                    scope.names[name] = None
+                    scope.names[name] = ""
 
-    def _instance(self, scope: _Scope, name: str, node: Node) -> str:
+    def _instance(self, scope: _Scope, name: str, node: Node) -> None:
         """Add a value instance, where it is first needed or at the end of its type."""
         if name in scope.pending:
             raise UntranslatableError(f"{name} depends on itself")
@@ -299,7 +304,7 @@ class _Builder:
         was_in_instance, self._in_instance = self._in_instance, True
         try:
             condition = self._condition(scope, node)
-            source = self._translate(scope, node["value"])
+            source = self.text(scope, node["value"])
             self._uses_wide |= str(node["value"]).strip().endswith(".as<u8>")
             is_unsigned = self._uses_wide and " - " not in source
         finally:
@@ -310,7 +315,6 @@ class _Builder:
         self.steps.append(f"Value({path!r}, {function(source)}{extra})")
         scope.names[name] = f"v[{path!r}]"
         self._wide[f"v[{path!r}]"] = is_unsigned
-        return f"v[{path!r}]"
 
     def _text(self, scope: _Scope, name: str, node: Node) -> bool:
         """Add an instance that only states the encoding of a byte field."""
@@ -325,7 +329,7 @@ class _Builder:
         condition = self._condition(scope, node)
         extra = keywords(condition=function(condition))
         self.steps.append(f"Text({scope.prefix + name!r}, {scope.prefix + run!r}, {encoding!r}{extra})")
-        scope.names[name] = None
+        scope.names[name] = ""
         return True
 
     @staticmethod
@@ -335,23 +339,8 @@ class _Builder:
         inside = scope.walks[first].inside if first in scope.walks else ()
         return next((one.encoding for one in inside if one.path == rest), None)
 
-    def _translate(self, scope: _Scope, expression: Any) -> str:
-        if not isinstance(expression, str):
-            return str(expression)
-        return translate(
-            parse(expression),
-            lambda names: self._resolve(scope, names),
-            lambda names: constant(self.grammar, scope.type, names),
-        )
-
-    def _resolve(self, scope: _Scope, names: tuple[str, ...]) -> str:
+    def name(self, scope: _Scope, names: Sequence[str]) -> str:
         first, *rest = names
-        if first == "_io":
-            return self._stream(rest)
-        if first == "_parent" and rest and scope.parent is not None:
-            return self._resolve(scope.parent, tuple(rest))
-        if first in scope.children and rest:
-            return self._resolve(scope.children[first], tuple(rest))
         if first in scope.walks and rest:
             return self._inner(scope, names)
         if first in scope.runs and rest in (["size"], ["length"]):
@@ -359,24 +348,24 @@ class _Builder:
         if rest:
             raise UntranslatableError(".".join(names))
         instance = scope.type.instances.get(first, {})
+        if first not in scope.names and "value" in instance:
+            self._instance(scope, first, instance)
         source = scope.names.get(first)
-        if source is None and first not in scope.names and "value" in instance:
-            source = self._instance(scope, first, instance)
-        if source is None:
+        if not source:
             raise UntranslatableError(f"{first} cannot be computed")
         self._uses_wide |= self._wide.get(source, False) or "v[" not in source
         return source
 
-    def _inner(self, scope: _Scope, names: tuple[str, ...]) -> str:
+    def _inner(self, scope: _Scope, names: Sequence[str]) -> str:
         """Add a number inside a structure, which its walk finds."""
         inner = ".".join(names)
         if inner not in scope.names:
-            slot = self.walks.slot(scope.walks[names[0]], names[1:])
+            slot = self.walks.slot(scope.walks[names[0]], tuple(names[1:]))
             self.steps.append(f"Inner({scope.prefix + inner!r}, {scope.prefix + names[0]!r}, {slot})")
             scope.names[inner] = f"v[{scope.prefix + inner!r}]"
-        return scope.names[inner] or ""
+        return scope.names[inner]
 
-    def _stream(self, names: list[str]) -> str:
+    def stream(self, scope: _Scope, names: list[str]) -> str:
         if names == ["size"]:
             return "v.size"
         if self._in_instance or names not in (["eof"], ["pos"]):

@@ -76,22 +76,10 @@ _CLASSES = {"PHP": _words(_PHP_CLASSES)}
 #: Names not allowed for members of an enum. Rust uses `Unknown` for all other numbers.
 _MEMBERS = {"Lua": _words(_LUA), "PHP": _words("class"), "Rust": _words("self unknown")}
 #: Java classes that generated code uses and that a nested type of the same name would hide.
-_JAVA_CLASSES = {
-    *(
-        "Object",
-        "String",
-        "Number",
-        "Integer",
-        "Long",
-        "Double",
-        "Float",
-        "Boolean",
-        "List",
-        "ArrayList",
-        "Map",
-    ),
-    *("Arrays", "HashMap", "Math", "Override", "KaitaiStream", "KaitaiStruct", "IOException", "Throwable"),
-}
+_JAVA_CLASSES = _words("""
+    Object String Number Integer Long Double Float Boolean List ArrayList Map Arrays HashMap Math Override
+    KaitaiStream KaitaiStruct IOException Throwable
+""")
 
 
 def check(grammar: Grammar, root: Path) -> None:

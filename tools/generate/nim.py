@@ -60,14 +60,7 @@ class EnumMembers(Rewriting):
             *enum, member = tree[1]
             found = self._inference.grammar.enum(owner, "::".join(enum))
             return ("enum", (*enum, f"{_prefix(found)}{member}"))
-        return tuple(self._part(owner, part) for part in tree)
-
-    def _part(self, owner: Type, part: Any) -> Any:
-        if not isinstance(part, tuple) or not part:
-            return part
-        if isinstance(part[0], tuple):
-            return tuple(self.rewritten(owner, one) for one in part)
-        return self.rewritten(owner, part)
+        return self.inside(owner, tree)
 
     def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
         return super()._text(owner, text) if "::" in str(text) else text

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
 
 from tools.generate import nim
-from tools.generate.casts import Casts, Comparisons, IndexCasts
+from tools.generate.casts import Casts, Comparisons, IndexCasts, mapped
 from tools.generate.compiler import Target, compile_grammar
 from tools.generate.expressions import parse, write
 from tools.generate.grammar import Grammar, Node, Type, camel_case
@@ -71,18 +70,7 @@ def finish(grammar: Grammar, language: str, files: dict[str, str]) -> dict[str, 
 
 
 def _rewritten(grammar: Grammar, rewrite: _Rewrite) -> dict[str, Node]:
-    return {top.spec: _rewritten_type(top, rewrite) for top in grammar.tops()}
-
-
-def _rewritten_type(type_: Type, rewrite: _Rewrite) -> Node:
-    done: dict[str, Any] = dict(type_.node)
-    if type_.seq:
-        done["seq"] = [rewrite(type_, node) for node in type_.seq]
-    if type_.instances:
-        done["instances"] = {name: rewrite(type_, node) for name, node in type_.instances.items()}
-    if "types" in done:
-        done["types"] = {child.name: _rewritten_type(child, rewrite) for child in type_.children()}
-    return done
+    return {top.spec: mapped(top, rewrite) for top in grammar.tops()}
 
 
 def _qualified(inference: Inference) -> _Rewrite:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from tools.generate.casts import Rewriting
+from tools.generate.casts import Rewriting, mapped
 from tools.generate.expressions import Node as Tree
 from tools.generate.expressions import parse, write
-from tools.generate.grammar import Grammar, GrammarError, Node, Type, camel_case, type_name
+from tools.generate.grammar import Grammar, GrammarError, Type, camel_case, type_name
 from tools.generate.inference import ANY, Inference, Kind, is_primitive
 
 _Path = tuple[str, ...]
@@ -27,22 +27,7 @@ def with_unique_names(grammar: Grammar) -> Grammar:
             raise GrammarError(f"{type_.spec}: {type_.name!r} has enums, and its name is not unique")
     names = {type_.path: f"{type_.id}_{type_.name}" for type_ in clashing}
     renaming = _Renaming(Inference(grammar), names)
-    return Grammar({top.spec: _renamed(top, renaming, names) for top in grammar.tops()})
-
-
-def _renamed(type_: Type, renaming: _Renaming, names: dict[_Path, str]) -> Node:
-    done: dict[str, Any] = dict(type_.node)
-    for key in ("params", "seq"):
-        if key in done:
-            done[key] = [renaming.field(type_, node) for node in done[key]]
-    if "instances" in done:
-        done["instances"] = {name: renaming.field(type_, node) for name, node in type_.instances.items()}
-    if "types" in done:
-        children = type_.children()
-        done["types"] = {
-            names.get(child.path, child.name): _renamed(child, renaming, names) for child in children
-        }
-    return done
+    return Grammar({top.spec: mapped(top, renaming.field, names) for top in grammar.tops()})
 
 
 class _Renaming(Rewriting):
@@ -55,13 +40,7 @@ class _Renaming(Rewriting):
     def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
         if tree[0] == "cast":
             return ("cast", self.rewritten(owner, tree[1]), self._name(owner, tree[2]))
-        return tuple(self._part(owner, part) for part in tree)
-
-    def _part(self, owner: Type, part: Any) -> Any:
-        if not isinstance(part, tuple):
-            return part
-        is_list = not part or isinstance(part[0], tuple)
-        return tuple(self._part(owner, one) for one in part) if is_list else self.rewritten(owner, part)
+        return self.inside(owner, tree)
 
     def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
         if not isinstance(text, str):

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
-from tools.generate.expressions import parse
+from tools.generate.expressions import parse, parse_use
 from tools.generate.grammar import Grammar, Node, Type, type_name
-from tools.generate.layout_expressions import NUMBERS, UntranslatableError, large_products, translate
-from tools.generate.layout_source import arguments, constant, number_type
+from tools.generate.layout_source import number_type
+from tools.generate.translation import Scope, Translator, UntranslatableError, large_products
 
 _TEXT = (None, "str", "strz")
 
 
 @dataclass
-class _Scope:
-    """A type at the point of use: the meaning of its names, and the bounds of its stream."""
+class _Scope(Scope):
+    """A type at the point of use, with the bounds of its stream."""
 
-    type: Type
-    path: tuple[str, ...]
-    begin: str
-    end: str
-    parent: _Scope | None = None
-    names: dict[str, str] = field(default_factory=dict)
-    children: dict[str, _Scope] = field(default_factory=dict)
+    path: tuple[str, ...] = ()
+    begin: str = "begin"
+    end: str = "end"
 
 
-class Function:
+class Function(Translator[_Scope]):
     """Generates one function.
 
     Parameters
@@ -49,9 +44,9 @@ class Function:
     def __init__(
         self, grammar: Grammar, type_: Type, results: dict[Type, set[str]], used: set[str] | None = None
     ) -> None:
+        super().__init__(grammar)
         self.used: set[str] = set()
         self.inside: list[tuple[tuple[str, ...], int, str | None]] = []
-        self._grammar = grammar
         self._results = results
         self._is_used = (lambda name: True) if used is None else used.__contains__
         self._lines: list[str] = []
@@ -62,7 +57,7 @@ class Function:
         self._in_loop = self._choices = 0
         self._failure = "-1"
         self._list_slots: dict[tuple[str, ...], int] = {}
-        self._root = _Scope(type_, (), "begin", "end")
+        self._root = _Scope(type_)
 
     def source(self, name: str, out: str | None) -> str:
         """The complete function; `out` is the name of the last argument of a walk."""
@@ -86,7 +81,7 @@ class Function:
         for path, count in wanted:
             slot = self._list_slots[path]
             if count == 1:
-                self._emit(f"out[{slot}] = {self._resolve(self._root, path)}")
+                self._emit(f"out[{slot}] = {self.resolve(self._root, path)}")
             elif count == 2:
                 at, length = self._run_names(path)
                 self.used |= {at, length}
@@ -97,7 +92,7 @@ class Function:
         """The statements of a function that returns the offset after the type, and some instances."""
         self._failure = "-1" + ", 0" * len(results)
         self._fields(self._root)
-        values = [self._resolve(self._root, (name,)) for name in results]
+        values = [self.resolve(self._root, (name,)) for name in results]
         self._emit(f"return {', '.join(['at', *values])}")
 
     # Statements ---------------------------------------------------------------------------------------
@@ -136,7 +131,7 @@ class Function:
         self._set = was_set + self._set
 
     @contextmanager
-    def _choice(self, head: str, *, keeps: bool) -> Iterator[None]:
+    def _alternative(self, head: str, *, keeps: bool) -> Iterator[None]:
         self._choices += 1
         with self._block(head, keeps=keeps):
             yield
@@ -156,7 +151,7 @@ class Function:
             raise UntranslatableError("compressed bytes")
         for node in scope.type.seq:
             if "if" in node:
-                with self._choice(f"if {self._translate(scope, node['if'])}:", keeps=True):
+                with self._alternative(f"if {self.text(scope, node['if'])}:", keeps=True):
                     self._field(scope, node)
             else:
                 self._field(scope, node)
@@ -168,7 +163,7 @@ class Function:
             with self._loop(f"while at < {scope.end}:"), _forgotten(scope):
                 self._one(scope, node)
         elif node["repeat"] == "expr":
-            count = self._translate(scope, node["repeat-expr"])
+            count = self.text(scope, node["repeat-expr"])
             with self._loop(f"for index in range({count}):"), _forgotten(scope):
                 self._one(scope, node)
                 self._note_item(scope, node, count)
@@ -185,9 +180,9 @@ class Function:
         self.inside.append((path, int(count), None))
         if path in self._list_slots:
             slot = self._list_slots[path]
-            self._emit(f"out[{slot} + index] = {self._resolve(scope, (node['id'], 'value'))}")
+            self._emit(f"out[{slot} + index] = {self.resolve(scope, (node['id'], 'value'))}")
         else:
-            self._resolve(scope, (node["id"], "value"))
+            self.resolve(scope, (node["id"], "value"))
 
     def _one(self, scope: _Scope, node: Node) -> None:
         use = node.get("type")
@@ -218,7 +213,7 @@ class Function:
         self._depth -= 1
 
     def _endian(self, scope: _Scope) -> str:
-        return str(self._grammar.top(scope.type.id).node["meta"].get("endian", "le"))
+        return str(self.grammar.top(scope.type.id).node["meta"].get("endian", "le"))
 
     def _number(self, scope: _Scope, node: Node, dtype: str) -> None:
         width, name = int(dtype[-1]), self._variable(scope, node["id"])
@@ -232,7 +227,7 @@ class Function:
             if isinstance(allowed, dict):
                 raise UntranslatableError(f"the valid values of {node['id']}")
             self.used.add(name)
-            self._refuse_if(f"{name} != {self._translate(scope, allowed)}")
+            self._refuse_if(f"{name} != {self.text(scope, allowed)}")
 
     def _read(self, name: str, place: str, dtype: str) -> None:
         if not self._is_used(name):
@@ -246,7 +241,7 @@ class Function:
         use = node.get("type")
         length = f"{scope.end} - at"
         if "size" in node:
-            length = self._translate(scope, node["size"])
+            length = self.text(scope, node["size"])
             self._refuse_if(f"{length} < 0 or {length} > {scope.end} - at")
         if not isinstance(use, dict) and use in _TEXT:
             path = (*scope.path, node["id"])
@@ -270,24 +265,24 @@ class Function:
         self._refuse_if(f"at != {end}")
 
     def _switch(self, scope: _Scope, node: Node, use: Node, begin: str, end: str) -> None:
-        subject = self._translate(scope, use["switch-on"])
+        subject = self.text(scope, use["switch-on"])
         word = "if"
         cases = {key: case for key, case in use["cases"].items() if key != "_"}
         for key, case in cases.items():
-            head = f"{word} {subject} == {self._translate(scope, key)}:"
-            with self._choice(head, keeps=False), _forgotten(scope):
+            head = f"{word} {subject} == {self.text(scope, key)}:"
+            with self._alternative(head, keeps=False), _forgotten(scope):
                 self._child(scope, node["id"], case, begin, end)
             word = "elif"
-        with self._choice("else:", keeps=False), _forgotten(scope):
+        with self._alternative("else:", keeps=False), _forgotten(scope):
             if "_" not in use["cases"]:
                 raise UntranslatableError("a `switch-on` without a default case")
             self._child(scope, node["id"], use["cases"]["_"], begin, end)
 
     def _child(self, scope: _Scope, name: str, use: str, begin: str, end: str) -> None:
-        type_ = self._grammar.resolve(scope.type, type_name(use))
-        child = _Scope(type_, (*scope.path, name), begin, end, scope)
-        for param, argument in zip(type_.params, arguments(use), strict=True):
-            child.names[param["id"]] = self._translate(scope, argument)
+        type_ = self.grammar.resolve(scope.type, type_name(use))
+        child = _Scope(type_, parent=scope, path=(*scope.path, name), begin=begin, end=end)
+        for param, argument in zip(type_.params, parse_use(use)[1], strict=True):
+            child.names[param["id"]] = self.tree(scope, argument)
         scope.children[name] = child
         if len(type_.path) > 1 or type_.id == self._root.type.id or type_.params:
             self._fields(child)
@@ -311,24 +306,8 @@ class Function:
     def _run_names(path: tuple[str, ...]) -> tuple[str, str]:
         return "__".join((*path, "", "at")), "__".join((*path, "", "length"))
 
-    def _translate(self, scope: _Scope, expression: Any) -> str:
-        if not isinstance(expression, str):
-            return str(expression)
-        return translate(
-            parse(expression),
-            lambda names: self._resolve(scope, names),
-            lambda names: constant(self._grammar, scope.type, names),
-            NUMBERS,
-        )
-
-    def _resolve(self, scope: _Scope, names: tuple[str, ...]) -> str:
+    def name(self, scope: _Scope, names: Sequence[str]) -> str:
         first, *rest = names
-        if first == "_io":
-            return self._stream(scope, rest)
-        if first == "_parent" and rest and scope.parent is not None:
-            return self._resolve(scope.parent, tuple(rest))
-        if first in scope.children and rest:
-            return self._resolve(scope.children[first], tuple(rest))
         if rest:
             raise UntranslatableError(".".join(names))
         if first not in scope.names and first in scope.type.instances:
@@ -338,9 +317,9 @@ class Function:
         self.used.add(scope.names[first])
         return scope.names[first]
 
-    def _stream(self, scope: _Scope, names: list[str]) -> str:
+    def stream(self, scope: _Scope, names: list[str]) -> str:
         if names not in (["eof"], ["pos"], ["size"]):
-            raise UntranslatableError("the stream")
+            return super().stream(scope, names)
         if names == ["eof"]:
             return f"(at >= {scope.end})"
         self.used.add(scope.begin)
@@ -353,7 +332,7 @@ class Function:
             scope.names[name] = self._variable(scope, name)
             return
         variable = self._variable(scope, name)
-        condition = self._translate(scope, node["if"]) if "if" in node else None
+        condition = self.text(scope, node["if"]) if "if" in node else None
         if condition is not None:
             with self._block(f"if {condition}:", keeps=True):
                 self._compute(scope, variable, node)
@@ -370,15 +349,15 @@ class Function:
         if "value" in node:
             if self._is_used(variable):
                 for factor, limit in large_products(parse(str(node["value"]))):
-                    self._refuse_if(f"{self._translate(scope, factor)} >= {limit}")
-            self._assign(variable, self._translate(scope, node["value"]))
+                    self._refuse_if(f"{self.text(scope, factor)} >= {limit}")
+            self._assign(variable, self.text(scope, node["value"]))
             return
         dtype = number_type(node.get("type"), node, self._endian(scope))
         if "pos" not in node or dtype is None or "u" not in dtype or "io" in node:
             raise UntranslatableError(variable)
         place = f"{variable}____at"
         self.used.add(scope.begin)
-        self._assign(place, f"{scope.begin} + {self._translate(scope, node['pos'])}")
+        self._assign(place, f"{scope.begin} + {self.text(scope, node['pos'])}")
         self._refuse_if(f"{place} < {scope.begin} or {place} + {dtype[-1]} > {scope.end}")
         self._read(variable, place, dtype)
 

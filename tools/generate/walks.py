@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tools.generate.grammar import Grammar, Type
-from tools.generate.layout_expressions import UntranslatableError
+from tools.generate.translation import UntranslatableError
 from tools.generate.walk_source import Function
 
 _READS = Path(__file__).with_name("walk_reads.py")

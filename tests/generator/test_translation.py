@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
 from binlog_kaitai.log.gather import _Operations
-from tools.generate.expressions import ExpressionError, parse
-from tools.generate.layout_expressions import translate
+from tools.generate.expressions import ExpressionError
+from tools.generate.grammar import Grammar
+from tools.generate.translation import COLUMNS, Scope, Translator
+
+
+class _Columns(Translator[Scope]):
+    style = COLUMNS
+
+    def name(self, scope: Scope, names: Sequence[str]) -> str:
+        return f"v[{'.'.join(names)!r}]"
+
+
+GRAMMAR = Grammar({"one": {"meta": {"id": "one"}, "enums": {"an_enum": {3: "abc"}}}})
 
 
 def evaluate(text: str, /, **values: Any) -> Any:
-    source = translate(parse(text), lambda names: f"v[{'.'.join(names)!r}]", lambda names: len(names[-1]))
+    source = _Columns(GRAMMAR).text(Scope(GRAMMAR.top("one")), text)
     return eval(source, {"n": _Operations, "v": values})
 
 
