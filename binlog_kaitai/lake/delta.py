@@ -153,7 +153,7 @@ class DeltaTables:
                 partition_by=[DATE] if has_dates else None,
                 configuration={**_INTERVAL, **_NO_LIMITS, **_limits_of(columns)},
                 storage_options=self._storage.delta_options(),
-                commit_properties=_numbered(self._application, batch),
+                commit_properties=_numbered(self._application, batch, files=files),
             )
         table = self.open(name)
         assert table is not None
@@ -202,7 +202,7 @@ class DeltaTable:
                 "append",
                 self.handle.schema(),
                 partition_by=self.handle.metadata().partition_columns,
-                commit_properties=_numbered(self._application, batch),
+                commit_properties=_numbered(self._application, batch, files=files),
             )
             self.handle.update_incremental()
 
@@ -408,18 +408,25 @@ def _limits_of(columns: pa.Schema, keys: Sequence[str] = ()) -> dict[str, str]:
     return {_LIMITS_OF: ",".join(limited)} if limited else {}
 
 
-def _numbered(application: str, batch: int, numbers: Mapping[str, int] | None = None) -> CommitProperties:
+def _numbered(
+    application: str, batch: int, numbers: Mapping[str, int] | None = None, files: Sequence[DataFile] = ()
+) -> CommitProperties:
     """What a commit carries. With `numbers`, its rows depend on the table's, so no other may come between.
 
+    The table's history shows `userMetadata`; deltalake counts no rows of `files`, which it has not written.
     With its retries, deltalake would overwrite a table that was compacted meanwhile, and keep the compacted
     rows as well.
     """
     from deltalake.transaction import CommitProperties, Transaction
 
     others = [Transaction(f"{application}/{name}", one) for name, one in (numbers or {}).items()]
-    retries = None if numbers is None else 0
+    history: dict[str, int] = {"batch": batch, **(numbers or {})}
+    if files:
+        history |= {"files": len(files), "rows": sum(file.rows for file in files)}
     return CommitProperties(
-        max_commit_retries=retries, app_transactions=[Transaction(application, batch), *others]
+        custom_metadata={"userMetadata": json.dumps(history)},
+        max_commit_retries=None if numbers is None else 0,
+        app_transactions=[Transaction(application, batch), *others],
     )
 
 

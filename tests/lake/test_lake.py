@@ -31,7 +31,7 @@ from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import plan
 from tests.corpus_files import CORPUS
 from tests.extent import sample
-from tests.lake.lakes import DDL, KilledError, OneByOne, contents, dying, fill, opened, rows, table
+from tests.lake.lakes import DDL, WORKLOAD, KilledError, OneByOne, contents, dying, fill, opened, rows, table
 
 CASES = ["mysql-9.7/mixed", "mysql-9.7/payloads", "mysql-9.7/ddl", "mysql-5.6/rotate", "mariadb-11.8/ddl"]
 
@@ -150,6 +150,25 @@ def test_files_have_statistics_of_their_rows(tmp_path: Path) -> None:
     values = expected["_sequence"].to_pylist()
     assert found["minValues"] == {"_sequence": min(values)}
     assert found["maxValues"] == {"_sequence": max(values)}
+
+
+def test_the_history_of_a_table_has_the_batch_and_the_rows_of_each_commit(tmp_path: Path) -> None:
+    fill(tmp_path, WORKLOAD, keeps_state=True)
+    lake = opened(tmp_path)
+    names = {(folder, name) for folder in ("changes", "state") for name in lake.storage.names(folder)}
+    assert {folder for folder, _ in names} == {"changes", "state"}
+    for folder, name in names:
+        history = DeltaTable(str(tmp_path / folder / name)).history()[::-1]
+        noted = [json.loads(commit["userMetadata"]) for commit in history if "userMetadata" in commit]
+        batches = [one["batch"] for one in noted]
+        assert batches == sorted(set(batches))
+        assert lake.plan is not None
+        assert batches[-1] <= lake.plan.batch
+        if folder == "changes":
+            assert sum(one["rows"] for one in noted) == table(lake, f"{folder}/{name}").num_rows
+            assert sum(one["files"] for one in noted) == len(
+                list(tmp_path.glob(f"{folder}/{name}/*/*.parquet"))
+            )
 
 
 def test_a_folder_of_something_else(tmp_path: Path) -> None:
