@@ -37,26 +37,33 @@ class LogWriter:
         self._has_format = False
         self.position = stream.write(MAGIC)
 
-    def write(self, block: Block, rows: Ints) -> None:
-        """Write selected events of a block (int64 indexes, ascending)."""
+    def write(self, block: Block, rows: Ints, *, are_new: bool = False) -> None:
+        """Write selected events of a block (int64 indexes, ascending).
+
+        `are_new`: they are not as in a log; their sizes and checksums are still to be set.
+        """
         if not len(rows):
             return
         if block.is_special and block.types[0] == EventType.format_description_event:
             self._write_format(block)
             return
         sizes = block.sizes[rows]
-        if len(rows) == 1 and sizes[0] > LONG:
+        if len(rows) == 1 and sizes[0] > LONG and not are_new:
             self._write_long(block, int(rows[0]))
             return
         ends = np.cumsum(sizes)
         data = np.empty(int(ends[-1]), dtype=np.uint8)
         starts = ends - sizes
         copy_ranges.run(block.data, block.starts[rows], sizes, starts, data)
+        wrong = np.arange(0)
+        if are_new:
+            put_u4(data, starts + header_offset("len_event"), sizes.astype("<u4"))
         if self._has_own_positions and block.layout.binlog_version > 1:
             wrong = self._put_positions(data, starts, ends, block)
-            if block.layout.is_checksummed:
-                after = ends[wrong] - CHECKSUM_SIZE
-                put_u4(data, after, crc32_of(data, starts[wrong], after))
+        if block.layout.is_checksummed:
+            wrong = np.arange(len(rows)) if are_new else wrong
+            after = ends[wrong] - CHECKSUM_SIZE
+            put_u4(data, after, crc32_of(data, starts[wrong], after))
         self._put(data.data)
 
     def _write_long(self, block: Block, row: int) -> None:

@@ -15,13 +15,16 @@ import numpy as np
 
 from binlog_kaitai.arrow import pc
 from binlog_kaitai.check.log_writer import writing
+from binlog_kaitai.check.masked_blocks import MaskedBlocks, null_masks
 from binlog_kaitai.core.filters import FilterOptions
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import UsageError, reading, writing_to
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.read_options import CopyOptions
+from binlog_kaitai.log.read_options import CopyOptions, DefinitionOptions, MaskOptions
+from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.text.line_arrays import plain
@@ -36,6 +39,7 @@ class Slice:
     `transactions`, `events`: number of copied transactions and events, with those of the log itself.
     `bytes`: size of the new log.
     `open`: number of transactions left out because they do not end in the log.
+    `statements`: number of statements, and other events that may have values, left out because of masks.
     """
 
     file: str
@@ -44,9 +48,10 @@ class Slice:
     events: int = 0
     bytes: int = 0
     open: int = 0
+    statements: int = 0
 
 
-class SliceOptions(CopyOptions, FilterOptions, total=False):
+class SliceOptions(CopyOptions, DefinitionOptions, FilterOptions, MaskOptions, total=False):
     """The keywords of :func:`slice`."""
 
 
@@ -61,6 +66,9 @@ def slice(
     A transaction is copied in full if it matches all filters, as :func:`binlog_kaitai.read_transactions`
     selects it. The events of the log itself are copied, too. The new logs are not encrypted.
 
+    With masks, a column that is masked or left out is NULL in the new logs, in all images. The texts of
+    statements and other events that may have values are left out; compressed events are decompressed.
+
     Parameters
     ----------
     source
@@ -73,7 +81,7 @@ def slice(
     Raises
     ------
     UsageError
-        A target exists or is one of the logs, or a filter is invalid.
+        A target exists or is one of the logs, a filter is invalid, or values cannot be masked.
     BinlogError
         No log was found, or one is damaged.
     """
@@ -82,16 +90,22 @@ def slice(
     for path in targets:
         refuse_inputs(path, inputs)
     wanted = {plain(log.name): [np.zeros((0, 3), dtype=np.int64)] for log in sources}
-    for batch in read_transactions(sources, progress=progress, **part_of(options, FilterOptions)):
+    masks = null_masks(*part_of(options, MaskOptions).values())
+    filters = part_of(options, FilterOptions)
+    for batch in read_transactions(sources, progress=progress, ddl=options["ddl"], **filters):
         is_open = pc.equal(batch.column("kind"), "open").cast("int64")
         columns = batch.column("position"), batch.column("end_position"), is_open
         # A batch covers a single log.
         wanted[batch.column("file")[0].as_py()].append(np.column_stack(columns))
     ranges = [np.concatenate(wanted[plain(log.name)]) for log in sources]
-    return [
-        _write(*each, inputs, options["overwrite"], progress)
+    masked = MaskedBlocks(masks, sources, options["ddl"]) if masks else None
+    done = [
+        _write(*each, inputs, options["overwrite"], progress, masked)
         for each in zip(sources, targets, ranges, strict=True)
     ]
+    if masked is not None:
+        masked.warn()
+    return done
 
 
 def _write(
@@ -101,26 +115,35 @@ def _write(
     inputs: list[str | None],
     overwrite: bool,
     progress: Callable[[Source, int], object],
+    masked: MaskedBlocks | None,
 ) -> Slice:
     """Write a log with some transactions, by their starts and ends, and 1 for those that are open."""
     is_open = ranges[:, 2] > 0
     starts, ends = ranges[~is_open, 0], ranges[~is_open, 1]
     done = Slice(source.name, target, len(starts), open=int(is_open.sum()))
+    before = masked.statements if masked is not None else 0
     with (
         reading(source.name),
         source.open() as stream,
         writing(target, inputs, overwrite=overwrite) as writer,
     ):
-        for block in BlockReader.of_file(stream, source.name):
+        pages = BlockReader.of_file(stream, source.name) if masked is None else masked.pages_of(source)
+        for page in pages:
+            block = page if isinstance(page, Block) else page.block
             chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
             if len(starts):
                 range_of = np.searchsorted(starts, block.positions, side="right") - 1
                 chosen |= (range_of >= 0) & (block.positions < ends[range_of])
+            end = int(block.end_positions[-1])
+            if masked is not None and isinstance(page, RowsPage) and not block.is_special:
+                block = masked.of(page, chosen)
+                chosen = np.ones(len(block), dtype=np.bool_)
             rows = np.flatnonzero(chosen)
-            writer.write(block, rows)
+            writer.write(block, rows, are_new=masked is not None)
             done.events += len(rows)
-            progress(source, int(block.end_positions[-1]))
+            progress(source, end)
         done.bytes = writer.position
+    done.statements = masked.statements - before if masked is not None else 0
     return done
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,7 +16,6 @@ from binlog_kaitai.text.output_text import to_json
 
 if TYPE_CHECKING:
     from binlog_kaitai.check.verify_report import Report
-    from binlog_kaitai.core.filters import FilterOptions
 
 
 @click.command()
@@ -164,24 +163,38 @@ def repair(source: str, target: str, output: str, **chosen: Any) -> None:
     "--to target", "The new log; for several logs, a directory.", metavar="FILE|DIR", required=True
 )
 @options.flag("--overwrite", "Overwrite existing files.")
+@options.columns
+@options.ddl
 @options.filters
-def slice(sources: tuple[str, ...], target: str, overwrite: bool, **filters: Unpack[FilterOptions]) -> None:
+def slice(
+    sources: tuple[str, ...],
+    target: str,
+    included: tuple[str, ...],
+    excluded: tuple[str, ...],
+    masks: tuple[str, ...],
+    **chosen: Any,
+) -> None:
     """Copy selected transactions into a new log.
 
     A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server), or
     by any of its events (schema, table, type). With several logs, DIR receives one log of the same name for
     each.
 
+    With --mask COLUMNS=null, or columns that are left out, the new log has NULL in their place, and no text
+    of statements: a log to send to others. All its columns: --mask '*.*.*=null'.
+
     \b
     Examples:
       binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
       binlog-kaitai slice binlog.0000* --to incident/ --start-datetime -2h
+      binlog-kaitai slice binlog.000066 --to masked.000066 --mask '*.*.email=null'
     """
     from binlog_kaitai.check.slices import slice
     from binlog_kaitai.render.check_reports import slice_line
 
     options.refuse_inputs(target, sources)
     with progress_over() as progress:
-        done = slice(sources, target, overwrite=overwrite, progress=progress, **filters)
+        chosen |= {"include_columns": included, "exclude_columns": excluded, "mask": masks}
+        done = slice(sources, target, progress=progress, **chosen)
     for one in done:
         say(slice_line(one))

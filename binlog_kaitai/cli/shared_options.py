@@ -384,10 +384,13 @@ def refuse_position(source: Source, position: int | None) -> None:
         raise UsageError(reason, file=source.name)
 
 
-masks = all_of(
+columns = all_of(
     option("--include-columns included", "Take only these columns of a table. *", "COLUMNS"),
     option("--exclude-columns excluded", "Leave out these columns. *", "COLUMNS"),
     option("--mask masks", "Mask columns: hash (with key), sha256, truncate:N or null. *", "COLUMNS=METHOD"),
+)
+masks = all_of(
+    columns,
     option(
         "--mask-key-file",
         "Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",

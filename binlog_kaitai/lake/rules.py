@@ -8,42 +8,12 @@ from typing import Any
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.event_types import type_name
-from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.following.known_values import KnownValues, packed, unpacked
 from binlog_kaitai.lake.types import joint_type, type_in_lake
 from binlog_kaitai.rows.arrow_types import cast
-from binlog_kaitai.rows.row_masks import NO_MASKS, Masks, Method
-
-#: Event types whose column `info` has neither values of rows nor text of statements. A type that is not
-#: listed here, such as one of a future server, counts as one that has.
-_WITHOUT_VALUES = (
-    EventType.format_description_event,
-    EventType.rotate_event,
-    EventType.stop_event,
-    EventType.xid_event,
-    EventType.previous_gtids_log_event,
-    EventType.gtid_log_event,
-    EventType.anonymous_gtid_log_event,
-    EventType.gtid_tagged_log_event,
-    EventType.gtid_event,
-    EventType.gtid_list_event,
-    EventType.binlog_checkpoint_event,
-    EventType.heartbeat_log_event,
-    EventType.table_map_event,
-    EventType.transaction_payload_event,
-    EventType.write_rows_event_v1,
-    EventType.update_rows_event_v1,
-    EventType.delete_rows_event_v1,
-    EventType.write_rows_event,
-    EventType.update_rows_event,
-    EventType.delete_rows_event,
-    EventType.partial_update_rows_event,
-    EventType.write_rows_compressed_event_v1,
-    EventType.update_rows_compressed_event_v1,
-    EventType.delete_rows_compressed_event_v1,
-)
+from binlog_kaitai.rows.row_masks import NO_MASKS, WITHOUT_VALUES, Masks, Method
 
 _WITHHELD = "{}"
 
@@ -109,7 +79,7 @@ class Rules:
                 continue
             one = batch.schema.field(at)
             if name == "info":
-                harmless = pa.array(map(type_name, _WITHOUT_VALUES), pa.string())
+                harmless = pa.array(map(type_name, WITHOUT_VALUES), pa.string())
                 column = pc.if_else(pc.is_in(batch.column("type"), harmless), batch.column(at), _WITHHELD)
             else:
                 column = pa.nulls(batch.num_rows, one.type)

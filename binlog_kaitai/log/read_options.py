@@ -58,6 +58,14 @@ class PassOptions(ProgressOptions, total=False):
     ]
 
 
+class MaskOptions(TypedDict, total=False):
+    include_columns: Annotated[
+        str | Iterable[str], Option("Take only these columns of a table, as ``schema.table.column``.", ())
+    ]
+    exclude_columns: Annotated[str | Iterable[str], Option("Leave out these columns.", ())]
+    mask: Annotated[str | Iterable[str], Option("Mask columns, as ``schema.table.column=null``.", ())]
+
+
 class ScanOptions(KeyOptions, ProgressOptions, total=False):
     """Of functions that read whole logs."""
 

@@ -207,4 +207,5 @@ def slice_line(done: Slice) -> str:
     numbers = (done.transactions, "transaction"), (done.events, "event"), (done.bytes, "byte")
     counts = (counted(*number) for number in numbers)
     after = f"; skipped {counted(done.open, 'incomplete transaction')}" if done.open else ""
-    return f"{done.file} -> {done.target}: {', '.join(counts)}{after}"
+    masked = f"; left out {counted(done.statements, 'statement')}" if done.statements else ""
+    return f"{done.file} -> {done.target}: {', '.join(counts)}{after}{masked}"

@@ -203,6 +203,11 @@ class Images:
             yield chosen[begin:offset], np.concatenate(pieces), offsets[:-1], offsets[1:] - np.array(is_wrong)
 
     @property
+    def starts(self) -> Ints:
+        """The offset of the images of each event in the block's data, int64."""
+        return self._part.images
+
+    @property
     def is_packed(self) -> Bools:
         """Which events have compressed images, as a bool array."""
         return self._part.is_packed.astype(np.bool_)

@@ -6,7 +6,7 @@ strictest one does, whatever their order.
 
 A rule must not stop working in silence. So a table that a rule names in full must have a column that the rule
 names, in each of its definitions: a column may have been renamed, or its name misspelt. A table whose columns
-have no names in the log is refused.
+have no names in the log is refused, except for rules about all columns (``*``).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa, pc
+from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, FilterWarning, UsageError, warn
 from binlog_kaitai.rows.arrow_types import arrow_type, cast
 from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, own_columns
@@ -36,6 +37,36 @@ _LEAST_KEY = 16
 
 #: Size of a block of SHA-256, in bytes.
 _BLOCK = 64
+
+
+#: Event types whose main fields have neither values of rows nor text of statements. A type that is not
+#: listed here, such as one of a future server, counts as one that has.
+WITHOUT_VALUES = (
+    EventType.format_description_event,
+    EventType.rotate_event,
+    EventType.stop_event,
+    EventType.xid_event,
+    EventType.previous_gtids_log_event,
+    EventType.gtid_log_event,
+    EventType.anonymous_gtid_log_event,
+    EventType.gtid_tagged_log_event,
+    EventType.gtid_event,
+    EventType.gtid_list_event,
+    EventType.binlog_checkpoint_event,
+    EventType.heartbeat_log_event,
+    EventType.table_map_event,
+    EventType.transaction_payload_event,
+    EventType.write_rows_event_v1,
+    EventType.update_rows_event_v1,
+    EventType.delete_rows_event_v1,
+    EventType.write_rows_event,
+    EventType.update_rows_event,
+    EventType.delete_rows_event,
+    EventType.partial_update_rows_event,
+    EventType.write_rows_compressed_event_v1,
+    EventType.update_rows_compressed_event_v1,
+    EventType.delete_rows_compressed_event_v1,
+)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -267,7 +298,8 @@ class Masks:
     def treatments(self, schema: Schema) -> dict[str, Treatment]:
         """What happens to the columns of a definition of a table, by their names on the server.
 
-        Raises `UsageError`: the columns have no names, or a rule names none of them.
+        Raises `UsageError`: the columns have no names and not all rules are about all columns (``*``), or a
+        rule names none of them.
         """
         names = tuple(column.name for column in schema.columns)
         is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
@@ -426,7 +458,7 @@ def _treatments(masks: Masks, table: str, names: tuple[str, ...], is_named: bool
     rules = _rules_about(masks, table.casefold())
     if not rules:
         return {}
-    if not is_named:
+    if not is_named and any(rule.columns != ("*",) for rule in rules):
         reason = "neither the log nor a statement names its columns, so those to mask are unknown"
         raise UsageError(f"{table}: {reason}; give its CREATE TABLE by ddl")
     folded = [name.casefold() for name in names]

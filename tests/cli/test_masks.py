@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
+from tests.check.test_masked_slice import secrets_of
 from tests.cli.conftest import Run
 from tests.columns.test_masks import KEY, read
 from tests.corpus_files import case
@@ -121,3 +122,14 @@ def test_tables_without_column_names_are_refused(run: Run, tmp_path: Path) -> No
     log = after_definitions(case("mysql-9.7", "mixed").logs[0], tmp_path)
     done = run("rows", "--mask", "*.*.email=null", log)
     assert (done.returncode, "unknown; give its CREATE TABLE" in done.stderr) == (2, True)
+
+
+def test_slices_have_no_masked_value(run: Run, tmp_path: Path) -> None:
+    """Tables of the second log have their definitions in the first."""
+    paths = case("mysql-9.7", "workload").logs[:2]
+    done = run("slice", *paths, "--to", tmp_path / "support", "--mask", "*.*.*=null")
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"; left out [0-9]+ statements", done.stdout)
+    for path in paths:
+        data = (tmp_path / "support" / path.name).read_bytes()
+        assert not [secret for secret in secrets_of(path) if secret in data]

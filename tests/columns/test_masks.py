@@ -122,6 +122,8 @@ def test_columns_without_names_are_refused() -> None:
         bk.UsageError, match=r"t\.ints: .* so those to mask are unknown; give its CREATE TABLE"
     ):
         Masks.of(mask=["*.*.email=null"]).treatments(schema)
+    whole = Masks.of(mask=["*.*.*=hash", "t.*.*=null"]).treatments(schema)
+    assert {one.method for one in whole.values()} == {Method.NULL}
 
 
 @pytest.mark.parametrize(

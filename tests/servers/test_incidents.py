@@ -191,6 +191,18 @@ def test_an_event_at_a_position_is_explained(night: Night) -> None:
     assert " 1 " in night.shell(transaction, start=begin).splitlines()[-1]
 
 
+def test_a_log_without_its_values(night: Night) -> None:
+    night.server.execute("UPDATE shop.orders SET status = 'secret word' WHERE id < 9")
+    (log,) = night.copy()
+    assert b"secret word" in log.read_bytes()
+    send, verify = commands("Send a log to support, without its values")
+    night.shell(send)
+    assert ": ok" in night.shell(verify)
+    data = (night.folder / "support.000024").read_bytes()
+    assert b"secret word" not in data
+    assert b"INSERT" not in data
+
+
 def test_what_filled_the_disk(night: Night) -> None:
     night.server.execute("UPDATE shop.orders SET status = REPEAT('x', 20)")
     night.copy()
