@@ -20,8 +20,8 @@ from rich.table import Table
 
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
-from binlog_kaitai.spark.session import session, stop
-from binlog_kaitai.spark.spark_tasks import SparkTasks
+from binlog_kaitai.pipeline.spark_session import session, stop
+from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -16,9 +16,10 @@ from rich.console import Console
 from rich.text import Text
 
 import binlog_kaitai as bk
-from binlog_kaitai.render import stats_page, viewer_page
+from binlog_kaitai.render import viewer_page
 from binlog_kaitai.render.explanation import Explained
 from binlog_kaitai.sources.source import Source
+from binlog_kaitai.statistics import stats_page
 
 ROOT = Path(__file__).resolve().parents[1]
 IMAGES = ROOT / "docs" / "images"

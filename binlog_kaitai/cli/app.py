@@ -12,6 +12,7 @@ import warnings
 from contextlib import suppress
 from functools import lru_cache
 from importlib import import_module
+from importlib.util import find_spec
 from typing import NoReturn
 
 import click
@@ -34,30 +35,39 @@ from binlog_kaitai.text.output_text import ENCODING_ERRORS
 EXIT_DAMAGED = 1
 EXIT_USAGE = 2
 
-#: The first line of each command's help, so that listing the commands does not import their modules.
-_COMMANDS = {
-    "dump": "Print a log exactly as mysqlbinlog or mariadb-binlog does.",
-    "events": "List events, one per line.",
-    "explain": "Show each byte of an event, with its field and its meaning.",
-    "export": "Export logs to Parquet files.",
-    "fetch": "Archive a running server's binary logs, byte for byte.",
-    "find": "Find the log and position of a time or a GTID, or the transaction at a position.",
-    "gtids": "Show the GTIDs in logs; combine and compare GTID sets.",
-    "lake": "Maintain the Delta tables of a pipeline's lake.",
-    "logs": "List logs, one per line, and what is missing between them.",
-    "pipeline": "Load new changes into Delta or Iceberg tables, with Spark or without.",
-    "repair": "Recover the intact transactions of a damaged log.",
-    "rows": "List changed rows, one per line.",
-    "slice": "Copy selected transactions into a new log.",
-    "sql": "Generate SQL that replays changes, or reverts them.",
-    "stats": "Summarize what happened, when, and to which tables.",
-    "transactions": "List transactions, one per line.",
-    "verify": "Check logs for damage.",
+#: The module of each command, and the first line of its help, so that listing them imports none.
+_ALL_COMMANDS = {
+    "dump": ("dump.dump_command", "Print a log exactly as mysqlbinlog or mariadb-binlog does."),
+    "events": ("cli.listing_commands", "List events, one per line."),
+    "explain": ("cli.explain_command", "Show each byte of an event, with its field and its meaning."),
+    "export": ("cli.export_command", "Export logs to Parquet files."),
+    "fetch": ("live.fetch_command", "Archive a running server's binary logs, byte for byte."),
+    "find": (
+        "cli.gtids_command",
+        "Find the log and position of a time or a GTID, or the transaction at a position.",
+    ),
+    "gtids": ("cli.gtids_command", "Show the GTIDs in logs; combine and compare GTID sets."),
+    "lake": ("lake.lake_command", "Maintain the Delta tables of a pipeline's lake."),
+    "logs": ("cli.check_commands", "List logs, one per line, and what is missing between them."),
+    "pipeline": (
+        "pipeline.pipeline_command",
+        "Load new changes into Delta or Iceberg tables, with Spark or without.",
+    ),
+    "repair": ("cli.check_commands", "Recover the intact transactions of a damaged log."),
+    "rows": ("cli.listing_commands", "List changed rows, one per line."),
+    "slice": ("cli.check_commands", "Copy selected transactions into a new log."),
+    "sql": ("cli.sql_command", "Generate SQL that replays changes, or reverts them."),
+    "stats": ("statistics.stats_command", "Summarize what happened, when, and to which tables."),
+    "transactions": ("cli.listing_commands", "List transactions, one per line."),
+    "verify": ("cli.check_commands", "Check logs for damage."),
 }
 
-#: The modules of several commands.
-_MODULES = dict.fromkeys(("events", "rows", "transactions"), "listing_commands")
-_MODULES |= dict.fromkeys(("logs", "repair", "slice", "verify"), "check_commands") | {"find": "gtids_command"}
+#: The help of the commands whose folder is there: each leaf of the package can be left out.
+_COMMANDS = {
+    name: text
+    for name, (module, text) in _ALL_COMMANDS.items()
+    if find_spec(f"binlog_kaitai.{module.partition('.')[0]}")
+}
 
 
 class _Commands(click.Group):
@@ -83,7 +93,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
         if name not in _COMMANDS:
             return None
-        module = import_module(f"binlog_kaitai.cli.{_MODULES.get(name, f'{name}_command')}")
+        module = import_module(f"binlog_kaitai.{_ALL_COMMANDS[name][0]}")
         command: click.Command = getattr(module, name)
         from binlog_kaitai.cli.shared_options import HELP_ORDER
 

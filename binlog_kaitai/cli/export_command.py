@@ -15,7 +15,7 @@ import click
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import progress_over, say
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
-from binlog_kaitai.lake import VIEWS
+from binlog_kaitai.views import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.filters import FilterOptions

@@ -26,9 +26,9 @@ from binlog_kaitai.core.filters import (
     whole_number,
 )
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
-from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.sources import disk as outputs
 from binlog_kaitai.sources.remote import is_url, public
+from binlog_kaitai.views import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End
@@ -58,7 +58,7 @@ flag = partial(option, is_flag=True)
 paths = partial(click.argument, nargs=-1, required=True, type=click.Path(allow_dash=True))
 
 
-def _files_read(context: click.Context) -> list[str]:
+def files_read(context: click.Context) -> list[str]:
     """The files that options name as inputs."""
     files: list[str] = context.meta.setdefault(f"{__name__}.files", [])
     return files
@@ -70,7 +70,7 @@ def refuse_inputs(target: str | None, sources: Iterable[str | None]) -> None:
         return
     from binlog_kaitai.sources.source import resolve
 
-    inputs = _files_read(click.get_current_context()).copy()
+    inputs = files_read(click.get_current_context()).copy()
     for source in sources:
         if source is not None and not is_url(source):
             inputs.append(source)
@@ -88,7 +88,7 @@ def _use_key(context: click.Context, option: click.Parameter, value: object) -> 
     keys = context.meta.setdefault(f"{__name__}.keys", {})
     keys[option.name] = value
     if isinstance(option.type, click.Path):
-        _files_read(context).extend(cast("tuple[str, ...]", value))
+        files_read(context).extend(cast("tuple[str, ...]", value))
     use(Keys.of(**keys))
     context.call_on_close(lambda: use(None))
 
@@ -250,25 +250,9 @@ def _complete_type(context: click.Context, option: click.Parameter, beginning: s
 def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | None) -> str | None:
     if file is None:
         return None
-    _files_read(context).append(file.name)
+    files_read(context).append(file.name)
     return file.read().decode("utf-8", "surrogateescape")
 
-
-def _credentials(context: click.Context, option: click.Parameter, path: str | None) -> dict[str, str]:
-    if path is None:
-        return {}
-    from binlog_kaitai.lake.storage import read_options
-
-    _files_read(context).append(path)
-    return read_options(path)
-
-
-#: The command gets what the file contains.
-storage_options = existing_file(
-    "--storage-options",
-    "Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
-    callback=_credentials,
-)
 
 _text_option = partial(option, metavar="FILE", type=click.File("rb"), callback=_text_of)
 ddl = _text_option("--ddl", "File of CREATE TABLE statements, as mysqldump writes.")
@@ -323,14 +307,19 @@ def _qualified(chosen: dict[str, Any]) -> tuple[str, ...]:
     plain = [name for name in tables if "." not in name and not is_pattern(name)]
     if not plain or "-" in chosen["sources"]:  # stdin can be read only once
         return tables
+    from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.options import part_of
-    from binlog_kaitai.statistics.counting import stats
+    from binlog_kaitai.rows.log_pages import RowsPages
+    from binlog_kaitai.rows.table_maps import Table
 
-    filters = {**part_of(chosen, FilterOptions), "table": None}
+    filters = Filters.of(**{**part_of(chosen, FilterOptions), "table": None})
+    names: dict[tuple[str, str], None] = {}
     with progress_over("tables") as progress, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the command will give the same ones
-        counts = stats(chosen["sources"], top=0, progress=progress, **filters)
-    names = dict.fromkeys((schema, table) for schema, table, *_ in counts.parts["tables"].rows)
+        pages = RowsPages(chosen["sources"], filters, progress=progress, has_rolled_back=True)
+        with suppress(BinlogError):  # so will it with the error, if it reads so far
+            for page in pages:
+                names |= {table.key: None for table, _ in page.runs() if isinstance(table, Table)}
     found = {name: [f"{schema}.{table}" for schema, table in names if table == name] for name in plain}
     for name, qualified in found.items():
         if len(qualified) != 1:

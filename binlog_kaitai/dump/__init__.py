@@ -9,8 +9,3 @@ Strategy
    `block_printer` prints many events: it calls the same functions once for all events that print alike.
 3. Text is bytes: statements and names appear as they are in the log, in any character set.
 """
-
-from binlog_kaitai.dump.dump_logs import dump
-from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
-
-__all__ = ["Base64Output", "DumpOptions", "dump"]

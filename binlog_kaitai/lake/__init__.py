@@ -18,6 +18,7 @@ rules         what is left out, masked and renamed
 preview       what a pipeline would load
 upkeep        joins small files, and removes what no reader needs
 erasing       erases rows, as a person may ask for
+lake_command  `binlog-kaitai lake`
 ============  ==================================================================
 
 ::
@@ -48,8 +49,6 @@ vacuum` removes them.
 Several sources may share a lake. Each has an application's id, plans and numbers of batches of its own, so
 that each table knows the last batch it has of each source. One process loads all of them.
 """
-
-VIEWS = ("events", "transactions", "changes")
 
 #: The formats of a lake's tables.
 FORMATS = ("delta", "iceberg")

@@ -17,7 +17,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.lexer import may_replace
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
-from binlog_kaitai.lake import STATEMENTS, VIEWS
+from binlog_kaitai.lake import STATEMENTS
 from binlog_kaitai.lake.cascades import cascades
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -31,6 +31,7 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.schema import NameSource, is_mariadb
+from binlog_kaitai.views import VIEWS
 from binlog_kaitai.views.change_batches import page_batches, table_batches_of
 from binlog_kaitai.views.ddl_view import ddl_batches
 from binlog_kaitai.views.skip_damage import read_around

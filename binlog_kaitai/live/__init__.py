@@ -9,9 +9,10 @@ server_session  queries to a server, the messages of a replica, and the logs tha
 archive         the directory: its logs, index and state
 archive_eras    where an archive begins, and how it continues at another server
 closed_logs     closed logs, compressed and stored in the background
-metrics         a file for Prometheus
+metrics         those of a fetch, for Prometheus
 server_logs     a server's logs as streams, for whatever reads logs; logs that end within an event
 fetching        archive and server together: resume, reconnect, follow; what the archive still lacks
+fetch_command   `binlog-kaitai fetch`
 log_spool       an archive that queries share, and whose logs go once they have been read
 ==============  ==================================================================
 
@@ -26,7 +27,20 @@ Rules
 
 from __future__ import annotations
 
-from binlog_kaitai.live.address import Address
-from binlog_kaitai.live.fetching import Fetch, fetch
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from binlog_kaitai.live.address import Address
+    from binlog_kaitai.live.fetching import Fetch, fetch
 
 __all__ = ["Address", "Fetch", "fetch"]
+
+#: Modules of the names, imported on demand: the help of `fetch` needs none.
+_HOME = {"Address": "address", "Fetch": "fetching", "fetch": "fetching"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(name)
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)

@@ -7,5 +7,8 @@ healing         tables of a lake that are read from their server again
 progress        what each batch of a pipeline loaded, and what remains
 pipeline        writes logs to a lake
 fleet           several pipelines side by side
+spark_session   sessions of Spark, their data sources, and the Python of their workers
+spark_tasks     tasks in Spark's workers
+fleet_file, pipeline_command, pipeline_reports  `binlog-kaitai pipeline`
 ==============  ==================================================================
 """

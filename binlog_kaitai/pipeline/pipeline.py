@@ -25,7 +25,7 @@ from binlog_kaitai.ddl.definitions import DatedText
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.following.effects import ERRANT, unclear
 from binlog_kaitai.following.walk import Step
-from binlog_kaitai.lake import STATE, VIEWS
+from binlog_kaitai.lake import STATE
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.place import Offset, Plan
@@ -37,6 +37,7 @@ from binlog_kaitai.pipeline.healing import Healing
 from binlog_kaitai.pipeline.progress import Progress, progress_of
 from binlog_kaitai.pipeline.tasks import Tasks, report_dropped, spare_modules
 from binlog_kaitai.sources.source import with_state
+from binlog_kaitai.views import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.snapshot.snapshot_files import Snapshot

@@ -15,9 +15,9 @@ from threading import Lock
 from binlog_kaitai.errors import writing_to
 from binlog_kaitai.following.backlog import Backlog
 from binlog_kaitai.following.effects import LOGGED_AS_TEXT, EffectKind
+from binlog_kaitai.following.metrics_file import MetricsFile
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.files import rows_by_table
-from binlog_kaitai.live.metrics import MetricsFile
 
 _PREFIX = "binlog_kaitai_pipeline_"
 _METRICS = {

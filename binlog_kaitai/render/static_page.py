@@ -12,7 +12,7 @@ from importlib.resources import files
 
 
 def assemble(folder: str, script: str, data: str) -> bytes:
-    """The page of a folder of this package, from its `page.html` and `page.css`, as UTF-8.
+    """The page of a folder such as ``render/viewer``, from its `page.html` and `page.css`, as UTF-8.
 
     `data` replaces the placeholder ``<!--data-->``, so it must be safe markup.
     """
@@ -32,8 +32,8 @@ def script_of(*sources: str) -> str:
 
 
 def read(folder: str, name: str) -> str:
-    """The text of a file in a folder of this package."""
-    return files(__package__).joinpath(folder, name).read_text("utf-8")
+    """The text of a file in a folder of the package."""
+    return files("binlog_kaitai").joinpath(folder, name).read_text("utf-8")
 
 
 def as_script_data(value: object) -> str:

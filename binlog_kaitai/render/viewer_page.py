@@ -24,6 +24,7 @@ from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
+_FOLDER = "render/viewer"
 _SCRIPTS = ("runtime", "log", "fields", "values", "summary", "list", "detail", "main")
 
 #: The most that a page has of a log, in bytes: browsers open pages of this size.
@@ -144,8 +145,10 @@ class Excerpt(NamedTuple):
 
 def page(excerpt: Excerpt | None = None) -> bytes:
     """The page, as UTF-8; with a log if `excerpt` is given."""
-    grammar = script_of(_generated("grammar.js"), *(read("viewer", f"{script}.js") for script in _SCRIPTS))
-    return assemble("viewer", _generated("libraries.js") + grammar, _embedded(excerpt) if excerpt else "")
+    grammar = script_of(_generated("grammar.js"), *(read(_FOLDER, f"{script}.js") for script in _SCRIPTS))
+    return assemble(
+        "render/viewer", _generated("libraries.js") + grammar, _embedded(excerpt) if excerpt else ""
+    )
 
 
 def _between(frames: Framer, start: int, stop: int | None) -> Iterator[Frame]:

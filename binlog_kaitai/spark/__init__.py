@@ -7,6 +7,7 @@
     spark.read.format("binlog").load("/var/lib/mysql/mysql-bin.*")
 
 ==============  ==================================================================
+registration    makes the data source known to a session
 data_source     the entry point for ``format("binlog")``
 reader_options  the options of a reader, from Spark's strings to checked values
 stream_options  the additional options of a stream
@@ -18,8 +19,6 @@ skipping        skips logs by their headers
 batch           partitions of a batch, and their rows as Arrow batches
 stream          the views as streams: offsets, limits, partitions
 state           the content of a table, from its changes
-spark_tasks     the tasks of a pipeline in Spark's workers
-session         sessions, their data sources, and the Python of their workers
 ==============  ==================================================================
 
 Everything below the partition is :mod:`binlog_kaitai.views`. Spark's Python workers import this
@@ -34,13 +33,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from binlog_kaitai.spark.frames import read
     from binlog_kaitai.spark.parquet import write_parquet
-    from binlog_kaitai.spark.session import register
+    from binlog_kaitai.spark.registration import register
     from binlog_kaitai.spark.state import latest
 
 __all__ = ["latest", "read", "register", "write_parquet"]
 
 #: Modules of the functions, imported on demand: `register` can do without PySpark, and say how to get it.
-_HOME = {"latest": "state", "read": "frames", "register": "session", "write_parquet": "parquet"}
+_HOME = {"latest": "state", "read": "frames", "register": "registration", "write_parquet": "parquet"}
 
 
 def __getattr__(name: str) -> Any:

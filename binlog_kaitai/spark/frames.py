@@ -17,8 +17,8 @@ from binlog_kaitai.arrow import pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.spark.batch import columns_of_table
 from binlog_kaitai.spark.reader_options import ReadOptions, as_text
+from binlog_kaitai.spark.registration import register
 from binlog_kaitai.spark.schemas import arrow_schema
-from binlog_kaitai.spark.session import register
 from binlog_kaitai.views.row_conditions import Where
 
 if TYPE_CHECKING:

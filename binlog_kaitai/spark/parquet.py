@@ -24,6 +24,7 @@ from binlog_kaitai.arrow import pa, pq
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, TIMES
 from binlog_kaitai.lake.files import NO_VALUE, by_date
+from binlog_kaitai.pipeline.spark_session import register_source
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.sources.keys import use
 from binlog_kaitai.sources.remote import is_url, public
@@ -31,7 +32,6 @@ from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.frames import paths_of, texts_of
 from binlog_kaitai.spark.infer import table_columns
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
-from binlog_kaitai.spark.session import register_source
 from binlog_kaitai.views.parquet_folder import OpenFiles, PartWriter
 from binlog_kaitai.views.row_conditions import chosen_columns
 

@@ -16,9 +16,9 @@ from urllib.parse import unquote, urlsplit
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.filters import ZERO_DATES, Filters, is_pattern, moment_of, parse_size, whole_number
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake import VIEWS
 from binlog_kaitai.rows.row_masks import NO_MASKS, Masks, Method
 from binlog_kaitai.sources.keys import Keys
+from binlog_kaitai.views import VIEWS
 from binlog_kaitai.views.row_conditions import Where
 from binlog_kaitai.views.splits import SPLIT_SIZE
 

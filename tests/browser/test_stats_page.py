@@ -12,7 +12,7 @@ from selenium.webdriver.common.by import By
 
 import binlog_kaitai as bk
 from binlog_kaitai.render.explanation import dissect
-from binlog_kaitai.render.stats_page import page
+from binlog_kaitai.statistics.stats_page import page
 from tests.corpus_files import case
 
 pytestmark = pytest.mark.browser

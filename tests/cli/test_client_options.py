@@ -9,7 +9,7 @@ import click
 import pytest
 
 from binlog_kaitai.cli import main
-from binlog_kaitai.cli.dump_command import dump
+from binlog_kaitai.dump.dump_command import dump
 from tests import corpus_files
 from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT
 

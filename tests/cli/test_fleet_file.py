@@ -8,9 +8,9 @@ from typing import Any
 import click
 import pytest
 
-from binlog_kaitai.cli.fleet_file import read_fleet
-from binlog_kaitai.cli.pipeline_command import _OF_SOURCES, _jobs, pipeline
 from binlog_kaitai.errors import UsageError
+from binlog_kaitai.pipeline.fleet_file import read_fleet
+from binlog_kaitai.pipeline.pipeline_command import _OF_SOURCES, _jobs, pipeline
 
 pytest.importorskip("pyspark")
 

@@ -13,7 +13,8 @@ from typing import Any
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import header_offset, read_header
-from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import has_rows
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql

@@ -9,7 +9,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from tests.columns.refusals import ENTRIES, refusal
 from tests.columns.test_dummy_rows import ENDS, KINDS, OF_TABLE, log, rows, table_map
 from tests.columns.test_rows_hostile import row_event

@@ -27,7 +27,8 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.gtids import GtidSet
 from binlog_kaitai.core.payload import read_payload
-from binlog_kaitai.dump import Base64Output, printer
+from binlog_kaitai.dump import printer
+from binlog_kaitai.dump.dump_options import Base64Output
 from binlog_kaitai.errors import BinlogError
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of

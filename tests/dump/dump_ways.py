@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from binlog_kaitai.dump import DumpOptions, block_printer, dump, dump_logs
+from binlog_kaitai.dump import block_printer, dump_logs
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.block_reader import BlockReader
 from tests import corpus_files

@@ -14,8 +14,10 @@ from binlog_grammar.table_map_event import TableMapEvent
 
 import binlog_kaitai as bk
 from binlog_kaitai.cli import main
-from binlog_kaitai.dump import Base64Output, DumpOptions, dump, flashback
+from binlog_kaitai.dump import flashback
 from binlog_kaitai.dump.client_values import metadata_lines, second_of, timestamp
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.errors import BinlogError, UsageError
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, carrier, events_of

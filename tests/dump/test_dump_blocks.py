@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.dump import DumpOptions, block_printer, dump, dump_logs, dump_output, row_comments
+from binlog_kaitai.dump import block_printer, dump_logs, dump_output, row_comments
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.dump.row_comments import RowPrograms
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.text import text_kernels

@@ -11,8 +11,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.dump import DumpOptions, dump, dump_output
+from binlog_kaitai.dump import dump_output
 from binlog_kaitai.dump.client_values import escapes_of, quoted
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.dump.dump_output import base64_lines, base64_pieces
 from binlog_kaitai.dump.row_comments import RowsHeaders
 from tests.columns.long_logs import log_of_value

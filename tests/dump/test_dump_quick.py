@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.core.gtids import GtidSet
-from binlog_kaitai.dump import Base64Output, dump_kernels, dump_logs, dump_output, row_printer
+from binlog_kaitai.dump import dump_kernels, dump_logs, dump_output, row_printer
 from binlog_kaitai.dump.client_values import escapes_of
+from binlog_kaitai.dump.dump_options import Base64Output
 from binlog_kaitai.kernels.compile import Kernel
 from binlog_kaitai.lines import row_line_kernel
 from binlog_kaitai.log.block_reader import BlockReader

@@ -10,7 +10,8 @@ import pytest
 from binlog_kaitai.cli import main
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.spans import read_log_header
-from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.errors import BinlogError
 from tests import corpus_files
 from tests.columns.log_maker import LogMaker, events_of

@@ -13,12 +13,12 @@ from click.testing import CliRunner
 from deltalake import DeltaTable
 
 from binlog_kaitai.cli.app import app
-from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake import delta
 from binlog_kaitai.lake.storage import ConflictError
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.pipeline_reports import Reports
 from binlog_kaitai.pipeline.progress import ProgressFiles
 from binlog_kaitai.pipeline.tasks import Result
 from tests.lake.lakes import KINDS, OneByOne, catalog, opened, table

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from binlog_kaitai.pipeline.spark_session import session
     from binlog_kaitai.spark import register
-    from binlog_kaitai.spark.session import session
 
     settings = documented(tmp_path_factory.mktemp("lake")) | {
         "spark.driver.memory": "1g",

@@ -20,8 +20,8 @@ from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 from binlog_kaitai.pipeline.tasks import Result, Tasks
-from binlog_kaitai.spark.spark_tasks import SparkTasks
 from tests.lake.lakes import OneByOne
 
 
@@ -179,7 +179,7 @@ def main(run: Run) -> None:
         setattr(owner, name, method)
     tasks: Tasks = OneByOne()
     if run.phase in (Phase.WORKER, Phase.ANY):
-        from binlog_kaitai.spark.session import session
+        from binlog_kaitai.pipeline.spark_session import session
 
         # A task that fails is repeated.
         tasks = SparkTasks(session("local[2,4]", ["spark.driver.memory=512m"], has_rows=False))

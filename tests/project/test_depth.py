@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.dump import DumpOptions, block_printer, dump, row_printer
+from binlog_kaitai.dump import block_printer, row_printer
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.lines import row_forms
 from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.rows import fused_columns

@@ -54,7 +54,8 @@ def test_nothing_heavy_is_loaded_before_it_is_needed(statement: str) -> None:
 def test_a_dump_by_whole_columns_does_without_arrow() -> None:
     log = ROOT / "tests" / "corpus" / "mysql-9.7" / "types_full" / "binlog.000001"
     code = (
-        "import sys\nfrom binlog_kaitai.dump import DumpOptions, dump\n"
+        "import sys\nfrom binlog_kaitai.dump.dump_logs import dump\n"
+        "from binlog_kaitai.dump.dump_options import DumpOptions\n"
         "from binlog_kaitai.dump import block_printer\nblock_printer.KERNELS_FROM = 0\n"
         f"dump({str(log)!r}, lambda _: None, DumpOptions(verbose=2))\nprint(*sys.modules)"
     )
@@ -89,7 +90,7 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
     assert {"binlog_kaitai/py.typed", "binlog_grammar/mysql_binlog.py"} <= set(names)
     assert b"BINLOG_KAITAI_KERNELS=python was set" in packed.read("binlog_kaitai/kernels/libkernels.txt")
     # Mode bits of a file are in the upper half; Spark runs this one.
-    assert packed.getinfo("binlog_kaitai/spark/worker-python").external_attr >> 16 & 0o111
+    assert packed.getinfo("binlog_kaitai/pipeline/worker-python").external_attr >> 16 & 0o111
 
 
 def _hook(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:

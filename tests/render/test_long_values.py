@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.lines import long_values, row_forms, row_texts
 from binlog_kaitai.lines.row_forms import JsonForm
 from binlog_kaitai.lines.row_listing import form_of

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.dump import DumpOptions, dump, row_printer
+from binlog_kaitai.dump import row_printer
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.render.sql import row_statements
 from tests.columns.support import set_block_size
@@ -64,7 +66,7 @@ def check(path: str, folder: Path) -> None:
             assert scripts(path, threads, undo=undo) == expected, (undo, threads)
     for options in ({"verbose": 2}, {"verbose": 1, "base64_output": "decode-rows"}, {}):
         if "base64_output" in options:
-            from binlog_kaitai.dump import Base64Output
+            from binlog_kaitai.dump.dump_options import Base64Output
 
             options = {**options, "base64_output": Base64Output("decode-rows")}
         expected_text = dumped(path, folder, 1, **options)

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import sys
 
-from binlog_kaitai.cli.pipeline_reports import work_of
 from binlog_kaitai.pipeline.followed_logs import Following, spooled
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.pipeline_reports import work_of
+from binlog_kaitai.pipeline.spark_session import session
+from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 from binlog_kaitai.sources import is_server
-from binlog_kaitai.spark.session import session
-from binlog_kaitai.spark.spark_tasks import SparkTasks
 
 if __name__ == "__main__":
     spark = session("local[2]", ["spark.driver.memory=512m"], has_rows=False)

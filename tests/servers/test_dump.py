@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from binlog_kaitai.dump import Base64Output, DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 from tests import corpus_files
 from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT, listed
 from tests.dump.dump_cases import CASES, DumpCase, ask, normalised

@@ -17,7 +17,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import verify
 from binlog_kaitai.check.repair import repair
 from binlog_kaitai.core.framing import MAGIC
-from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.errors import DamagedStartError
 from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log import split_points

@@ -16,8 +16,8 @@ JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    from binlog_kaitai.pipeline.spark_session import session
     from binlog_kaitai.spark import register
-    from binlog_kaitai.spark.session import session
 
     settings = {
         "spark.driver.memory": "768m",

@@ -20,7 +20,7 @@ from binlog_kaitai.pipeline.fleet import Fleet
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from binlog_kaitai.pipeline.progress import Progress
-from binlog_kaitai.spark.spark_tasks import SparkTasks
+from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 from tests.corpus_files import CORPUS
 from tests.extent import sample
 from tests.follow.logs import ROTATED

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceRegistration
 
+from binlog_kaitai.pipeline import spark_session as session
 from binlog_kaitai.pipeline import tasks
-from binlog_kaitai.spark import session
-from binlog_kaitai.spark.session import register_source
+from binlog_kaitai.pipeline.spark_session import register_source
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,10 +18,10 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from binlog_kaitai.pipeline.progress import Progress
+from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 from binlog_kaitai.rows.row_masks import Masks
 from binlog_kaitai.spark import read, write_parquet
 from binlog_kaitai.spark.reader_options import ReadOptions
-from binlog_kaitai.spark.spark_tasks import SparkTasks
 from tests.corpus_files import case
 from tests.lake.lakes import opened
 from tests.lake.test_truth import changes_of, content

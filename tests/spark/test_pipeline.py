@@ -11,13 +11,13 @@ import pyarrow.compute as pc
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.cli.pipeline_reports import Reports
 from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake.batches import Lake
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from binlog_kaitai.pipeline.pipeline_reports import Reports
 from binlog_kaitai.pipeline.progress import Progress, ProgressFiles
-from binlog_kaitai.spark.spark_tasks import SparkTasks
+from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 from tests.corpus_files import CORPUS
 from tests.follow.logs import ROTATED, ends_of_transactions, grow
 from tests.lake.lakes import opened, rows, table

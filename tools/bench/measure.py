@@ -80,8 +80,8 @@ def export(path: str) -> None:
 
 def dump(path: str) -> None:
     """`binlog-kaitai dump -vv --base64-output=decode-rows`, written to /dev/null."""
-    from binlog_kaitai.dump import Base64Output, DumpOptions
-    from binlog_kaitai.dump import dump as write_dump
+    from binlog_kaitai.dump.dump_logs import dump as write_dump
+    from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
     from binlog_kaitai.sources.source import resolve
 
     options = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)

@@ -124,8 +124,8 @@ _PAUSE = 0.2
 
 def measure(job: str, log: str, cores: int) -> dict[str, Any]:
     """Run the job repeatedly in a session; the figures of the fastest run after the first."""
+    from binlog_kaitai.pipeline.spark_session import session, stop
     from binlog_kaitai.spark import register
-    from binlog_kaitai.spark.session import session, stop
 
     settings = ["spark.sql.parquet.compression.codec=zstd"]
     with tempfile.TemporaryDirectory(prefix="binlog-bench-") as folder:
@@ -222,7 +222,7 @@ class _ReadyReader(DataSourceReader):
 
 
 def _write_ready(spark: Any, log: str, folder: str) -> str:
-    from binlog_kaitai.spark.session import register_source
+    from binlog_kaitai.pipeline.spark_session import register_source
 
     register_source(spark, Ready)
     spark.read.format("ready").schema(_columns(log)).option("log", log).load().write.parquet(folder)
@@ -232,7 +232,7 @@ def _write_ready(spark: Any, log: str, folder: str) -> str:
 def _run_pipeline(spark: Any, log: str, folder: str) -> str:
     from binlog_kaitai.pipeline.followed_logs import Following
     from binlog_kaitai.pipeline.pipeline import Job, Pipeline
-    from binlog_kaitai.spark.spark_tasks import SparkTasks
+    from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 
     Pipeline(Job(Following((log,)), folder, views=("changes",))).run(SparkTasks(spark))
     return f"{folder}/changes"

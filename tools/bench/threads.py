@@ -143,7 +143,8 @@ def work(task: str, path: str, threads: int) -> None:
     elif task == "export":
         _export(path, threads)
     elif task == "dump":
-        from binlog_kaitai.dump import Base64Output, DumpOptions, dump
+        from binlog_kaitai.dump.dump_logs import dump
+        from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 
         options = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
         dump(path, lambda text: None, options, threads=threads)

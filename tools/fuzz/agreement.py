@@ -11,7 +11,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
-from binlog_kaitai.dump import Base64Output, DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.event_rows import Change, Row, rows_of
 from binlog_kaitai.rows.arrow_types import arrow_type

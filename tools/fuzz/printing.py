@@ -8,12 +8,9 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from binlog_kaitai.dump import (
-    Base64Output,
-    DumpOptions,
-    block_printer,
-)
-from binlog_kaitai.dump import dump as dump_log
+from binlog_kaitai.dump import block_printer
+from binlog_kaitai.dump.dump_logs import dump as dump_log
+from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.errors import BinlogError
 from tools.fuzz.outcome import Outcome
 from tools.fuzz.run import Run

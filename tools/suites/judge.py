@@ -28,7 +28,8 @@ from binlog_kaitai.ddl.statements import (
     session_of,
     text_of,
 )  # fmt: skip
-from binlog_kaitai.dump import DumpOptions, dump
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.log.event_log import Event
 from binlog_kaitai.log.event_rows import Change, has_rows
 from binlog_kaitai.values.charsets import max_bytes_of

@@ -20,7 +20,9 @@ from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import handling, interrupt, say
 from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake import FORMATS, PLACE, SOURCES, VIEWS
+from binlog_kaitai.lake import FORMATS, PLACE, SOURCES
+from binlog_kaitai.lake.lake_command import storage_options
+from binlog_kaitai.views import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.pipeline.pipeline import Job
@@ -50,7 +52,7 @@ _OF_SOURCES = (
 @click.command()
 @options.paths("sources", metavar="[SOURCE...]", required=False)
 @options.option("--to target", "Directory or URL of the lake.", "LAKE", required=True)
-@options.storage_options
+@storage_options
 @options.existing_file("--servers", "Load several sources, named in this TOML file.")
 @options.option(
     "--into",
@@ -186,9 +188,9 @@ def pipeline(
         except ImportError as error:
             hint = f"run: {pip_install('spark')}; --engine local needs neither"
             raise UsageError(f"requires PySpark 4.1 or newer and Java 17; {hint}") from error
-    from binlog_kaitai.cli.pipeline_reports import Reports, show_preview
     from binlog_kaitai.pipeline.fleet import Fleet
     from binlog_kaitai.pipeline.pipeline import Pipeline
+    from binlog_kaitai.pipeline.pipeline_reports import Reports, show_preview
     from binlog_kaitai.pipeline.progress import ProgressFiles
 
     context = click.get_current_context()
@@ -245,7 +247,7 @@ def _jobs(context: click.Context) -> list[Job]:
         if not params["sources"]:
             raise click.MissingParameter(ctx=context, param_type="argument", param_hint="SOURCE")
         return [_job(params)]
-    from binlog_kaitai.cli.fleet_file import in_source, read_fleet
+    from binlog_kaitai.pipeline.fleet_file import in_source, read_fleet
 
     if params["sources"]:
         raise UsageError("--servers names the sources; omit SOURCE")
@@ -264,11 +266,11 @@ def _jobs(context: click.Context) -> list[Job]:
 
 def _job(options: dict[str, Any], source: str = "") -> Job:
     """What to load from one source; `options`: for it, by the names of the command's parameters."""
-    from binlog_kaitai.cli.pipeline_reports import spool_of, work_of
     from binlog_kaitai.core.filters import Filters, at_least_one
     from binlog_kaitai.lake.rules import Rules
     from binlog_kaitai.pipeline.followed_logs import Following, parse_starting, spooled
     from binlog_kaitai.pipeline.pipeline import Job
+    from binlog_kaitai.pipeline.pipeline_reports import spool_of, work_of
     from binlog_kaitai.rows.row_masks import Masks
     from binlog_kaitai.sources.remote import is_url
 
@@ -346,8 +348,8 @@ class _Engine(NamedTuple):
 
 
 def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> _Engine:
-    from binlog_kaitai.spark.session import session, stop
-    from binlog_kaitai.spark.spark_tasks import SparkTasks
+    from binlog_kaitai.pipeline.spark_session import session, stop
+    from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 
     spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:

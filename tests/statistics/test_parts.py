@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from binlog_kaitai.render.stats_text import shown
 from binlog_kaitai.statistics.event_counts import kind_of
 from binlog_kaitai.statistics.stats_model import MAX_STEPS, StatsKind, Timeline, width_for
+from binlog_kaitai.statistics.stats_text import shown
 from binlog_kaitai.statistics.transaction_counts import Ranking
 
 

@@ -142,8 +142,8 @@ _MAX_ROWS = 2000
 
 def page(stats: Stats, version: str) -> bytes:
     """The page, as UTF-8; `version` is the package's."""
-    script = script_of(*(read("html", name) for name in _SCRIPTS))
-    return assemble("html", script, _data(stats, version))
+    script = script_of(*(read("statistics/html", name) for name in _SCRIPTS))
+    return assemble("statistics/html", script, _data(stats, version))
 
 
 def _data(stats: Stats, version: str) -> str:

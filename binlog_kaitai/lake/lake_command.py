@@ -15,6 +15,23 @@ from binlog_kaitai.core.filters import at_least_one
 _LAKE = click.argument("lake", metavar="LAKE")
 
 
+def _credentials(context: click.Context, parameter: click.Parameter, path: str | None) -> dict[str, str]:
+    if path is None:
+        return {}
+    from binlog_kaitai.lake.storage import read_options
+
+    options.files_read(context).append(path)
+    return read_options(path)
+
+
+#: The command gets what the file contains.
+storage_options = options.existing_file(
+    "--storage-options",
+    "Credentials for a LAKE in S3 or Azure, in this TOML file; default: those of the environment.",
+    callback=_credentials,
+)
+
+
 @click.group()
 def lake() -> None:
     """Maintain the Delta tables of a pipeline's lake."""
@@ -22,7 +39,7 @@ def lake() -> None:
 
 @lake.command()
 @_LAKE
-@options.storage_options
+@storage_options
 @options.option("--target-size", "Target size of the new files.", "SIZE", default="256m")
 @options.option("--before", "Only partitions of earlier dates.", "DATE", type=click.DateTime(("%Y-%m-%d",)))
 @options.flag("--dry-run", "Print what would be joined, without writing.")
@@ -53,7 +70,7 @@ def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool,
 
 @lake.command()
 @_LAKE
-@options.storage_options
+@storage_options
 @options.option(
     "--retention",
     "Keep files that readers of a table may have listed within these hours.",
@@ -85,7 +102,7 @@ def vacuum(lake: str, storage_options: dict[str, str], retention: int, dry_run: 
 
 @lake.command()
 @_LAKE
-@options.storage_options
+@storage_options
 @options.option("--table", "The table, as its folder in changes is called.", "SCHEMA.TABLE", required=True)
 @options.option("--where", "Erase rows that match this condition, as in rows.", "CONDITION", required=True)
 @options.flag("--dry-run", "Count the rows without erasing them.")

@@ -21,7 +21,7 @@ from binlog_kaitai.cli.console import progress_over, text_output
 from binlog_kaitai.errors import DamagedError, writing_to
 
 if TYPE_CHECKING:
-    from binlog_kaitai.dump import DumpOptions
+    from binlog_kaitai.dump.dump_options import DumpOptions
 
     _Choice = click.Choice[str]
     _Type = click.ParamType[object]
@@ -287,7 +287,7 @@ def dump(
       binlog-kaitai dump -j 157 -d shop binlog.000024 | mysql --binary-mode
       binlog-kaitai dump --to-last-log --rewrite-db 'shop->shop2' binlog.000024
     """
-    from binlog_kaitai.dump import dump
+    from binlog_kaitai.dump.dump_logs import dump
     from binlog_kaitai.sources.source import Source, later_logs, resolve
 
     logs = resolve(sources, repeats=True)  # as the clients do
@@ -320,7 +320,7 @@ def _guarded(write: Callable[[bytes], object], target: str) -> Callable[[bytes],
 
 def _options(base64_output: str, rewrite_db: dict[str, str], **chosen: Any) -> DumpOptions:
     from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.dump import Base64Output, DumpOptions
+    from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 
     for end in ("start", "stop"):
         if isinstance(chosen[f"{end}_position"], dict):

@@ -94,7 +94,7 @@ def stats(
         )
     if html is not None:
         from binlog_kaitai import __version__
-        from binlog_kaitai.render.stats_page import page
+        from binlog_kaitai.statistics.stats_page import page
 
         options.write_page(html, page(stats, __version__))
     else:
@@ -127,7 +127,7 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
             def on_broken_pipe(self) -> None:
                 raise BrokenPipeError  # rich would exit with 1, which means a damaged log
 
-        from binlog_kaitai.render.stats_text import DEFAULT_PARTS, print_stats
+        from binlog_kaitai.statistics.stats_text import DEFAULT_PARTS, print_stats
 
         # Only terminals have a width to which lines are fitted.
         has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
