@@ -26,7 +26,6 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import BinlogError, FilterWarning, UsageError, warn
 from binlog_kaitai.rows.arrow_types import arrow_type, cast
-from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, own_columns
 from binlog_kaitai.values.schema import NameSource, Schema
 
 #: The environment variable that holds the key if no key file is given.
@@ -310,6 +309,8 @@ class Masks:
 
         Raises `UsageError`: as for :meth:`treatments`; or a column cannot be truncated.
         """
+        from binlog_kaitai.rows.change_schemas import own_columns
+
         fields: dict[str, pa.Field | None] = {field.name: field for field in merged}
         for table in tables:
             treatments = self.treatments(table)
@@ -321,6 +322,8 @@ class Masks:
 
     def readable(self, table: Schema, target: pa.Schema, zero_dates: str) -> pa.Schema:
         """The columns to decode for a masked view; values that must not leave the log are not decoded."""
+        from binlog_kaitai.rows.change_schemas import own_columns
+
         treatments = self.treatments(table)
         own = own_columns(table, target) if treatments else {}
         fields = []
@@ -337,6 +340,8 @@ class Masks:
 
     def applied(self, table: Schema, batch: pa.RecordBatch, target: pa.Schema) -> pa.RecordBatch:
         """A batch of :meth:`readable` columns, masked, with the target's columns."""
+        from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, own_columns
+
         treatments = self.treatments(table)
         if not treatments:
             return batch
@@ -497,4 +502,4 @@ def _only(absent: pa.Array, names: Sequence[str]) -> pa.Array:
     """Lists of absent columns without those that are left out."""
     kept = {*names}
     lists = (one and [name for name in one if name in kept] for one in absent.to_pylist())
-    return pa.array([one or None for one in lists], ABSENT_FIELD.type)
+    return pa.array([one or None for one in lists], absent.type)

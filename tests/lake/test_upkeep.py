@@ -88,10 +88,10 @@ def test_merges_and_compaction_go_on_beside_each_other(
     lake, conflicts, joined = tmp_path / "lake", [], Counter[str]()
     properties, update = delta._numbered, Update._run
 
-    def compacting(application: str, batch: int, numbers: Any = None) -> Any:
+    def compacting(application: str, batch: int, numbers: Any = None, **others: Any) -> Any:
         if numbers is not None:  # a state table was opened, and rows are about to be merged into it
             joined.update({one.table: one.files for one in compact(str(lake), target_size=1 << 20)})
-        return properties(application, batch, numbers)
+        return properties(application, batch, numbers, **others)
 
     def counting(self: Update, *arguments: Any) -> None:
         try:

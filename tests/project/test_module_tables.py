@@ -41,3 +41,16 @@ def test_the_architecture_describes_every_folder() -> None:
     named = set(re.findall(r"^\| `([a-z_./]+)` \|", text, re.MULTILINE))
     folders = {path for path in PACKAGES if "binlog_kaitai" in path.parts and path.name != "binlog_kaitai"}
     assert {path.name for path in folders} <= {name.rpartition("/")[2] for name in named}
+
+
+def test_the_architecture_counts_the_lines_of_core_and_leaves() -> None:
+    text = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
+    stated = dict(re.findall(r"^\| (the core|`[a-z`, ]+`) \| (\d+) \|", text, re.MULTILINE))
+    lines = {
+        path.name: sum(len(file.read_text("utf-8").splitlines()) for file in path.rglob("*.py"))
+        for path in (ROOT / "binlog_kaitai").iterdir()
+    }
+    parts = {part: re.findall(r"`(\w+)`", part) for part in stated if part != "the core"}
+    counts = {part: sum(lines.pop(name) for name in names) for part, names in parts.items()}
+    counts["the core"] = sum(lines.values())
+    assert {part for part in stated if abs(int(stated[part]) * 1000 - counts[part]) > 1000} == set()

@@ -8,6 +8,8 @@ contiguous. Integers are `i8` unless the kernel needs another type.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
+
 from tools.kernels.annotations import find_kernel, signature_of
 
 _TABLE = {
@@ -136,7 +138,16 @@ ANNOTATED = (
     "binlog_kaitai.rows.table_links.link_events",
 )
 
+
+def _is_there(name: str) -> bool:
+    """Whether the folder of a kernel or module is there: leaves of the package can be left out."""
+    return find_spec(".".join(name.split(".")[:2])) is not None
+
+
 #: Argument types of each kernel, by module and name.
 SIGNATURES = {
-    f"{module}.{name}": types for module, kernels in _TABLE.items() for name, types in kernels.items()
-} | {name: signature_of(find_kernel(name)) for name in ANNOTATED}
+    f"{module}.{name}": types
+    for module, kernels in _TABLE.items()
+    if _is_there(module)
+    for name, types in kernels.items()
+} | {name: signature_of(find_kernel(name)) for name in ANNOTATED if _is_there(name)}
