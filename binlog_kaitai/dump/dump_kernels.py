@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Halves, Ints, IntTable, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.text.base64_kernel import LINE, put_base64
 from binlog_kaitai.text.text_kernels import copy, put_number
@@ -18,7 +18,7 @@ JOB_SIZE = 5
 
 @kernel
 def put_jobs(
-    data: Bytes, ready: Bytes, rows: Bytes, jobs: Ints, numbers: Ints, letters: Array, out: Bytes
+    data: Bytes, ready: Bytes, rows: Bytes, jobs: IntTable, numbers: Ints, letters: Halves, out: OutBytes
 ) -> int:
     """Write jobs one after another; returns the length, or -1 if `out` is too small or a range invalid.
 
@@ -51,7 +51,7 @@ def put_jobs(
 
 @kernel
 def follow_steps(
-    shapes: Ints, offset: int, end: int, state: int, table: Ints, states: Ints, out: Ints
+    shapes: Ints, offset: int, end: int, state: int, table: IntTable, states: Ints, out: OutInts
 ) -> int:
     """Note the step of each event from `offset` on; gives where there is none.
 

@@ -27,7 +27,21 @@ Bools = NDArray[np.bool_]
 WRITTEN = "written"
 OutInts = Annotated[Ints, WRITTEN]
 OutBytes = Annotated[Bytes, WRITTEN]
-OutIndexes = Annotated[NDArray[np.int32], WRITTEN]
+OutBools = Annotated[Bools, WRITTEN]
+OutCodes = Annotated[Codes, WRITTEN]
+OutUnsigned = Annotated[Unsigned, WRITTEN]
+OutCrc32s = Annotated[Crc32s, WRITTEN]
+Indexes = NDArray[np.int32]
+OutIndexes = Annotated[Indexes, WRITTEN]
+Halves = NDArray[np.uint16]
+OutHalves = Annotated[Halves, WRITTEN]
+
+#: Arrays of two dimensions.
+IntTable = Annotated[Ints, 2]
+OutIntTable = Annotated[Ints, 2, WRITTEN]
+ByteTable = Annotated[Bytes, 2]
+OutUnsignedTable = Annotated[Unsigned, 2, WRITTEN]
+Crc32Table = Annotated[Crc32s, 2]
 
 #: Whatever its items are.
 Array = NDArray[Any]

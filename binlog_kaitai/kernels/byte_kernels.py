@@ -8,7 +8,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.arrays import (
+    Array,
+    Bytes,
+    Crc32s,
+    Ints,
+    OutBools,
+    OutBytes,
+    OutCrc32s,
+    OutInts,
+    OutUnsigned,
+)
 from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Checksum states of an event: none, correct, wrong, not checked.
@@ -41,7 +51,7 @@ def read_u8(data: Bytes, offset: np.uint64) -> np.uint64:
 
 
 @kernel
-def crc32s_of_runs(table: Array, starts: Ints, sizes: Ints, limits: Ints, crc32s: Array) -> int:
+def crc32s_of_runs(table: Crc32s, starts: Ints, sizes: Ints, limits: OutInts, crc32s: OutCrc32s) -> int:
     """Divide ranges into runs, and add up (by exclusive or) a number of a table for each range of a run.
 
     `table`: the entry of a range that ends `n` bytes before the end of the run is `table[n]`.
@@ -84,7 +94,7 @@ def byte_swapped(value: np.uint64) -> np.uint64:
 
 @kernel
 def read_numbers(
-    data: Bytes, starts: Ints, offset: int, width: int, is_big_endian: bool, out: Unsigned
+    data: Bytes, starts: Ints, offset: int, width: int, is_big_endian: bool, out: OutUnsigned
 ) -> None:
     """Read numbers of `width` bytes at `starts + offset` into `out`, uint64; 0 where outside `data`."""
     last = data.shape[0] - width
@@ -111,7 +121,7 @@ def put_u4(data: Bytes, offsets: Ints, numbers: Array) -> None:
 
 
 @kernel
-def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
+def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: OutBytes) -> None:
     """Copy `data[start : start + length]` to `offsets` in `out`; ranges outside either array are skipped."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -124,7 +134,7 @@ def copy_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: By
 
 
 @kernel
-def lengths_to_zero(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
+def lengths_to_zero(data: Bytes, starts: Ints, lengths: Ints, out: OutInts) -> None:
     """Length of each range up to its first zero byte."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -152,14 +162,14 @@ def hash_of(data: Bytes, start: int, end: int) -> np.uint64:
 
 
 @kernel
-def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: Unsigned) -> None:
+def hash_ranges(data: Bytes, starts: Ints, ends: Ints, out: OutUnsigned) -> None:
     """A hash (uint64) of the bytes of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
         out[index] = hash_of(data, starts[index], ends[index])
 
 
 @kernel
-def digest_ranges(data: Bytes, starts: Ints, ends: Ints, digests: Unsigned) -> None:
+def digest_ranges(data: Bytes, starts: Ints, ends: Ints, digests: OutUnsigned) -> None:
     """Continue a digest (64 bits) by the bytes of each range; one outside `data` is a value of its own."""
     # Halves of 32 bits, so that plain Python multiplies without overflow.
     half, shift, step = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(15)
@@ -195,7 +205,7 @@ def are_equal(data: Bytes, start: int, others: Bytes, other: int, length: int) -
 
 
 @kernel
-def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: Bools) -> None:
+def same_ranges(data: Bytes, starts: Ints, others: Ints, lengths: Ints, out: OutBools) -> None:
     """Whether two ranges contain the same bytes, for each pair."""
     for index in range(starts.shape[0]):
         out[index] = are_equal(data, starts[index], data, others[index], lengths[index])

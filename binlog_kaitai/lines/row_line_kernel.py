@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints, IntTable, OutBytes, OutInts, OutIntTable
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.rows.image_walk import NULL
 from binlog_kaitai.text.float_texts import LEFT, NO_ROOM
@@ -80,7 +80,7 @@ def is_space(code: int) -> bool:
 
 
 @kernel
-def put_printable(out: Bytes, begin: int, end: int, is_last: bool) -> int:
+def put_printable(out: OutBytes, begin: int, end: int, is_last: bool) -> int:
     """Cut the text at `out[begin:end]`, escape what is not to be printed in it, and give its end.
 
     With `is_last`, trailing spaces are removed. There must be room for 1000 more bytes.
@@ -265,7 +265,7 @@ class LinePrograms(NamedTuple):
     """
 
     limits: Ints
-    pieces: Ints
+    pieces: IntTable
     pool: Bytes
     null: Bytes
     words: Bytes
@@ -284,12 +284,12 @@ class LineMemory(NamedTuple):
     `out`, `ends`: output: the lines, and the end of each.
     """
 
-    scratch: Bytes
-    stack: Ints
-    state: Ints
-    left: Ints
-    out: Bytes
-    ends: Ints
+    scratch: OutBytes
+    stack: OutInts
+    state: OutInts
+    left: OutIntTable
+    out: OutBytes
+    ends: OutInts
 
 
 @kernel

@@ -37,7 +37,7 @@ from binlog_kaitai.core.grammar import (
     sizes,
 )
 from binlog_kaitai.errors import BinlogError, ConnectionLostError, DamagedError, FramingError, ServerError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, view_of
+from binlog_kaitai.kernels.arrays import Bools, Bytes, OutBytes, view_of
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.live.causes import TORN, broken, refusal
@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 
 _V4 = 4
 _HEADER = header_length(_V4)
+_SIZE_AT, _TYPE_AT = header_offset("len_event"), header_offset("type_code")
 _IS_ARTIFICIAL = masks.EventHeader.IS_ARTIFICIAL
 _ACK = masks.StreamPacket.SemiSyncHeader.IS_ACK_WANTED
 _PLAIN = sizes.StreamPacket.HEAD_SIZE
@@ -90,22 +91,15 @@ def unpack(
     left: int,
     sequence: int,
     prefix: int,
-    header_length: int,
-    size_at: int,
-    type_at: int,
     special: Bools,
-    ack_mask: int,
-    out: Bytes,
+    out: OutBytes,
 ) -> tuple[int, int, int, int, int]:
     """Copy the events of the packets in `data[begin:end]` to `out`, without gaps.
 
     `left`: number of bytes at first that belong to an event whose start was copied before.
     `sequence`: expected number of the next packet.
     `prefix`: bytes of a payload before its event: 1, or 3 with semi-synchronous replication.
-    `header_length`, `size_at`, `type_at`: length of an event header, and the offsets of the event size and
-    type code in it.
-    `special`: 256 flags: the type codes to stop at.
-    `ack_mask`: bits of the third byte of `prefix` that request an acknowledgement; stops at such an event.
+    `special`: 256 flags: the type codes to stop at; so does an event that requests an acknowledgement.
     Returns (offset of the next byte, how many of the event there are left, number of the next packet, bytes
     in `out`, why it stopped)
     """
@@ -118,7 +112,7 @@ def unpack(
             copy(data, begin, size, out, count)
             begin, left, count = begin + size, left - size, count + size
         event = begin + PACKET_HEADER + prefix
-        if left > 0 or event + header_length > end:
+        if left > 0 or event + _HEADER > end:
             return begin, left, sequence, count, MORE
         first = np.uint64(begin)
         length = (
@@ -129,11 +123,11 @@ def unpack(
         if np.int64(data[np.uint64(begin + SEQUENCE_AT)]) != sequence:
             return begin, left, sequence, count, BROKEN
         size = int(length - prefix)
-        if length == CONTINUED or size < header_length or data[np.uint64(begin + PACKET_HEADER)] != 0:
+        if length == CONTINUED or size < _HEADER or data[np.uint64(begin + PACKET_HEADER)] != 0:
             return begin, left, sequence, count, SPECIAL
-        if prefix > 1 and np.int64(data[np.uint64(event - 1)]) & ack_mask:
+        if prefix > 1 and np.int64(data[np.uint64(event - 1)]) & _ACK:
             return begin, left, sequence, count, SPECIAL
-        if special[data[np.uint64(event + type_at)]] or read_u4(data, np.uint64(event + size_at)) != size:
+        if special[data[np.uint64(event + _TYPE_AT)]] or read_u4(data, np.uint64(event + _SIZE_AT)) != size:
             return begin, left, sequence, count, SPECIAL
         begin, left, sequence = event, size, (sequence + 1) % 256
 
@@ -274,8 +268,7 @@ class DumpStream(io.RawIOBase):
         is_last = self._is_continued or self.ack_wanted
         begin, left, sequence, count, why = unpack.run(
             wire.buffer, wire.begin, min(wire.end, wire.begin + self._left) if is_last else wire.end,
-            self._left, wire.sequence, self._prefix, _HEADER, header_offset("len_event"),
-            header_offset("type_code"), _SPECIAL, _ACK, np.frombuffer(view, dtype=np.uint8),
+            self._left, wire.sequence, self._prefix, _SPECIAL, np.frombuffer(view, dtype=np.uint8),
         )  # fmt: skip
         self._left = int(left)
         wire.advance(int(begin), int(sequence))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.rows_events import Pieces
 from binlog_kaitai.errors import BinlogError, out_of_memory
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import WRITTEN, Bools, Bytes, Ints, OutInts
 from binlog_kaitai.kernels.byte_kernels import NONE
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.event_reader import ParsedEvent
@@ -36,25 +36,24 @@ from binlog_kaitai.log.mapped_memory import copied
 
 @kernel
 def divide(
-    starts: Ints,
-    sizes: Ints,
-    checksums: Bytes,
+    events: Frames,
     types: Bytes,
     before: int,
     after: int,
-    counts: Ints,
-    order: Ints,
-    offsets: Ints,
-    lengths: Ints,
+    counts: OutInts,
+    order: OutInts,
+    offsets: OutInts,
+    lengths: OutInts,
 ) -> None:
     """Divide events by their type, and locate the bytes between their headers and checksums.
 
-    `starts`, `sizes`, `checksums`, `types`: offset, length, checksum state and type of each event.
+    `types`: the type of each event.
     `before`, `after`: length of a header, and of the checksum of an event that has one.
     `counts`, `order`: output: number of events of each type (256 entries), and event numbers grouped by type.
     `offsets`, `lengths`: output, in the same order: start of each body, and its length, which is negative if
     the event is too short.
     """
+    starts, sizes, _, checksums, _ = events
     counts[:] = 0
     for event in range(types.shape[0]):
         counts[types[np.uint64(event)]] += 1
@@ -89,6 +88,9 @@ class Frames(NamedTuple):
     def part(self, begin: int, end: int) -> Frames:
         """A range of the frames."""
         return Frames._make(values[begin:end] for values in self)
+
+
+OutFrames = Annotated[Frames, WRITTEN]
 
 
 class Block:
@@ -173,8 +175,8 @@ class Block:
     def _divided(self) -> tuple[Ints, Ints, Ints, Ints, Ints]:
         """The result of `divide`, and the end of each type's range in it."""
         counts, (order, offsets, lengths) = np.empty(256, dtype=np.int64), np.empty((3, len(self)), np.int64)
-        events = self.starts, self.sizes, self.checksums, self.types
-        divide.run(*events, self.header_length, CHECKSUM_SIZE, counts, order, offsets, lengths)
+        lengths_around = self.header_length, CHECKSUM_SIZE
+        divide.run(self.frames, self.types, *lengths_around, counts, order, offsets, lengths)
         return counts, order, offsets, lengths, np.cumsum(counts)
 
     def _range_of(self, kind: int) -> slice:

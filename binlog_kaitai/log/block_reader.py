@@ -36,11 +36,11 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, view_of
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, OutInts, view_of
 from binlog_kaitai.kernels.byte_kernels import BAD, NONE, PENDING, read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log.block import Block, Frames
+from binlog_kaitai.log.block import Block, Frames, OutFrames
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.mapped_memory import LONG, bytes_remaining, map_next
 from binlog_kaitai.log.resync import Search
@@ -106,44 +106,42 @@ _LIMITS = np.cumsum([0, *map(len, CLOSING_STATEMENTS)])
 
 
 @kernel
-def _is_start(data: Bytes, start: Number, header_length: Number, size_at: Number, type_at: Number) -> Number:
+def _is_start(data: Bytes, start: Number, header_length: Number) -> Number:
     """`framing.is_start` for a header that is completely in the buffer."""
     if read_u4(data, np.uint64(start)) != _MAGIC:
         return False
-    if data[np.uint64(start + _MAGIC_SIZE + type_at)] not in _FIRST_TYPES:
+    if data[np.uint64(start + _MAGIC_SIZE + _TYPE_AT)] not in _FIRST_TYPES:
         return False
     if header_length < _WHOLE_HEADER:
         return True
     position_at = np.uint64(start + _MAGIC_SIZE + _POSITION_AT)
     position = np.int64(data[position_at]) | np.int64(data[position_at + _ONE]) << 8
-    size = np.int64(read_u4(data, np.uint64(start + _MAGIC_SIZE + size_at)))
+    size = np.int64(read_u4(data, np.uint64(start + _MAGIC_SIZE + _SIZE_AT)))
     return position == _MAGIC_SIZE or position == (_MAGIC_SIZE + size) & 0xFFFF
 
 
 @kernel
 @inlined
-def size_of_event(
-    data: Bytes, start: int, end: int, header_length: int, size_at: int, type_at: int, max_size: int
-) -> int:
+def size_of_event(data: Bytes, start: int, end: int, header_length: int, max_size: int) -> int:
     """Length of the event at `start`; `~MORE` or `~IMPOSSIBLE` if it is incomplete or impossible."""
     if start < 0 or end > data.shape[0] or start + header_length > end:
         return ~MORE
-    size = read_u4(data, np.uint64(start + size_at))
-    if size < header_length or size > max_size or _is_start(data, start, header_length, size_at, type_at):
+    size = read_u4(data, np.uint64(start + _SIZE_AT))
+    if size < header_length or size > max_size or _is_start(data, start, header_length):
         return ~IMPOSSIBLE
     return size if start + size <= end else ~MORE
 
 
 @kernel
 @inlined
-def ends_with(data: Bytes, start: int, end: int, words: Bytes, limits: Ints) -> bool:
-    """Whether a range of `data` ends with one of several words, which are not empty."""
+def _ends_with_word(data: Bytes, start: int, end: int) -> bool:
+    """Whether a range of `data` ends with one of `_WORDS`."""
     if start < 0 or end > data.shape[0]:
         return False
-    for word in range(limits.shape[0] - 1):
-        first, length = limits[word], limits[word + 1] - limits[word]
+    for word in range(_LIMITS.shape[0] - 1):
+        first, length = _LIMITS[word], _LIMITS[word + 1] - _LIMITS[word]
         step = length if end - length < start else 0
-        while step < length and data[np.uint64(end - length + step)] == words[np.uint64(first + step)]:
+        while step < length and data[np.uint64(end - length + step)] == _WORDS[np.uint64(first + step)]:
             step += 1
             if step == length:
                 return True
@@ -156,37 +154,28 @@ def frame(
     begin: int,
     end: int,
     header_length: int,
-    size_at: int,
-    type_at: int,
     roles: Bytes,
     after: int,
-    words: Bytes,
-    limits: Ints,
     max_size: int,
-    starts: Ints,
-    sizes: Ints,
-    codes: Bytes,
-    closes: Bools,
+    room: OutFrames,
 ) -> Number:
     """Find the events in `data[begin:end]`.
 
-    `header_length`, `size_at`, `type_at`: length of a header, and the offsets in it of the event size (4
-    bytes) and the type code (1 byte).
+    `header_length`: length of a header.
     `roles`: for each type code, whether to stop at its events (_STOP), they close tables (_CLOSES), or do so
-    if they are BEGIN or COMMIT (_STATEMENT).
+    if they are BEGIN or COMMIT (_STATEMENT), as in `_WORDS`.
     `after`: length of a checksum.
-    `words`, `limits`: these statements, and the offsets between them; see `ends_with`.
     `max_size`: a header with a larger event size is impossible.
-    `starts`, `sizes`, `codes`, `closes`: output: offset, length and type code of the events found, and
-    whether they close tables.
+    `room`: output: the events found, without their checksum states.
     Returns (the number of events found, offset after the last one, why it stopped)
     """
+    starts, sizes, codes, _, closes = room
     count = 0
     while True:
-        size = size_of_event(data, begin, end, header_length, size_at, type_at, max_size)
+        size = size_of_event(data, begin, end, header_length, max_size)
         if size < 0:
             return count, begin, ~size
-        code = data[np.uint64(begin + type_at)]
+        code = data[np.uint64(begin + _TYPE_AT)]
         role = roles[code]
         if role == _STOP:
             return count, begin, SPECIAL
@@ -196,7 +185,7 @@ def frame(
         sizes[count] = size
         codes[count] = code
         closes[count] = role == _CLOSES or (
-            role == _STATEMENT and ends_with(data, begin, begin + size - after, words, limits)
+            role == _STATEMENT and _ends_with_word(data, begin, begin + size - after)
         )
         begin += size
         count += 1
@@ -204,7 +193,7 @@ def frame(
 
 @kernel
 def find_drifts(
-    data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: Ints
+    data: Bytes, starts: Ints, sizes: Ints, stated_at: int, position: int, drift: int, out: OutInts
 ) -> Number:
     """Find the events whose position is off by another distance than that of the event before.
 
@@ -513,13 +502,10 @@ def find_events(
     `roles`: see `frame`; by default, events of no type stop it.
     The events are written to `room`, which limits their number.
     """
-    length, words = header_length(layout.binlog_version), (_WORDS, _LIMITS)
     roles = _roles(layout, frozenset()) if roles is None else roles
     checksum = CHECKSUM_SIZE if layout.is_checksummed else 0
-    places, outputs = (length, _SIZE_AT, _TYPE_AT), (*room[:3], room.closes)
-    count, after, why = frame.run(
-        data, begin, end, *places, roles, checksum, *words, max_event_size, *outputs
-    )
+    length = header_length(layout.binlog_version)
+    count, after, why = frame.run(data, begin, end, length, roles, checksum, max_event_size, room)
     frames = room.part(0, count)
     frames.checksums[:] = PENDING if layout.is_checksummed else NONE
     if not leaves_checks:

@@ -8,7 +8,7 @@ import numpy as np
 from zlib_ng.zlib_ng import crc32
 
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE
-from binlog_kaitai.kernels.arrays import Array, Bytes, Crc32s, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Crc32s, Crc32Table, Ints, OutCrc32s
 from binlog_kaitai.kernels.byte_kernels import read_u8
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.log.mapped_memory import crc32_in_pieces
@@ -80,7 +80,7 @@ def crc32_of(data: Bytes, starts: Ints, ends: Ints) -> Crc32s:
 
 
 @kernel
-def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Array, out: Array) -> None:
+def _put_crc32s(data: Bytes, starts: Ints, ends: Ints, tables: Crc32Table, out: OutCrc32s) -> None:
     """Write the CRC32 of each range; 0 for ranges outside `data`."""
     for index in range(starts.shape[0]):
         offset, end = starts[index], ends[index]

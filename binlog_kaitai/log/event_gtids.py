@@ -14,7 +14,7 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.gtids import TAG
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES, mysql_source
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.kernels.groups import distinct, group_ranges
 from binlog_kaitai.log.block import Block
@@ -28,7 +28,7 @@ NUMBER_ROOM = 40
 
 
 @kernel
-def number_markers(types: Bytes, is_marker: Bools, others: Ints, rows: Ints, latest: Ints) -> int:
+def number_markers(types: Bytes, is_marker: Bools, others: Ints, rows: OutInts, latest: OutInts) -> int:
     """Find the events of some types, and further ones, and for each event the last of them up to it.
 
     `types`, `is_marker`: type of each event (uint8), and 256 flags.
@@ -51,7 +51,14 @@ def number_markers(types: Bytes, is_marker: Bools, others: Ints, rows: Ints, lat
 
 @kernel
 def write_numbered(
-    texts: Bytes, starts: Ints, lengths: Ints, codes: Ints, numbers: Ints, after: int, out: Bytes, ends: Ints
+    texts: Bytes,
+    starts: Ints,
+    lengths: Ints,
+    codes: Ints,
+    numbers: Ints,
+    after: int,
+    out: OutBytes,
+    ends: OutInts,
 ) -> int:
     """For each code, write its text, the number unless it is negative, and a byte unless `after` is.
 

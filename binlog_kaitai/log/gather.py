@@ -16,7 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.core.grammar import Layout, walk_over
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, Unsigned
+from binlog_kaitai.kernels.arrays import (
+    Array,
+    Bools,
+    Bytes,
+    Ints,
+    IntTable,
+    Number,
+    OutBools,
+    OutUnsignedTable,
+    Unsigned,
+)
 from binlog_kaitai.kernels.byte_kernels import byte_swapped, lengths_to_zero, read_numbers, read_u8
 from binlog_kaitai.kernels.compile import Kernel, kernel
 from binlog_kaitai.text.text_kernels import join_ranges
@@ -32,7 +42,7 @@ _asked: dict[str, dict[_Field, None]] = {}
 
 
 @kernel
-def read_fixed(data: Bytes, starts: Ints, fields: Ints, out: Unsigned, is_same: Bools) -> None:
+def read_fixed(data: Bytes, starts: Ints, fields: IntTable, out: OutUnsignedTable, is_same: OutBools) -> None:
     """Read several numbers of each event.
 
     `fields`: offset relative to `starts`, width in bytes (at most 8), and 1 for a big-endian number.

@@ -19,7 +19,7 @@ from binlog_kaitai.core.framing import TailKind, read_up_to
 from binlog_kaitai.core.grammar import EventType, TransactionPayloadEvent
 from binlog_kaitai.core.payload import SmallPayloads, declared_size, largest_event, open_payload, read_payload
 from binlog_kaitai.errors import BinlogError, GrammarError, out_of_memory
-from binlog_kaitai.kernels.arrays import Bytes, Ints, view_of
+from binlog_kaitai.kernels.arrays import Bytes, Ints, OutIntTable, view_of
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.log.block import Block, Frames
@@ -53,7 +53,7 @@ class PayloadHeaders(NamedTuple):
 
 
 @kernel
-def read_headers(data: Bytes, starts: Ints, ends: Ints, headers: Ints) -> None:
+def read_headers(data: Bytes, starts: Ints, ends: Ints, headers: OutIntTable) -> None:
     """Read the headers of payload events, as servers write them: each fact once.
 
     `starts`, `ends`: range of each body.

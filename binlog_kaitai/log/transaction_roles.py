@@ -29,7 +29,7 @@ from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.ddl.lexer import COMMENT
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Codes, Ints, OutBools, OutCodes
 from binlog_kaitai.kernels.byte_kernels import NONE
 from binlog_kaitai.kernels.compile import kernel
 
@@ -74,7 +74,7 @@ _MARIADB_GTID, LAST_OF_BEGIN = int(EventType.gtid_event), ord("N")
 
 
 @kernel
-def follow_events(roles: Array, begins: Bools, state: Bools, phases: Array) -> None:
+def follow_events(roles: Codes, begins: Bools, state: OutBools, phases: OutCodes) -> None:
     """Follow transactions through events, by the rules above.
 
     `roles`: role of each event, int8.
@@ -121,8 +121,8 @@ def follow_known(
     checksums: Bytes,
     types: Bytes,
     closes: Bools,
-    fixed_roles: Array,
-    state: Bools,
+    fixed_roles: Codes,
+    state: OutBools,
 ) -> int:
     """Follow transactions in a log with GTIDs as far as the text of no statement is needed for it.
 

@@ -27,6 +27,7 @@ from binlog_kaitai.rows.read_kernels import (
     TIMES_OF_ALL_KINDS,
     TOTAL,
     VALUES,
+    Memory,
     copy_columns,
     read_columns,
 )
@@ -104,12 +105,13 @@ def read_together(chosen: Sequence[tuple[Cells, ReadMethod]]) -> Iterator[Column
     firsts, plan[:, BITS], plan[:, STATES] = positions[:-1].reshape(-1, 3).T
     plan[:, VALUES] = firsts // items
     out = np.empty(int(positions[-1]) // 8, dtype=np.uint64)
-    views = [out.view(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64, np.int32, np.int64)]
-    flat, signed = out.view(np.uint8), out.view(np.int32)
+    kinds = np.uint8, np.uint16, np.uint32, np.uint64, np.int32, np.int64
+    views = Memory._make(out.view(kind) for kind in kinds)
+    flat, signed = views.bytes, views.signed4
     is_strings = plan[:, HOW] == STRINGS
     signed[plan[is_strings, VALUES]] = 0
     results = np.zeros((len(chosen), RESULTS), dtype=np.int64)
-    read_columns.run(data, starts, count, plan, np.concatenate(more), *views, results)
+    read_columns.run(data, starts, count, plan, np.concatenate(more), views, results)
     fits = results[:, TOTAL] <= LONGEST
     texts = _strings(data, starts, count, plan[is_strings & fits], signed, results[is_strings & fits, TOTAL])
     memory = pa.py_buffer(out)

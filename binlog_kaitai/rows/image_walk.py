@@ -11,7 +11,7 @@ import numpy as np
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, IntTable, OutBytes, OutInts, OutIntTable
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.kernels.groups import distinct, distinct_values
 from binlog_kaitai.rows.row_images import ImageProgram, Images
@@ -43,42 +43,17 @@ WHICH, PARTIAL, STEPS, HOPS, PROGRAM_SIZE = 0, 1, 2, 5, 8
 
 
 @kernel
-def walk_images(
-    data: Bytes,
-    begins: Ints,
-    ends: Ints,
-    ids: Ints,
-    program_of: Ints,
-    programs: Ints,
-    steps: Ints,
-    hops: Ints,
-    state: Ints,
-    starts: Ints,
-    events: Ints,
-    numbers: Ints,
-    changes: Bytes,
-    options: Ints,
-    counts: Ints,
-) -> int:
+def walk_images(walked: WalkInput, state: OutInts, found: FoundRows, counts: OutInts) -> int:
     """Find the offset of each value of each row, or only count the rows.
 
-    `begins`, `ends`, `ids`, `program_of`: for each event, the range of its images, the event number to report
-    for its rows, and the number of its program.
-    `programs`: int64 array of shape (p, PROGRAM_SIZE).
-    `steps`: int64 array of shape (n, 3); a step is one value of an image: column number, length, and size of
-    the length prefix; one of the last two is 0.
-    `hops`: int64 array of shape (m, 2), merged steps for images without NULL: a number of bytes, then a
-    length prefix of this size, if any.
     `state`: int64 array, initially all 0; the next call continues from there if `state[REASON]` is set to 1.
-    `starts`: int64 array, columns by rows, output: offset of each value, including its length prefix, or NULL
-    or ABSENT.
-    `events`, `numbers`, `changes`, `options`: output, for each row: event number, row number within the
-    event, row kind, and offset of the bitmap of partial JSON columns or -1. An update yields two rows.
     `counts`: int64 array, if not empty, the only output: the number of rows of each event, where an update
     counts once; of one that contradicts its table map -1, and one less for each row that was begun.
     Returns the number of rows found. `state[REASON]` is then DONE, FULL, or MISMATCH: event `state[EVENT]`
     contradicts its table map.
     """
+    data, begins, ends, ids, program_of, programs, steps, _ = walked
+    starts, events, numbers, changes, options = found
     rows = 0
     room = events.shape[0]
     width = starts.shape[0]
@@ -122,10 +97,7 @@ def walk_images(
                 is_wrong = offset > end
                 if counts_only:
                     if not is_wrong:
-                        hop, last_hop = programs[program, HOPS + side], programs[program, HOPS + side + 1]
-                        offset = after_image(
-                            data, null_at, offset, end, steps, begin, stop, hops, hop, last_hop
-                        )
+                        offset = after_image(walked, program, side, null_at, offset, end)
                         is_wrong = offset > end
                     continue
                 events[row] = name
@@ -199,19 +171,11 @@ def after_value(data: Bytes, offset: int, end: int, size: int, prefix: int) -> A
 
 @kernel
 @inlined
-def after_image(
-    data: Bytes,
-    null_at: int,
-    offset: int,
-    end: int,
-    steps: Ints,
-    begin: int,
-    stop: int,
-    hops: Ints,
-    hop: int,
-    last_hop: int,
-) -> Any:
+def after_image(walked: WalkInput, program: int, side: int, null_at: int, offset: int, end: int) -> Any:
     """The offset after the values of an image, whose null bits are valid; exceeds `end` if they do."""
+    data, steps, hops = walked.data, walked.steps, walked.hops
+    begin, stop = walked.programs[program, STEPS + side], walked.programs[program, STEPS + side + 1]
+    hop, last_hop = walked.programs[program, HOPS + side], walked.programs[program, HOPS + side + 1]
     nulls = 0
     for bit in range((stop - begin) >> 3):
         nulls |= data[np.uint64(null_at + bit)]
@@ -248,7 +212,7 @@ _OF_ROWS = ("events", "numbers", "changes", "options")
 
 
 class LocatedRows(NamedTuple):
-    """Rows found by the walk; see `walk_images` for the arrays.
+    """Rows found by the walk; see `FoundRows` for the arrays.
 
     `lines`: int64 array, the line of `starts` for each column, and for the updates of a row; if `is_compact`,
     0 for columns that no image has.
@@ -360,16 +324,24 @@ def walk(images: Images, chosen: Ints, width: int, max_rows: int = MAX_ROWS) -> 
 
 
 class WalkInput(NamedTuple):
-    """The first arguments of `walk_images`, for some events of a table."""
+    """Some events of a table: of each, the range of its images, the event number to report for its rows, and
+    the number of its program.
+
+    `programs`: int64 array of shape (p, PROGRAM_SIZE).
+    `steps`: int64 array of shape (n, 3); a step is one value of an image: column number, length, and size of
+    the length prefix; one of the last two is 0.
+    `hops`: int64 array of shape (m, 2), merged steps for images without NULL: a number of bytes, then a
+    length prefix of this size, if any.
+    """
 
     data: Bytes
     begins: Ints
     ends: Ints
     ids: Ints
     program_of: Ints
-    programs: Ints
-    steps: Ints
-    hops: Ints
+    programs: IntTable
+    steps: IntTable
+    hops: IntTable
 
     @classmethod
     def of(
@@ -380,6 +352,21 @@ class WalkInput(NamedTuple):
         first, numbers = distinct(program_of[events])
         used = [programs[number] for number in program_of[events][first].tolist()]
         return cls(data, begins, ends, events, numbers, *joined([one for one in used if one is not None]))
+
+
+class FoundRows(NamedTuple):
+    """Output of `walk_images`: the event number, row number within the event, and row kind of each row.
+
+    `starts`: int64 array, columns by rows: offset of each value with its length prefix, or NULL or ABSENT.
+    `options`: offset of the bitmap of partial JSON columns or -1.
+    An update yields two rows.
+    """
+
+    starts: OutIntTable
+    events: OutInts
+    numbers: OutInts
+    changes: OutBytes
+    options: OutInts
 
 
 def joined(programs: Sequence[ImageProgram]) -> tuple[Ints, Ints, Ints]:
@@ -401,8 +388,8 @@ def count_images(walked: WalkInput) -> Ints:
     """The number of rows of each event, int64; below 0 for those that contradict their table map."""
     counts = np.empty(len(walked.ids), dtype=np.int64)
     nothing = np.zeros(0, dtype=np.int64)
-    outputs = np.zeros((0, 0), dtype=np.int64), nothing, nothing, np.zeros(0, dtype=np.uint8), nothing
-    walk_images.run(*walked, np.zeros(STATE_SIZE, dtype=np.int64), *outputs, counts)
+    none = FoundRows(nothing.reshape(0, 0), nothing, nothing, np.zeros(0, dtype=np.uint8), nothing)
+    walk_images.run(walked, np.zeros(STATE_SIZE, dtype=np.int64), none, counts)
     return counts
 
 
@@ -452,14 +439,14 @@ def _located(walked: WalkInput, lines: Ints, max_rows: int) -> Iterator[LocatedR
         starts = np.empty((width, room + _APART), dtype=np.int64)
         of_rows, in_event, options = np.empty((3, room), dtype=np.int64)
         changes = np.empty(room, dtype=np.uint8)
-        rows = LocatedRows(walked.data, starts, of_rows, in_event, changes, options, lines)
-        count = walk_images.run(*walked, state, *rows[1:6], np.zeros(0, dtype=np.int64))
+        found = FoundRows(starts, of_rows, in_event, changes, options)
+        count = walk_images.run(walked, state, found, np.zeros(0, dtype=np.int64))
         reason = int(state[REASON])
         if reason == MISMATCH:
             # Rows of the event that does not match are discarded.
             count = int(np.searchsorted(of_rows[:count], events[state[EVENT]]))
         if count:
-            rows = rows.part(0, count)
+            rows = LocatedRows(walked.data, *found, lines).part(0, count)
             yield from _pieces(rows) if work > _MAX_BYTES else (rows,)
         if reason == MISMATCH:
             raise MismatchError(int(events[int(state[EVENT])]))

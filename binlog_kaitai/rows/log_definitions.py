@@ -24,10 +24,10 @@ from binlog_kaitai.ddl.definition_match import unknown_signs
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, OutBytes, OutInts
 from binlog_kaitai.kernels.byte_kernels import are_equal
 from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.block import Frames, offset_of
+from binlog_kaitai.log.block import Frames, OutFrames, offset_of
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
@@ -116,7 +116,7 @@ class DefiningEvents:
         if layout is not self._layout:
             self._layout, self._known[0] = layout, 0
         after, maps = CHECKSUM_SIZE if layout.is_checksummed else 0, (self._known, self._contents)
-        count, self._keeps_all = keep_defining.run(data, *_roles(layout), after, *maps, *events)
+        count, self._keeps_all = keep_defining.run(data, *_roles(layout), after, *maps, events)
         return int(count)
 
 
@@ -136,13 +136,9 @@ def keep_defining(
     roles: Bytes,
     content: int,
     after: int,
-    known: Ints,
-    contents: Bytes,
-    starts: Ints,
-    sizes: Ints,
-    codes: Bytes,
-    checksums: Bytes,
-    closes: Bools,
+    known: OutInts,
+    contents: OutBytes,
+    events: OutFrames,
 ) -> tuple[int, bool]:
     """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
 
@@ -150,9 +146,10 @@ def keep_defining(
     `content`, `after`: offset in a table map of its content after the table id, and length of a checksum.
     `known`, `contents`: number, then lengths of the latest distinct table maps, and their bytes; kept from
     call to call.
-    `starts` to `closes`: complete events of `data`, as `Frames`; those kept are moved to the front.
+    `events`: complete events of `data`; those kept are moved to the front.
     Returns the number of events kept, and whether all events from here on must be kept.
     """
+    starts, sizes, codes, checksums, closes = events
     count = 0
     keeps_all = False
     for event in range(starts.shape[0]):

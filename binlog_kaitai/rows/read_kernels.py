@@ -11,11 +11,25 @@ Columns are read together, a thousand rows at a time, so that the bytes of a row
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, Unsigned
+from binlog_kaitai.kernels.arrays import (
+    Array,
+    Bytes,
+    Indexes,
+    Ints,
+    IntTable,
+    OutBytes,
+    OutCrc32s,
+    OutHalves,
+    OutIndexes,
+    OutInts,
+    OutIntTable,
+    OutUnsigned,
+    Unsigned,
+)
 from binlog_kaitai.kernels.byte_kernels import read_numbers
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.rows.string_kernels import copy_values, measure
@@ -346,30 +360,30 @@ def mark_valid(starts: Array, bits: Bytes) -> int:
     return nulls
 
 
+class Memory(NamedTuple):
+    """The same memory as uint8, uint16, uint32, uint64, int32 and int64."""
+
+    bytes: OutBytes
+    twos: OutHalves
+    fours: OutCrc32s
+    eights: OutUnsigned
+    signed4: OutIndexes
+    signed8: OutInts
+
+
 @kernel
 def read_columns(
-    data: Bytes,
-    starts: Ints,
-    count: int,
-    plan: Ints,
-    more: Ints,
-    out: Bytes,
-    out2: Array,
-    out4: Array,
-    out8: Unsigned,
-    signed4: Array,
-    signed8: Ints,
-    results: Ints,
+    data: Bytes, starts: Ints, count: int, plan: IntTable, more: Ints, memory: Memory, results: OutIntTable
 ) -> None:
     """Read `count` values of several columns.
 
     `starts`: int64 array, offsets of the values, see `walk_images`.
     `plan`: int64 array, columns by LINE.
     `more`: int64 array, digit groups of decimals, and member numbers.
-    `out`, `out2`, `out4`, `out8`, `signed4`, `signed8`: the same memory as uint8, uint16, uint32, uint64,
-    int32 and int64: validity, values and offsets.
+    `memory`: output: validity, values and offsets.
     `results`: int64 array, columns by RESULTS, output: the results of each column.
     """
+    out, out2, out4, out8, signed4, signed8 = memory
     for begin in range(0, count, STEP):
         end = min(begin + STEP, count)
         for line in range(plan.shape[0]):
@@ -424,7 +438,7 @@ def read_columns(
 
 @kernel
 def copy_columns(
-    data: Bytes, starts: Ints, count: int, plan: Ints, offsets: Array, positions: Ints, out: Bytes
+    data: Bytes, starts: Ints, count: int, plan: IntTable, offsets: Indexes, positions: Ints, out: OutBytes
 ) -> None:
     """Copy the strings of several columns, with the offsets from `read_columns`, to their positions in `out`.
 

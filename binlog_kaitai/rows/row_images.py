@@ -38,7 +38,7 @@ Step = tuple[int, int, int]
 
 
 class ImageProgram(NamedTuple):
-    """Layout of the images of some events; see `walk_images`.
+    """Layout of the images of some events; see `WalkInput`.
 
     `updated`: for rows with partial updates: their columns.
     """

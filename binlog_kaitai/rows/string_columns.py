@@ -258,9 +258,9 @@ def documents(cells: Cells, kind: pa.DataType) -> pa.Array:
     out, is_left = np.empty(_RATIO * size + _LEAST, dtype=np.uint8), np.zeros(count, dtype=np.bool_)
     stack = np.empty(MAX_DEPTH * LEVEL, dtype=np.int64)
     offsets[0] = 0
-    reached, offset = 0, 0
+    reached = 0
     while True:
-        state = prefix, reached, offset, stack
+        state = prefix, reached, stack
         reached, offset = put_documents.run(cells.data, cells.starts, *state, out, offsets, is_left)
         if reached == count:
             break

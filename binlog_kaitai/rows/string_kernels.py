@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Array, Bytes, ByteTable, Indexes, Ints, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.text.text_kernels import copy
 from binlog_kaitai.values.decoders import length_at
 
 
 @kernel
-def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends: Ints) -> int:
+def measure(data: Bytes, starts: Ints, prefix: int, least: int, total: int, ends: OutInts) -> int:
     """Compute the ends of concatenated values, starting at `total`; returns the last end.
 
     Values shorter than `least` count as `least` bytes.
@@ -35,7 +35,7 @@ def copy_values(data: Bytes, starts: Array, prefix: int, offsets: Array, out: By
 
 
 @kernel
-def copy_members(texts: Bytes, limits: Ints, numbers: Array, offsets: Array, out: Bytes) -> None:
+def copy_members(texts: Bytes, limits: Ints, numbers: Indexes, offsets: Indexes, out: OutBytes) -> None:
     """Copy texts by their numbers to their offsets; `out` must be 16 bytes longer than they are.
 
     Text `n` is `texts[limits[n] : limits[n + 1]]`; a negative number selects nothing.
@@ -52,7 +52,7 @@ def copy_members(texts: Bytes, limits: Ints, numbers: Array, offsets: Array, out
 
 
 @kernel
-def pad_values(data: Bytes, starts: Ints, prefix: int, offsets: Ints, out: Bytes) -> None:
+def pad_values(data: Bytes, starts: Ints, prefix: int, offsets: Ints, out: OutBytes) -> None:
     """Copy the values to their offsets, padded with zero bytes."""
     for index in range(starts.shape[0]):
         length = length_at(data, starts[index], prefix)
@@ -66,7 +66,7 @@ def pad_values(data: Bytes, starts: Ints, prefix: int, offsets: Ints, out: Bytes
 
 
 @kernel
-def measure_recoded(data: Bytes, offsets: Array, sizes: Ints, out: Ints) -> None:
+def measure_recoded(data: Bytes, offsets: Indexes, sizes: Ints, out: OutInts) -> None:
     """Compute offsets of strings whose bytes become `sizes[byte]` bytes each."""
     total = 0
     out[0] = 0
@@ -80,7 +80,7 @@ def measure_recoded(data: Bytes, offsets: Array, sizes: Ints, out: Ints) -> None
 
 
 @kernel
-def recode(data: Bytes, sizes: Ints, texts: Bytes, out: Bytes) -> None:
+def recode(data: Bytes, sizes: Ints, texts: ByteTable, out: OutBytes) -> None:
     """Translate each byte into the first `sizes[byte]` (at most four) bytes of `texts[byte]`."""
     offset = np.uint64(0)
     room = out.shape[0]

@@ -30,7 +30,7 @@ from binlog_kaitai.core.grammar import (
     header_offset,
     header_width,
 )
-from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, view_of
+from binlog_kaitai.kernels.arrays import Array, Bytes, Ints, OutBytes, OutInts, view_of
 from binlog_kaitai.kernels.byte_kernels import read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.sources.keys import BLOCK, block_ciphers, decrypt_chain, updated
@@ -52,7 +52,7 @@ _BYTE, _SHIFT = np.int64(255), 8
 
 
 @kernel
-def find_events(data: Bytes, starts: Ints) -> int:
+def find_events(data: Bytes, starts: OutInts) -> int:
     """Find the whole events at the start of bytes, by their lengths.
 
     `starts`: room for the offsets of the events, and for the end of the last one.
@@ -86,7 +86,7 @@ def _swap(data: Bytes, start: int) -> None:
 
 @kernel
 def collect_blocks(
-    data: Bytes, starts: Ints, sizes: Ints, base: int, nonce: Bytes, blocks: Bytes, vectors: Bytes
+    data: OutBytes, starts: Ints, sizes: Ints, base: int, nonce: Bytes, blocks: OutBytes, vectors: OutBytes
 ) -> int:
     """Collect the whole blocks of events, and make the events' initialization vectors.
 
@@ -120,7 +120,7 @@ def collect_blocks(
 
 @kernel
 def put_blocks(
-    data: Bytes, starts: Ints, sizes: Ints, sealed: Bytes, plain: Bytes, vectors: Bytes, masks: Bytes
+    data: OutBytes, starts: Ints, sizes: Ints, sealed: Bytes, plain: Bytes, vectors: Bytes, masks: Bytes
 ) -> None:
     """Put the blocks of events in their place, decrypted.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Array, Bytes
+from binlog_kaitai.kernels.arrays import Bytes, Halves, OutBytes
 from binlog_kaitai.kernels.compile import kernel
 
 #: Input bytes per line.
@@ -16,7 +16,7 @@ PAIRS = (_LETTERS[:, None] | _LETTERS.astype(np.uint16) << 8).ravel()
 
 
 @kernel
-def put_base64(data: Bytes, start: int, end: int, letters: Array, out: Bytes, offset: int) -> int:
+def put_base64(data: Bytes, start: int, end: int, letters: Halves, out: OutBytes, offset: int) -> int:
     """Write base64 in lines of 76 characters, each ended, at `out[offset]`; gives the end.
 
     `letters` has the two characters of each 12-bit value, the first in the lower byte, uint16. `out` must

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints, OutBytes
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.text.text_kernels import put_number, put_padded
 
@@ -130,7 +130,7 @@ def shortest(bits: Any) -> Any:
 
 
 @kernel
-def put_shortest(bits: Any, least: int, most: int, out: Bytes, offset: int) -> Any:
+def put_shortest(bits: int, least: int, most: int, out: OutBytes, offset: int) -> Any:
     """Write a DOUBLE, given as its bits, as `repr` does; LEFT for NaN and infinities. Needs up to 40 bytes.
 
     No exponent is written if the decimal exponent of the first digit is above `least` and at most `most`.
@@ -192,7 +192,7 @@ def put_shortest(bits: Any, least: int, most: int, out: Bytes, offset: int) -> A
 
 
 @kernel
-def put_single(value: Any, out: Bytes, offset: int) -> Any:
+def put_single(value: float, out: OutBytes, offset: int) -> Any:
     """Write a FLOAT as `repr` writes the `shortest_float` of it; LEFT if it is very large or small.
 
     `out` must have room for 40 bytes.

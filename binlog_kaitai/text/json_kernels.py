@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints, OutBools, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.text.base64_kernel import LINE, PAIRS, put_base64
 from binlog_kaitai.text.float_texts import LEFT, NO_ROOM, NUMBER_ROOM, put_shortest
@@ -366,19 +366,10 @@ def put_path(data: Bytes, stack: Ints, depth: int, out: Bytes, offset: int) -> i
 
 
 @kernel
-def put_casting(
-    data: Bytes,
-    kind: int,
-    start: int,
-    stack: Ints,
-    depth: int,
-    text: Bytes,
-    begin: int,
-    end: int,
-    casts: Bytes,
-    offset: int,
+def put_path_of_cast(
+    data: Bytes, stack: Ints, depth: int, text: Bytes, begin: int, end: int, casts: Bytes, offset: int
 ) -> Any:
-    """Write path and cast of a value whose text is `text[begin:end]`, only the cast if it is the document."""
+    """Write the path before the cast of a value whose text is `text[begin:end]`, nothing for the document."""
     # The path is assembled after the text, where the next value will overwrite it.
     end_of_path = put_path(data, stack, depth, text, end)
     size = 2 * (end_of_path - end) + INTRODUCER.shape[0] + 18 + end - begin + CAST_ROOM
@@ -389,12 +380,19 @@ def put_casting(
         offset = put_literal(text, end, end_of_path, INTRODUCER, 1, casts, offset + 2)
         casts[offset], casts[offset + 1] = 44, 32
         offset += 2
-    return put_cast(data, kind, start, text, begin, end, casts, offset)
+    return offset
 
 
 @kernel
 def put_document(
-    data: Bytes, start: int, end: int, out: Bytes, place: int, stack: Ints, casts: Bytes, cast_at: int
+    data: Bytes,
+    start: int,
+    end: int,
+    out: OutBytes,
+    place: int,
+    stack: OutInts,
+    casts: OutBytes,
+    cast_at: int,
 ) -> tuple[int, int]:
     """Print the document in `data[start:end]`, which must be in bounds.
 
@@ -454,20 +452,18 @@ def put_document(
                 else:
                     place = put_opaque(data, column_type, position, length, out, place)
                     if place >= 0 and casts.shape[0] and has_cast(column_type):
-                        cast_at = put_casting(
-                            data, column_type, position, stack, depth, out, begin, place, casts, cast_at
-                        )
+                        cast_at = put_path_of_cast(data, stack, depth, out, begin, place, casts, cast_at)
                         if cast_at < 0:
                             return NO_ROOM, cast_at
+                        cast_at = put_cast(data, column_type, position, out, begin, place, casts, cast_at)
             else:
                 begin = place
                 place = put_scalar(data, kind, position, end, out, place)
                 if kind == 11 and casts.shape[0] and place >= 0 and is_long_double(out, begin, place):
-                    cast_at = put_casting(
-                        data, OPAQUE_DOUBLE, position, stack, depth, out, begin, place, casts, cast_at
-                    )
+                    cast_at = put_path_of_cast(data, stack, depth, out, begin, place, casts, cast_at)
                     if cast_at < 0:
                         return NO_ROOM, cast_at
+                    cast_at = put_cast(data, OPAQUE_DOUBLE, position, out, begin, place, casts, cast_at)
             if place < 0:
                 return place, cast_at
         is_found = False
@@ -547,17 +543,17 @@ def put_documents(
     starts: Ints,
     prefix: int,
     begin: int,
-    offset: int,
-    stack: Ints,
-    out: Bytes,
-    offsets: Ints,
-    is_left: Bools,
+    stack: OutInts,
+    out: OutBytes,
+    offsets: OutInts,
+    is_left: OutBools,
 ) -> tuple[int, int]:
     """Print documents from number `begin` on (`put_document`); returns the number reached and the text's end.
 
     `offsets` has one more element than `starts`, and those up to number `begin` are set. Documents left to
     the event reader are flagged and empty.
     """
+    offset = offsets[begin]
     for index in range(begin, starts.shape[0]):
         length = length_at(data, starts[index], prefix)
         is_left[index] = False

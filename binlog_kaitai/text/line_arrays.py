@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, view_of
+from binlog_kaitai.kernels.arrays import Array, Bools, Bytes, Ints, Number, OutBytes, OutInts, view_of
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.kernels.groups import are_same
 from binlog_kaitai.text.text_kernels import (
@@ -28,6 +28,8 @@ from binlog_kaitai.text.text_kernels import (
     NUMBER,
     TEXT,
     HexdumpStyle,
+    LinePieces,
+    Lines,
     assemble,
     find_clean,
     put_hex,
@@ -118,7 +120,7 @@ def width_at(data: Bytes, offset: int, end: int) -> Number:
 
 
 @kernel
-def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
+def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: OutInts) -> None:
     """Length of the JSON string of each range, quotes included; -1 if it is outside.
 
     Invalid bytes become escapes, as with `surrogateescape`.
@@ -142,7 +144,7 @@ def json_sizes(data: Bytes, starts: Ints, lengths: Ints, out: Ints) -> None:
 
 
 @kernel
-def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Bytes) -> None:
+def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: OutBytes) -> None:
     """Write the JSON string of each range at its offset; `out` must have room for `json_sizes` bytes."""
     for index in range(starts.shape[0]):
         target = positions[index]
@@ -166,7 +168,7 @@ def put_json(data: Bytes, starts: Ints, lengths: Ints, positions: Ints, out: Byt
 
 
 @kernel
-def escape_bytes(data: Bytes, offsets: Ints, out: Bytes, ends: Ints) -> int:
+def escape_bytes(data: Bytes, offsets: Ints, out: OutBytes, ends: OutInts) -> int:
     """Write strings with each byte that is part of no character of UTF-8 as ``\\xNN``.
 
     `offsets` and `ends` have one more element than there are strings; `out` must have room for four bytes per
@@ -221,7 +223,7 @@ def plain(text: str) -> str:
 class TextColumn(NamedTuple):
     """One value per row.
 
-    `kind`, `first`, `second`: see `text_kernels.assemble`.
+    `kind`, `first`, `second`: see `text_kernels.LinePieces`.
     `by_event`: the column has a row for each event of the block.
     `constant`: the JSON text of all rows if it is the same, as often for a server id or thread id.
     """
@@ -322,7 +324,7 @@ class Pool:
         return TextColumn(TEXT, -offsets[:, 0] - 1, offsets[:, 1], by_event)
 
     def placed(self, first: Ints, second: Ints) -> TextColumn:
-        """A column of JSON values in the block or the pool, see `text_kernels.assemble`."""
+        """A column of JSON values in the block or the pool, see `text_kernels.LinePieces`."""
         if len(first) and first[0] < 0 and _is_constant(first) and _is_constant(second):
             return self.same(self.read(-int(first[0]) - 1, int(second[0])), len(first))
         return TextColumn(TEXT, first, second)
@@ -507,19 +509,9 @@ def write_lines(
     second = np.concatenate([column.second for column in columns]) if columns else np.zeros(0, np.int64)
     out = np.empty(room + 64, dtype=np.uint8)
     ends = np.empty(len(program_of), dtype=np.int64)
-    size = assemble.run(
-        data,
-        pool.array(),
-        events,
-        program_of,
-        row_of,
-        np.array(limits, dtype=np.int64),
-        np.array(pieces, dtype=np.int64).reshape(-1, 3),
-        first,
-        second,
-        out,
-        ends,
-    )
+    table = np.array(pieces, dtype=np.int64).reshape(-1, 3)
+    parts = LinePieces(np.array(limits, dtype=np.int64), table, first, second)
+    size = assemble.run(data, pool.array(), Lines(events, program_of, row_of), parts, out, ends)
     if size < 0:
         raise AssertionError(f"lines exceed their buffer: {size}")
     return out[:size], ends

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints, OutBytes
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.text.float_texts import LEFT, NO_ROOM, REPR_LEAST, REPR_MOST, put_shortest, put_single
 from binlog_kaitai.text.json_kernels import put_document
@@ -226,7 +226,7 @@ def widest_text(data: Bytes, start: int, length: int) -> Any:
 
 
 @kernel
-def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: Bytes, position: int) -> int:
+def put_utf8(data: Bytes, start: int, length: int, quotes: int, out: OutBytes, position: int) -> int:
     """Write a string; invalid UTF-8 as an object."""
     begin = position
     position = put_quote(quotes, out, position)

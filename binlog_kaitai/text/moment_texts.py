@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, Ints, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.kernels.groups import distinct
 from binlog_kaitai.text.text_kernels import PAIRS, put_number, put_padded
@@ -78,7 +78,7 @@ def put_date(days: int, out: Bytes, offset: int) -> int:
 
 
 @kernel
-def put_clocks(seconds: Ints, out: Bytes) -> None:
+def put_clocks(seconds: Ints, out: OutBytes) -> None:
     """Write seconds since 1970-01-01 as ``YYYY-MM-DD hh:mm:ss``; `out` has 19 bytes for each."""
     for index in range(min(seconds.shape[0], out.shape[0] // CLOCK_SIZE)):
         value = seconds[index]
@@ -88,7 +88,7 @@ def put_clocks(seconds: Ints, out: Bytes) -> None:
 
 
 @kernel
-def put_numbers(values: Ints, out: Bytes, offsets: Ints) -> int:
+def put_numbers(values: Ints, out: OutBytes, offsets: OutInts) -> int:
     """Write numbers (not -2^63) in decimal; `out` needs 20 bytes per number. Returns the length."""
     offset = 0
     offsets[0] = 0

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes, Ints
+from binlog_kaitai.kernels.arrays import Bytes, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import kernel
 from binlog_kaitai.text.float_texts import LEFT, put_general
 from binlog_kaitai.text.moment_texts import UNITS, put_hours, put_two
@@ -74,7 +74,7 @@ def put_unsigned(number: Any, out: Bytes, offset: int) -> Any:
 
 
 @kernel
-def put_integer(data: Bytes, start: int, size: int, out: Bytes, offset: int) -> int:
+def put_integer(data: Bytes, start: int, size: int, out: OutBytes, offset: int) -> int:
     """Write an integer as signed and, if it is negative, also the same bits as unsigned."""
     number, unsigned = integers(data, start, size)
     offset = put_signed(number, out, offset)
@@ -88,7 +88,7 @@ def put_integer(data: Bytes, start: int, size: int, out: Bytes, offset: int) -> 
 
 
 @kernel
-def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes, offset: int) -> int:
+def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: OutBytes, offset: int) -> int:
     """Write the bytes of a string with escapes."""
     end = start + length
     while start < end:
@@ -122,7 +122,7 @@ def put_escaped(data: Bytes, start: int, length: int, escapes: Bytes, out: Bytes
 
 
 @kernel
-def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) -> int:
+def spread_escaped(escapes: Bytes, out: OutBytes, start: int, end: int, room: int) -> int:
     """Escape a string at `out[start:end]` in place; returns its end, or -1 if that exceeds `room`."""
     more = 0
     text = out[start:end]
@@ -152,7 +152,9 @@ def spread_escaped(escapes: Bytes, out: Bytes, start: int, end: int, room: int) 
 
 
 @kernel
-def put_floating(data: Bytes, start: int, is_double: bool, scratch: Ints, out: Bytes, offset: int) -> int:
+def put_floating(
+    data: Bytes, start: int, is_double: bool, scratch: OutInts, out: OutBytes, offset: int
+) -> int:
     """Write a DOUBLE with 20 digits, or a FLOAT with 6, padded with spaces."""
     bits: Any = int_8(data, start) if is_double else int_4(data, start, False)
     digits, limit, bias = (52, 0x7FF, 1075) if is_double else (23, 0xFF, 150)

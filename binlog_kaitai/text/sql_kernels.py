@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bytes
+from binlog_kaitai.kernels.arrays import Bytes, OutBytes
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.text.text_kernels import copy
 
@@ -65,7 +65,7 @@ def put_digits(data: Bytes, start: int, stop: int, size: int, quotes: int, out: 
 
 @kernel
 def put_literal(
-    data: Bytes, start: int, stop: int, introducer: Bytes, quotes: int, out: Bytes, end: int
+    data: Bytes, start: int, stop: int, introducer: Bytes, quotes: int, out: OutBytes, end: int
 ) -> int:
     """Write bytes as a literal: in quotes if all are plain, else in hexadecimal after an introducer.
 

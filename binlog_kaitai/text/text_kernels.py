@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, IntTable, Number, OutBools, OutBytes, OutInts
 from binlog_kaitai.kernels.compile import inlined, kernel
 
 #: Bytes per line.
@@ -70,7 +70,14 @@ def room_for(sizes: Ints) -> int:
 
 @kernel
 def put_hexdump(
-    data: Bytes, start: int, size: int, position: int, style: Bytes, style_at: int, out: Bytes, offset: Number
+    data: Bytes,
+    start: int,
+    size: int,
+    position: int,
+    style: Bytes,
+    style_at: int,
+    out: OutBytes,
+    offset: Number,
 ) -> Number:
     """Write the hex dump of an event.
 
@@ -173,7 +180,7 @@ PAIRS = np.frombuffer("".join(f"{number:02}" for number in range(100)).encode(),
 
 @kernel
 @inlined
-def copy(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> int:
+def copy(source: Bytes, start: int, length: int, out: OutBytes, offset: int) -> int:
     """Copy bytes to `out` within bounds, and give the end; the sixteen bytes after it may be overwritten."""
     done = np.uint64(0)
     from_, to, count = np.uint64(start), np.uint64(offset), np.uint64(length)
@@ -200,7 +207,7 @@ def copy(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> int
 
 
 @kernel
-def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: Bytes) -> None:
+def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: OutInts, out: OutBytes) -> None:
     """Copy the ranges to `out`, one after another, and store where each begins and the last ends.
 
     Bytes outside `data` are read as zeros. `out` must have room for all lengths, which must not be negative.
@@ -221,7 +228,7 @@ def join_ranges(data: Bytes, starts: Ints, lengths: Ints, offsets: Ints, out: By
 
 
 @kernel
-def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: Bools) -> None:
+def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: OutBools) -> None:
     """Whether each range is inside `data` and contains only bytes allowed by the 256 flags `is_clean`."""
     for index in range(starts.shape[0]):
         start = starts[index]
@@ -235,7 +242,7 @@ def find_clean(data: Bytes, starts: Ints, lengths: Ints, is_clean: Bools, out: B
 
 
 @kernel
-def put_number(value: Number, out: Bytes, start: Number) -> Number:
+def put_number(value: Number, out: OutBytes, start: int) -> Number:
     """Write a number (not -2^63) in decimal at `out[start]`, which must have room for 20; returns the end."""
     begin = np.uint64(start)
     if value < 0:
@@ -290,25 +297,17 @@ def put_padded(value: Number, digits: int, out: Bytes, start: Number) -> Number:
     return np.int64(end)
 
 
-@kernel
-def assemble(
-    data: Bytes,
-    pool: Bytes,
-    events: Ints,
-    programs: Ints,
-    rows: Ints,
-    limits: Ints,
-    pieces: Ints,
-    first: Ints,
-    second: Ints,
-    out: Bytes,
-    ends: Ints,
-) -> Number:
-    """Write one line per event, piece by piece.
+class Lines(NamedTuple):
+    """For each line, its event's number in the block, its program, and its row in the columns of that."""
 
-    `data`, `pool`: the block, and additional bytes.
-    `events`, `programs`, `rows`: for each line, its event's number in the block, its program, and its row in
-    the columns of that program.
+    events: Ints
+    programs: Ints
+    rows: Ints
+
+
+class LinePieces(NamedTuple):
+    """What programs consist of.
+
     `limits`: program `p` has the pieces from `limits[p]` to `limits[p + 1]`.
     `pieces`: kind; then for CONSTANT, offset in the pool and length, else the index of the column in `first`
     and `second`, and 1 if its rows are numbered like the events of the block instead of by `rows`.
@@ -317,9 +316,26 @@ def assemble(
     are copied unchanged. So does a number whose `second` is not 0, with offset in the pool and length.
     HEXDUMP has two entries per row: offset and length of the bytes; then their position, and the offset in
     the pool of the style (`text.hexdump`).
+    """
+
+    limits: Ints
+    pieces: IntTable
+    first: Ints
+    second: Ints
+
+
+@kernel
+def assemble(
+    data: Bytes, pool: Bytes, lines: Lines, parts: LinePieces, out: OutBytes, ends: OutInts
+) -> Number:
+    """Write one line per event, piece by piece.
+
+    `data`, `pool`: the block, and additional bytes.
     `out`, `ends`: output: the lines, and the end of each.
     Returns the length of all lines; -1 if `out` is too small, -2 if a piece is outside `data` or `pool`.
     """
+    events, programs, rows = lines
+    limits, pieces, first, second = parts
     target = 0
     room = out.shape[0]
     for line in range(programs.shape[0]):

@@ -9,9 +9,13 @@ can compile.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Bytes, Ints = NDArray[np.uint8], NDArray[np.int64]
+OutTable, OutBools = Annotated[Ints, 2, "written"], Annotated[NDArray[np.bool_], "written"]
 
 
 def _little(data: Any, at: Any, width: Any) -> Any:
@@ -288,7 +292,7 @@ def _query_status_vars(data: Any, at: Any, end: Any, out: Any) -> Any:
     return at
 
 
-def query_status_vars(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+def query_status_vars(data: Bytes, starts: Ints, ends: Ints, out: OutTable, follows: OutBools) -> None:
     """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]
@@ -465,7 +469,7 @@ def _gtid_tagged_event_field_list(data: Any, at: Any, end: Any, out: Any) -> Any
     return at
 
 
-def gtid_tagged_event_field_list(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+def gtid_tagged_event_field_list(data: Bytes, starts: Ints, ends: Ints, out: OutTable, follows: OutBools) -> None:
     """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]

@@ -13,7 +13,6 @@ from binlog_kaitai.kernels import byte_kernels, groups
 from binlog_kaitai.log import block, block_reader, event_gtids, gather
 from binlog_kaitai.text import text_kernels
 
-WORDS = block_reader._WORDS, block_reader._LIMITS
 NOTHING = np.zeros(256, dtype=np.uint8)
 
 
@@ -33,10 +32,9 @@ def log_of(sizes: list[int], seed: int = 1) -> Any:
 
 
 def frame(run: Any, log: Any, *, room: int = 100, roles: Any = NOTHING, limit: int = 1 << 32) -> Any:
-    starts, sizes, codes, _, closes = block_reader.room_for(room)
-    out = starts, sizes, codes, closes
-    found = run(log, 0, len(log), 19, 9, 4, roles, 4, *WORDS, limit, *out)
-    return tuple(int(value) for value in found), [array[: found[0]].tolist() for array in out]
+    out = block_reader.room_for(room)
+    found = run(log, 0, len(log), 19, roles, 4, limit, out)
+    return tuple(int(value) for value in found), [out[column][: found[0]].tolist() for column in (0, 1, 2, 4)]
 
 
 @pytest.fixture(params=["plain", "compiled"])
@@ -115,7 +113,8 @@ def test_events_by_type_with_the_bodies_between_header_and_checksum(mode: str) -
     )
     types = np.array([7, 2, 255, 2], dtype=np.uint8)
     counts, (order, offsets, lengths) = np.full(256, 9), np.empty((3, 4), dtype=np.int64)
-    getattr(block.divide, mode)(starts, sizes, checksums, types, 19, 4, counts, order, offsets, lengths)
+    events = block.Frames(starts, sizes, types, checksums, np.zeros(4, dtype=np.bool_))
+    getattr(block.divide, mode)(events, types, 19, 4, counts, order, offsets, lengths)
     assert counts.tolist() == np.bincount(types, minlength=256).tolist()
     assert order.tolist() == [1, 3, 0, 2]
     assert offsets.tolist() == [49, 109, 19, 89]
@@ -200,7 +199,9 @@ def test_assemble_refuses_pieces_outside_and_too_little_room(mode: str) -> None:
     def assemble(piece: list[int], first: int, second: int, room: int = 50) -> int:
         limits, cells = np.array([0, 1]), (np.array([first]), np.array([second]))
         out, ends = np.zeros(room, dtype=np.uint8), np.zeros(1, dtype=np.int64)
-        return int(run(bytes_, pool, one, zero, zero, limits, np.array([piece]), *cells, out, ends))
+        lines = text_kernels.Lines(one, zero, zero)
+        parts = text_kernels.LinePieces(limits, np.array([piece]), *cells)
+        return int(run(bytes_, pool, lines, parts, out, ends))
 
     text, number, constant = text_kernels.TEXT, text_kernels.NUMBER, text_kernels.CONSTANT
     assert assemble([text, 0, 0], 2, 5) == 7

@@ -9,9 +9,13 @@ can compile.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+Bytes, Ints = NDArray[np.uint8], NDArray[np.int64]
+OutTable, OutBools = Annotated[Ints, 2, "written"], Annotated[NDArray[np.bool_], "written"]
 
 
 def _little(data: Any, at: Any, width: Any) -> Any:

@@ -124,7 +124,7 @@ class Walks:
 
 
 _LOOP = '''\
-def {name}(data: Any, starts: Any, ends: Any, out: Any, follows: Any) -> None:
+def {name}(data: Bytes, starts: Ints, ends: Ints, out: OutTable, follows: OutBools) -> None:
     """See the module docstring."""
     for index in range(starts.shape[0]):
         at, end = starts[index], ends[index]

@@ -11,7 +11,8 @@ import numpy as np
 from binlog_kaitai.kernels.arrays import WRITTEN
 from binlog_kaitai.kernels.compile import Kernel
 
-_NUMBERS = {int: "i8", bool: "b1", float: "f8"}
+#: `Any` is a number of any kind in Python, and in machine code an int64.
+_NUMBERS: dict[Any, str] = {int: "i8", Any: "i8", bool: "b1", float: "f8", np.uint64: "u8"}
 
 
 def find_kernel(name: str) -> Callable[..., Any]:
@@ -22,9 +23,8 @@ def find_kernel(name: str) -> Callable[..., Any]:
 
 
 def parameters(function: Callable[..., Any]) -> dict[str, Any]:
-    """The annotations of the parameters; None for one without."""
-    hints = get_type_hints(function, include_extras=True)
-    return {name: hints.get(name) for name in function.__code__.co_varnames[: function.__code__.co_argcount]}
+    """The annotations of the parameters, of a group its class; None for one without."""
+    return {name: _unmarked(hint) if is_group(_unmarked(hint)) else hint for name, hint in _hints(function)}
 
 
 def is_group(annotation: Any) -> bool:
@@ -32,18 +32,30 @@ def is_group(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, tuple)
 
 
+def _hints(function: Callable[..., Any]) -> list[tuple[str, Any]]:
+    hints = get_type_hints(function, include_extras=True)
+    return [
+        (name, hints.get(name)) for name in function.__code__.co_varnames[: function.__code__.co_argcount]
+    ]
+
+
+def _unmarked(annotation: Any) -> Any:
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
 def signature_of(function: Callable[..., Any]) -> str:
     """The types of the arguments, by the annotations."""
-    return " ".join(one for hint in parameters(function).values() for one in _types(hint))
+    return " ".join(one for _, hint in _hints(function) for one in _types(hint))
 
 
 def _types(annotation: Any) -> Iterator[str]:
-    if is_group(annotation):
-        for hint in get_type_hints(annotation, include_extras=True).values():
-            yield from _types(hint)
-    elif annotation in _NUMBERS:
-        yield _NUMBERS[annotation]
+    base, marks = _unmarked(annotation), getattr(annotation, "__metadata__", ())
+    written = "*" if WRITTEN in marks else ""
+    if is_group(base):
+        for hint in get_type_hints(base, include_extras=True).values():
+            yield from (one if "*" in one else one + written for one in _types(hint))
+    elif base in _NUMBERS:
+        yield _NUMBERS[base]
     else:
-        is_written = get_origin(annotation) is Annotated and WRITTEN in annotation.__metadata__
-        _, dtype = get_args(get_args(annotation)[0] if is_written else annotation)
-        yield f"{np.dtype(get_args(dtype)[0]).str[1:]}[]" + "*" * is_written
+        _, dtype = get_args(base)
+        yield f"{np.dtype(get_args(dtype)[0]).str[1:]}[{',' if 2 in marks else ''}]{written}"
