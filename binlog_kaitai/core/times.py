@@ -1,4 +1,4 @@
-"""Dates and times as text, in the forms that both servers take for DATE, DATETIME and TIME."""
+"""Dates and times as text, in the forms that both servers take."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ from binlog_kaitai.rows.image_walk import joined
 from binlog_kaitai.rows.row_images import ImageProgram, Step
 from binlog_kaitai.rows.table_maps import Width, widths_of
 from binlog_kaitai.text import listed_values as kinds
-from binlog_kaitai.values.column_kinds import COMPRESSED, TIMES, Kind
+from binlog_kaitai.values.column_kinds import COMPRESSED, OLD_TIMES_IN_SQL, TIMES, Kind
 from binlog_kaitai.values.decoders import len_partial_bits
 from binlog_kaitai.values.schema import Column, Schema, facts_of
 
@@ -62,7 +62,7 @@ def refusal(event: ParsedEvent, table: bytes, error: Exception) -> BinlogError:
     reason = error.reason if isinstance(error, BinlogError) else f"the rows cannot be read: {error}"
     if may_have_fractions(event, schema_of(event)):
         # Values with fractions are longer, and MariaDB's table maps do not record which columns have them.
-        hint = "TIME, DATETIME or TIMESTAMP may have fractional seconds; `rows` can tell from the log's DDL"
+        hint = f"{OLD_TIMES_IN_SQL} may have fractional seconds; `rows` can tell from the log's DDL"
         return BinlogError(f"{reason}; {hint}", field=field)
     return error if isinstance(error, BinlogError) else GrammarError(reason, field=field)
 

@@ -48,13 +48,18 @@ from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.text.base64_kernel import PAIRS
 from binlog_kaitai.text.line_arrays import LineProgram, Pool, json_text
 from binlog_kaitai.values.charsets import BINARY
-from binlog_kaitai.values.column_kinds import COMPRESSED, DOCUMENTS, STRINGS, TIMES, Kind
+from binlog_kaitai.values.column_kinds import (
+    COMPRESSED,
+    DOCUMENTS,
+    LOCAL_MOMENTS,
+    STRINGS,
+    TIMES,
+    UTC_MOMENTS,
+    Kind,
+)
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource
 from binlog_kaitai.values.strings import has_own_text
-
-_DATETIMES = (Kind.DATETIME, Kind.OLD_DATETIME)
-_TIMESTAMPS = (Kind.TIMESTAMP, Kind.OLD_TIMESTAMP)
 
 #: Kinds whose values differ from those of `rows --format json`, besides byte strings and BIGINT UNSIGNED.
 _CONVERTED = TIMES | DOCUMENTS | {Kind.DECIMAL, Kind.BIT, Kind.GEOMETRY}
@@ -106,11 +111,11 @@ def _texts(values: pa.Array, column: Column) -> pa.StringArray:
             return _or_epoch(values.cast(pa.int32()).cast(pa.string()), column, "0")
         case Kind.TIME | Kind.OLD_TIME:
             return values.cast(pa.int64()).cast(pa.string())
-        case kind if kind in _DATETIMES:
+        case kind if kind in LOCAL_MOMENTS:
             micros = values.cast(pa.int64())
             numbers = micros if column.fractional_digits > 3 else pc.divide(micros, 1000)
             return _or_epoch(numbers.cast(pa.string()), column, "0")
-        case kind if kind in _TIMESTAMPS:
+        case kind if kind in UTC_MOMENTS:
             digits = column.fractional_digits
             texts = values.cast(pa.timestamp("us")).cast(pa.string())
             texts = pc.utf8_slice_codeunits(texts, 0, 20 + digits if digits else 19)

@@ -17,7 +17,7 @@ from binlog_kaitai.core.tree import Node
 from binlog_kaitai.errors import BinlogError, GrammarError
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.text.notebook import html_table
-from binlog_kaitai.values.column_kinds import OLD_TIMES
+from binlog_kaitai.values.column_kinds import OLD_TIMES, OLD_TIMES_IN_SQL
 from binlog_kaitai.values.json_documents import JsonDiff, JsonText, diff_of
 from binlog_kaitai.values.representations import Value, value_of
 from binlog_kaitai.values.schema import Column, NameSource, Schema, is_mariadb, set_old_fractions
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 #: MariaDB's table maps do not record the fractional digits of its old temporal types.
 FRACTIONS_HINT = (
-    "its TIME, DATETIME or TIMESTAMP columns may have fractional seconds, which only its CREATE TABLE shows"
+    f"its {OLD_TIMES_IN_SQL} columns may have fractional seconds, which only its CREATE TABLE shows"
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from binlog_kaitai.ddl.logged_columns import logged_column
 from binlog_kaitai.errors import ServerError
 from binlog_kaitai.values.charsets import decode
-from binlog_kaitai.values.column_kinds import STRINGS, Kind
+from binlog_kaitai.values.column_kinds import MOMENTS, STRINGS, UTC_MOMENTS, Kind
 from binlog_kaitai.values.representations import Value
 from binlog_kaitai.values.schema import Column, NameSource, Schema
 from binlog_kaitai.values.strings import enum_of, has_own_text, set_of
@@ -118,11 +118,10 @@ def value_of_text(text: Any, column: Column) -> Value:
             return int.from_bytes(text, "big")
         case Kind.DATE:
             return _of_iso(date, text)
-        case Kind.DATETIME:
-            return _of_iso(datetime, text)
-        case Kind.TIMESTAMP:
+        case kind if kind in MOMENTS:
             moment = _of_iso(datetime, text)
-            return moment.replace(tzinfo=UTC) if isinstance(moment, datetime) else moment
+            is_utc = kind in UTC_MOMENTS
+            return moment.replace(tzinfo=UTC) if is_utc and isinstance(moment, datetime) else moment
         case Kind.TIME:
             return _time(text)
         case Kind.CHAR | Kind.VARCHAR | Kind.BLOB:

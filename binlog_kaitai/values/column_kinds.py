@@ -52,7 +52,12 @@ CHOICES = frozenset((Kind.ENUM, Kind.SET))
 DOCUMENTS = frozenset((Kind.JSON, Kind.TYPED_ARRAY))
 #: Times before MySQL 5.6.4. MariaDB's can have fractions too; only a definition shows it.
 OLD_TIMES = frozenset((Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP, Kind.OLD_TIME))
-TIMES = frozenset((Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP, Kind.TIME, *OLD_TIMES))
+OLD_TIMES_IN_SQL = "TIME, DATETIME or TIMESTAMP"
+#: A date with a time: without time zone, and in UTC.
+LOCAL_MOMENTS = frozenset((Kind.DATETIME, Kind.OLD_DATETIME))
+UTC_MOMENTS = frozenset((Kind.TIMESTAMP, Kind.OLD_TIMESTAMP))
+MOMENTS = LOCAL_MOMENTS | UTC_MOMENTS
+TIMES = MOMENTS | {Kind.DATE, Kind.TIME, Kind.OLD_TIME}
 
 
 class ColumnKind(NamedTuple):

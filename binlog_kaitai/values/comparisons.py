@@ -34,7 +34,7 @@ from binlog_kaitai.values.collations import (
     point_of,
     text_point,
 )
-from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, DOCUMENTS, STRINGS, Kind, of_type
+from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, DOCUMENTS, MOMENTS, STRINGS, Kind, of_type
 from binlog_kaitai.values.schema import Column
 from binlog_kaitai.values.strings import has_own_text
 
@@ -377,9 +377,7 @@ _RULES = {
     **dict.fromkeys((Kind.INTEGER, Kind.DECIMAL, Kind.BIT), _NUMBERS),
     **dict.fromkeys((Kind.FLOAT, Kind.DOUBLE), _FLOATS),
     Kind.YEAR: _Rule("a year of four digits", _years),
-    **dict.fromkeys(
-        (Kind.DATE, Kind.DATETIME, Kind.TIMESTAMP, Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP), _MOMENT
-    ),
+    **dict.fromkeys((Kind.DATE, *MOMENTS), _MOMENT),
     **dict.fromkeys((Kind.TIME, Kind.OLD_TIME), _TIME),
     **dict.fromkeys(DOCUMENTS, _DOCUMENT),
 }

@@ -33,13 +33,13 @@ def date_of(cell: TemporalValues.Date, *_: object) -> date | ZeroDate:
 
 
 def datetime_of(cell: TemporalValues.Datetime2, column: Column) -> datetime | ZeroDate:
-    """A DATETIME in the format since 5.6.4, without time zone."""
+    """A date and time in the format since 5.6.4, without time zone."""
     clock = cell.hour, cell.minute, cell.second, cell.microsecond
     return _datetime(column.fractional_digits, cell.year, cell.month, cell.day, *clock)
 
 
 def old_datetime_of(cell: Any, column: Column) -> datetime | ZeroDate:
-    """A DATETIME in the format before 5.6.4, or in MariaDB's with a fraction."""
+    """A date and time in the format before 5.6.4, or in MariaDB's with a fraction."""
     digits = column.fractional_digits
     if cell.packed is None:
         return _datetime(digits, cell.year, cell.month, cell.day, cell.hour, cell.minute, cell.second)

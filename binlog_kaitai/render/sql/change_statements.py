@@ -53,7 +53,7 @@ from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.values.charsets import BINARY, extends_ascii
-from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, STRINGS, Kind
+from binlog_kaitai.values.column_kinds import CHOICES, COMPRESSED, MOMENTS, STRINGS, Kind
 from binlog_kaitai.values.json_documents import JsonDiff
 from binlog_kaitai.values.representations import Value, sql_form
 from binlog_kaitai.values.schema import Column
@@ -82,8 +82,6 @@ _END = b";\n"
 CHECK = b"SET sql_mode = IF(ROW_COUNT() = 1, @@sql_mode, 'the statement before found no row');\n"
 
 _TEXT = STRINGS | COMPRESSED
-#: Columns that may have ON UPDATE CURRENT_TIMESTAMP if no definition is known.
-_UPDATED = frozenset((Kind.DATETIME, Kind.TIMESTAMP, Kind.OLD_DATETIME, Kind.OLD_TIMESTAMP))
 
 
 #: The same for `--check`, also for clients that go on after an error: nothing is committed any more.
@@ -458,7 +456,8 @@ def _compared(column: Column, dialect: SqlDialect, is_utf8: bool) -> tuple[bytes
 
 def _may_update_itself(column: Column) -> bool:
     """Whether an UPDATE that does not set a column may change it."""
-    may_update = column.kind in _UPDATED if column.has_on_update is None else column.has_on_update
+    # Without a definition, any of these may have ON UPDATE CURRENT_TIMESTAMP.
+    may_update = column.kind in MOMENTS if column.has_on_update is None else column.has_on_update
     return may_update and not column.is_generated
 
 
