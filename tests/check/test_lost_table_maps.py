@@ -20,8 +20,8 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.skip_damage import read_around
-from tests.columns.log_maker import LogMaker, statement
 from tests.corpus_files import case
+from tests.log_maker import LogMaker, statement
 
 
 class Lost(NamedTuple):

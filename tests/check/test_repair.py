@@ -18,10 +18,10 @@ from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
 from binlog_kaitai.errors import BinlogError, ChecksumError, UsageError
 from binlog_kaitai.sources.source import Source
 from tests.check.damage import random_damage, transactions_of
-from tests.columns.log_maker import LogMaker, events_of, log_of_statements, statement
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, Case, LogFile, case, logs, special_cases
 from tests.extent import sample
+from tests.log_maker import LogMaker, events_of, log_of_statements, statement
 
 #: Logs that are read in no time.
 _SMALL = [log for log in logs() if log.path.stat().st_size < 40_000]

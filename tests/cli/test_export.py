@@ -11,8 +11,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from tests.cli.conftest import Run
-from tests.columns.test_masks import KEY, read
 from tests.corpus_files import case
+from tests.rows.test_masks import KEY, read
 
 LOGS = case("mysql-9.7", "types_full").logs
 

@@ -14,11 +14,11 @@ from binlog_kaitai.statistics.stats_model import PART_NAMES
 from binlog_kaitai.text.output_text import TerminalWriter, iso_time
 from tests.cli.conftest import Run
 from tests.cli.test_terminal import on_terminal
-from tests.columns.log_maker import LogMaker, events_of, statement
-from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case
 from tests.extent import sample
 from tests.grammar.row_bytes import table_map_bytes
+from tests.log_maker import LogMaker, events_of, statement
+from tests.rows.test_rows_hostile import row_event
 
 MIXED = case("mysql-9.7", "mixed").logs[0]
 

@@ -13,8 +13,8 @@ import binlog_kaitai as bk
 from binlog_kaitai.render.explanation import Explained
 from binlog_kaitai.text.output_text import printable
 from tests.cli.conftest import Run
-from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS
+from tests.log_maker import log_of_statements
 
 _LOG = CORPUS / "mysql-9.7/rotate/binlog.000001"
 

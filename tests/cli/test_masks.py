@@ -15,9 +15,9 @@ import pytest
 from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from tests.check.test_masked_slice import secrets_of
 from tests.cli.conftest import Run
-from tests.columns.test_masks import KEY, read
 from tests.corpus_files import case
 from tests.render.test_sql import after_definitions
+from tests.rows.test_masks import KEY, read
 
 TYPES, PARTIAL = case("mysql-9.7", "types_full").logs, case("mysql-9.7", "json_partial").logs
 FORMATS = ("json", "csv", "debezium", "table", "table -G", "csv -t t.strs")

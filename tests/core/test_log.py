@@ -10,9 +10,9 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType, header_offset
 from binlog_kaitai.values.schema import NameSource
-from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample
+from tests.log_maker import LogMaker, events_of, statement
 
 
 @pytest.mark.parametrize(

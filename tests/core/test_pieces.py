@@ -17,10 +17,10 @@ from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.views.changes_view import read_changes
 from binlog_kaitai.views.transactions_view import read_transactions
-from tests.columns.support import by_columns, by_reader
 from tests.core.test_hostile import event_of
 from tests.corpus_files import case
 from tests.row_objects import row_objects
+from tests.support import by_columns, by_reader
 
 LOG = case("mariadb-11.8", "metadata").logs[0]
 PIECE = EventType.partial_row_data_event

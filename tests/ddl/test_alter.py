@@ -6,8 +6,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Definitions, TableDefinition
-from tests.columns.log_maker import log_of_statements
 from tests.ddl.calls import count_calls
+from tests.log_maker import log_of_statements
 
 
 def altered(*clauses: str, table: str = "t") -> TableDefinition | None:

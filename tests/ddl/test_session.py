@@ -7,8 +7,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.ddl import Charset, Session
 from binlog_kaitai.ddl.statements import session_of
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
+from tests.log_maker import LogMaker, events_of
 
 SQL_MODE, CHARSET, CHARSET_DATABASE = b"\1", b"\4", b"\10"
 UPDATED_SCHEMA_NAMES, DEFAULT_COLLATION_FOR_UTF8MB4 = b"\14", b"\22"

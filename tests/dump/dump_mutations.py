@@ -31,9 +31,9 @@ from binlog_kaitai.dump import printer
 from binlog_kaitai.dump.dump_options import Base64Output
 from binlog_kaitai.errors import BinlogError
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, events_of
 from tests.dump.dump_cases import normalised
 from tests.dump.dump_ways import make_quick, make_slow, printed
+from tests.log_maker import LogMaker, events_of
 
 _LONGEST = 1 << 13
 _HEADER = header_length(4)

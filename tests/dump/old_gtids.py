@@ -6,7 +6,7 @@ from pathlib import Path
 
 from binlog_kaitai.core.grammar import EventType
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, events_of
+from tests.log_maker import LogMaker, events_of
 
 #: Up to the end of the fixed part.
 _FIXED = 19 + 42

@@ -20,11 +20,11 @@ from binlog_kaitai.dump.dump_logs import dump
 from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 from binlog_kaitai.errors import BinlogError, UsageError
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.core.test_old_versions import VERSION_1, VERSION_3
 from tests.dump.dump_cases import CASES, DumpCase, normalised
 from tests.grammar.row_bytes import YearBits, field, table_map, table_map_bytes
 from tests.grammar.vectors import parse
+from tests.log_maker import LogMaker, carrier, events_of
 
 _DECODED = DumpOptions(verbose=2, base64_output=Base64Output.DECODE_ROWS)
 #: The client stops in these: of the one it refuses the rows, in the other it ends without a word.

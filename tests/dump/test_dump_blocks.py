@@ -19,9 +19,9 @@ from binlog_kaitai.dump.row_comments import RowPrograms
 from binlog_kaitai.log.event_log import open as open_log
 from binlog_kaitai.text import text_kernels
 from tests import corpus_files
-from tests.columns.log_maker import log_of_statements
 from tests.dump.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed
 from tests.extent import sample
+from tests.log_maker import log_of_statements
 
 
 @pytest.mark.parametrize("size", [300, 1 << 22])

@@ -17,7 +17,7 @@ from binlog_kaitai.dump.dump_logs import dump
 from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.dump.dump_output import base64_lines, base64_pieces
 from binlog_kaitai.dump.row_comments import RowsHeaders
-from tests.columns.long_logs import log_of_value
+from tests.long_logs import log_of_value
 
 
 def test_the_cached_header_of_a_long_event_does_not_contain_its_rows(tmp_path: Path) -> None:

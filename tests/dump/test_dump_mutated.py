@@ -15,8 +15,8 @@ from binlog_kaitai.dump.dump_logs import dump
 from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.errors import BinlogError
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, events_of
 from tests.dump.dump_mutations import check, difference
+from tests.log_maker import LogMaker, events_of
 
 _LOGS = 60
 _UUID = "a40b4242-e518-11f1-9090-02fc00000001"

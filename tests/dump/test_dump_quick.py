@@ -32,9 +32,9 @@ from binlog_kaitai.text import (
 )
 from binlog_kaitai.values.column_kinds import Kind
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, events_of
 from tests.dump.dump_ways import CASES, check_one_by_one, make_quick, make_slow, printed, reader_of
 from tests.extent import rounds, sample
+from tests.log_maker import LogMaker, events_of
 
 _FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

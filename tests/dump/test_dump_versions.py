@@ -14,10 +14,10 @@ from binlog_kaitai.dump.dump_logs import dump
 from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.errors import BinlogError
 from tests import corpus_files
-from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.samples import Sample
 from tests.dump.dump_mutations import difference
 from tests.dump.old_gtids import AFTER_GTIDS, log_of
+from tests.log_maker import LogMaker, events_of
+from tests.samples import Sample
 
 _VERSIONS = re.compile(rb"@@session\.(?:original|immediate)_server_version=(\d+)")
 #: The original version and the immediate one, as `mysqlbinlog` 9.7 prints them.

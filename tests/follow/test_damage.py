@@ -18,10 +18,10 @@ from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.sources.source import with_state
 from binlog_kaitai.views.skip_damage import read_around
 from binlog_kaitai.views.splits import definitions_in, plan
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case, special_cases
 from tests.extent import rounds, sample
 from tests.follow.logs import covered
+from tests.log_maker import LogMaker, events_of
 
 VIEWS = ("events", "changes")
 

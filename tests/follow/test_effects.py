@@ -18,8 +18,8 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.following.follower import Follower
-from tests.columns.log_maker import LogMaker, events_of, log_of_statements, statement
 from tests.corpus_files import CORPUS, case, cases
+from tests.log_maker import LogMaker, events_of, log_of_statements, statement
 
 
 def effects(logs: Path) -> list[tuple[str, ...]]:

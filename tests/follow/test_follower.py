@@ -17,10 +17,10 @@ from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.following.walk import span_size
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.boundaries import QuiescentPoints
-from tests.columns.log_maker import log_of_statements
 from tests.corpus_files import CORPUS, Case, LogFile, cases, logs
 from tests.extent import sample
 from tests.follow.logs import ROTATED, covered, ends_of_transactions, grow, steps
+from tests.log_maker import log_of_statements
 
 WHOLE = [(path.name, 4, path.stat().st_size) for path in ROTATED]
 

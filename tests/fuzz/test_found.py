@@ -24,13 +24,13 @@ from binlog_kaitai.log.gtid_runs import gtids as logged_gtids
 from binlog_kaitai.render.explanation import dissect
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.text.printed_values import put_integer
-from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.samples import Sample
-from tests.columns.test_agreement import disagreement, log_of_rows
 from tests.core.test_pieces import in_pieces
 from tests.corpus_files import CORPUS, case
 from tests.dump.dump_ways import make_quick, make_slow, printed
 from tests.grammar.row_bytes import table_map_bytes
+from tests.log_maker import LogMaker, events_of
+from tests.samples import Sample
+from tests.views.test_agreement import disagreement, log_of_rows
 
 
 def _with_type(raw: bytes, kind: EventType) -> bytes:

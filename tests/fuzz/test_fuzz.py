@@ -14,9 +14,9 @@ from binlog_kaitai.core.framing import MAGIC, Framer
 from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.errors import EncryptedError
 from binlog_kaitai.sources.source import Source
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import CORPUS, case
 from tests.extent import rounds, sample
+from tests.log_maker import LogMaker, events_of
 from tools.fuzz import (
     bases,
     documents,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from binlog_kaitai.core.grammar import EventType
-from tests.columns.log_maker import LogMaker, events_of, statement
-from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case
 from tests.grammar.row_bytes import field, table_map_bytes
+from tests.log_maker import LogMaker, events_of, statement
+from tests.rows.test_rows_hostile import row_event
 
 #: The number of the list of names, and of the primary key, in a table map.
 _COLUMN_NAME, _PRIMARY_KEY = 4, 8

@@ -23,9 +23,9 @@ import pytest
 
 from binlog_kaitai.values.defaults import UnknownDefaultError, default_of
 from binlog_kaitai.values.schema import Column
-from tests.columns.refusals import events_in, log_of
 from tests.lake.lakes import opened, table
 from tests.lake.test_state import run
+from tests.refusals import events_in, log_of
 
 LOGS = Path(__file__).parent / "logs"
 

@@ -27,8 +27,8 @@ from binlog_kaitai.snapshot.server_snapshot import _add_statements, take_snapsho
 from binlog_kaitai.snapshot.snapshot_chunks import Touched
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
 from binlog_kaitai.sources.source import Source
-from tests.columns.log_maker import log_of_statements
 from tests.lake.test_rules import ROTATED, texts_of
+from tests.log_maker import log_of_statements
 
 CREATE = "CREATE TABLE `a` (`id` int NOT NULL, `v` varchar(9999) DEFAULT NULL, PRIMARY KEY (`id`))"
 

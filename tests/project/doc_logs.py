@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, header_offset
-from tests.columns.log_maker import LogMaker, events_of, statement
 from tests.corpus_files import case
+from tests.log_maker import LogMaker, events_of, statement
 
 DDL = "CREATE TABLE shop.orders (id BIGINT PRIMARY KEY, status VARCHAR(200), total DOUBLE)"
 

@@ -10,9 +10,9 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.render.explanation import Explained, dissect
-from tests.columns.log_maker import LogMaker, carrier, events_of
 from tests.corpus_files import LogFile, case, logs
 from tests.extent import sample
+from tests.log_maker import LogMaker, carrier, events_of
 from tools.costly.making import Log, bits
 
 #: Row images of larger logs take long; their events are like those of the smaller ones.

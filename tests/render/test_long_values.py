@@ -19,9 +19,9 @@ from binlog_kaitai.lines.row_listing import form_of
 from binlog_kaitai.lines.row_programs import SHORT_JSON
 from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log import mapped_memory
-from tests.columns.long_logs import log_of_statement, log_of_value
-from tests.columns.test_json_kernels import log_of
 from tests.corpus_files import case
+from tests.long_logs import log_of_statement, log_of_value
+from tests.text.test_json_kernels import log_of
 from tests.values.json_documents import document
 
 _SIZE = 33 << 20

@@ -20,10 +20,10 @@ from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
 from binlog_kaitai.render.sql.sql_script import SqlScript
 from binlog_kaitai.rows.log_pages import RowsPages
-from tests.columns.log_maker import LogMaker, events_of, statement
-from tests.columns.support import all_files, use_plain_kernels
 from tests.corpus_files import case
 from tests.extent import rounds, sample
+from tests.log_maker import LogMaker, events_of, statement
+from tests.support import all_files, use_plain_kernels
 
 FILES = all_files()
 MIXED = case("mysql-9.7", "mixed").logs[0]

@@ -10,10 +10,10 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import DamagedError, UsageError
-from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.support import all_files
 from tests.corpus_files import case
+from tests.log_maker import LogMaker, events_of
 from tests.render.test_sql import DDL, MIXED, PREPARED, after_definitions, sql
+from tests.support import all_files
 
 
 def test_a_script_is_ascii_and_has_no_backslash_but_in_statements_of_the_log() -> None:

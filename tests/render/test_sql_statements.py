@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from binlog_kaitai.core.grammar import EventType
-from tests.columns.test_agreement import log_of_rows
 from tests.grammar.row_bytes import table_map_bytes
 from tests.render.test_sql import sql
 from tests.servers.hostile_log import (
@@ -23,6 +22,7 @@ from tests.servers.hostile_log import (
     hostile,
     log_of,
 )
+from tests.views.test_agreement import log_of_rows
 
 LOGS = Path(__file__).parent / "logs"
 WORDS = " START TRANSACTION"

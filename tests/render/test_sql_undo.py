@@ -14,7 +14,7 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.errors import UsageError
-from tests.columns.log_maker import LogMaker, events_of, statement
+from tests.log_maker import LogMaker, events_of, statement
 from tests.render.test_sql import after_definitions, sql
 
 LOGS = {

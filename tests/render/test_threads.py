@@ -14,10 +14,10 @@ from binlog_kaitai.dump.dump_logs import dump
 from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.log import threads as module
 from binlog_kaitai.render.sql import row_statements
-from tests.columns.support import set_block_size
 from tests.corpus_files import case, logs
 from tests.dump.dump_ways import make_quick
 from tests.extent import sample
+from tests.support import set_block_size
 from tools.fuzz.mutants import mutant
 
 

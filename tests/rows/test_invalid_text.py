@@ -30,12 +30,12 @@ from binlog_kaitai.values.charsets import (
     escaped,
 )
 from binlog_kaitai.views.parquet_folder import write_changes
-from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.sql_literals import walked_columns
-from tests.columns.test_rows_hostile import row_event
 from tests.corpus_files import case
 from tests.extent import sample
 from tests.grammar.row_bytes import table_map_bytes
+from tests.log_maker import LogMaker, events_of
+from tests.rows.test_rows_hostile import row_event
+from tests.text.sql_literals import walked_columns
 from tests.values.literals import LITERAL, value_of
 
 #: None: a collation that no server has.

@@ -15,13 +15,13 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.lines.row_listing import form_of
 from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import rows_of, to_json
-from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.support import use_plain_kernels
-from tests.columns.test_rows_hostile import row_event
-from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.corpus_files import case
 from tests.grammar.row_bytes import table_map_bytes
+from tests.lines.test_rows_objects import lines_by_columns, lines_by_reader
+from tests.log_maker import LogMaker, events_of
 from tests.row_objects import row_objects
+from tests.rows.test_rows_hostile import row_event
+from tests.support import use_plain_kernels
 
 _JSON = 245
 _NULL = b"\x04\x00"

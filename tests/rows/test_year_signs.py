@@ -16,10 +16,10 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.known_formats import artificial_event, known_formats
 from binlog_kaitai.ddl import DefinitionMismatch
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 from tests.ddl.test_definitions import define
 from tests.grammar.row_bytes import YearBits, field, table_map
+from tests.log_maker import LogMaker, events_of
 
 CASE = case("mysql-8.0", "year_signedness")
 WITH_DDL, FULL, MINIMAL = CASE.logs

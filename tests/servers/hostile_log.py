@@ -7,8 +7,8 @@ from itertools import cycle, product
 from typing import NamedTuple
 
 from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
+from tests.log_maker import LogMaker, events_of
 
 #: A collation of each character set that clients may have; a number that stands for none.
 COLLATIONS = {

@@ -13,7 +13,7 @@ import pytest
 from binlog_kaitai.dump.dump_logs import dump
 from binlog_kaitai.dump.dump_options import Base64Output, DumpOptions
 from tests import corpus_files
-from tests.cli.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT, listed
+from tests.dump.client_options import REFUSED, SHORT, TAKEN, WITHOUT_EFFECT, listed
 from tests.dump.dump_cases import CASES, DumpCase, ask, normalised
 from tests.dump.old_gtids import AFTER_GTIDS, log_of
 from tests.servers.conftest import StartServer

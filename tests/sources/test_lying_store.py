@@ -10,8 +10,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.sources import eras, remote
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
+from tests.log_maker import LogMaker, events_of
 from tests.sources.lying_store import Answer, LyingStore, lying
 
 #: What is fetched first.

@@ -24,10 +24,10 @@ from binlog_kaitai.following.follower import Follower
 from binlog_kaitai.log import split_points
 from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.splits import plan, read_split
-from tests.columns.refusals import ENTRIES, events_in, refusal
 from tests.corpus_files import case
 from tests.earlier_logs import files_before
 from tests.extent import sample
+from tests.refusals import ENTRIES, events_in, refusal
 from tests.sources.test_encrypted import Pipe
 
 LOGS = {

@@ -2,7 +2,7 @@
 
 A query has the logs of many cases as if they were one server's, and so has what it is held against: to plan
 and to start a query for each case takes minutes. Each case by itself, and tables with their columns, are held
-against the whole without Spark, in tests/columns.
+against the whole without Spark, in tests/views.
 """
 
 from __future__ import annotations

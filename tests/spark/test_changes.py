@@ -14,10 +14,10 @@ import binlog_kaitai as bk
 from binlog_kaitai.spark.data_source import BinlogDataSource
 from binlog_kaitai.spark.schemas import plain_type
 from binlog_kaitai.spark.state import latest
-from tests.columns.log_maker import LogMaker, events_of
-from tests.columns.test_taken_names import NAMES, log_with
 from tests.corpus_files import CORPUS, Case, case, cases
 from tests.extent import sample
+from tests.log_maker import LogMaker, events_of
+from tests.views.test_taken_names import NAMES, log_with
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

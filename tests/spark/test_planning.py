@@ -11,9 +11,9 @@ import pytest
 from binlog_kaitai.sources.source import Source
 from binlog_kaitai.spark.batch import BinlogReader
 from binlog_kaitai.spark.data_source import BinlogDataSource
-from tests.columns.log_maker import LogMaker, events_of
 from tests.corpus_files import case
 from tests.extent import rounds
+from tests.log_maker import LogMaker, events_of
 
 #: Several times what the driver may read.
 SIZE = rounds(24, 6) << 20

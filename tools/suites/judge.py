@@ -34,14 +34,14 @@ from binlog_kaitai.log.event_log import Event
 from binlog_kaitai.log.event_rows import Change, has_rows
 from binlog_kaitai.values.charsets import max_bytes_of
 from binlog_kaitai.values.table_definition import ColumnDefinition
-from tests.columns.support import by_columns, by_reader
-from tests.columns.test_rows_corpus import by_columns as values_by_columns
-from tests.columns.test_rows_corpus import by_reader as values_by_reader
-from tests.columns.test_rows_objects import lines_by_columns, lines_by_reader
 from tests.ddl.test_corpus import QUERIES, plain
 from tests.dump.dump_cases import ask, normalised
+from tests.lines.test_rows_objects import lines_by_columns, lines_by_reader
+from tests.rows.test_rows_corpus import by_columns as values_by_columns
+from tests.rows.test_rows_corpus import by_reader as values_by_reader
 from tests.rows.truth import OracleTable, server_text
 from tests.servers.test_dump import MODES
+from tests.support import by_columns, by_reader
 from tools.servers import Server
 from tools.suites.evidence import Columns, Point, Table, TableName, Witness
 from tools.suites.trees import LeftOutError
