@@ -43,22 +43,25 @@ def interrupt(*_: object) -> None:
 def text_output(*, is_table: bool = False) -> BinaryIO:
     """Where to write text of a log: stdout, with control characters escaped if it is a terminal.
 
-    A terminal gets the lines of a table folded and colored.
+    A terminal gets the lines of a table folded and colored, and others colored on request.
     """
-    stream = sys.stdout.buffer
-    if not sys.stdout.isatty():
+    stream, is_terminal = sys.stdout.buffer, sys.stdout.isatty()
+    if not is_terminal and not (is_table and has_colors()):
         return stream
     if not is_table:
         return cast(BinaryIO, TerminalWriter(stream))
     from shutil import get_terminal_size  # the import takes 2 ms
 
-    width = get_terminal_size().columns
+    width = get_terminal_size().columns if is_terminal else sys.maxsize
     return cast(BinaryIO, TableWriter(stream, width, has_colors=has_colors()))
 
 
 def has_colors() -> bool:
-    """Whether stdout is a terminal that shows colors."""
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    """Whether stdout gets colors: as was asked for (see `shared_options.color`), else if it shows them."""
+    context = click.get_current_context(silent=True)
+    if context is not None and context.color is not None:
+        return context.color
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def print_json(text: str) -> None:

@@ -28,6 +28,7 @@ _LINES = 1 << 10
 @options.sources
 @options.option("--at position", "Only the event at this position.", "POS", type=options.number)
 @options.formats("text", "json")
+@options.color
 @options.zone
 @options.flag("--wide", "Do not wrap lines to the terminal width.")
 @options.flag("--full in_full", "Show fields longer than 4 KiB in full.")

@@ -225,19 +225,37 @@ def several(name: str, names: tuple[str, ...], metavar: str, help: str) -> Calla
     return option(name, help, metavar, default="", show_default=False, **settings)
 
 
+def _use_color(context: click.Context, option: click.Parameter, when: str) -> None:
+    by_variable = False if os.environ.get("NO_COLOR") else bool(os.environ.get("FORCE_COLOR")) or None
+    context.color = {"always": True, "never": False}.get(when, by_variable)
+
+
+color = option(
+    "--color",
+    "When to color output; default: auto, on terminals.",
+    type=click.Choice(("always", "never", "auto")),
+    default="auto",
+    callback=_use_color,
+    expose_value=False,
+    show_default=False,
+)
+
+
 def formats(*names: str, default: str | None = "") -> Callable[[Command], Command]:
     """Add `--format`, whose default is the first of the names; the command gets it as `output`.
 
+    A table has colors, so `--color` is added, too.
     If `default` is None, the command gets None unless the option is given.
     """
     chosen = names[0] if default == "" else default
-    return option(
+    given = option(
         "--format output",
         f"Default: {names[0]}.",
         type=click.Choice(names),
         default=chosen,
         show_default=False,
     )
+    return all_of(given, color) if "table" in names else given
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:

@@ -65,6 +65,34 @@ def test_colours_on_a_terminal_unless_no_color_is_set() -> None:
     assert not COLOUR.search(on_terminal("stats", MIXED, NO_COLOR="1"))
 
 
+@pytest.mark.parametrize("command", ["rows", "explain", "stats", "events", "logs", "transactions"])
+def test_colours_elsewhere_on_request(command: str) -> None:
+    """The option decides; NO_COLOR and FORCE_COLOR do without it, in this order."""
+
+    def output(*words: str, **variables: str) -> bytes:
+        call = [*TOOL, command, *words, str(MIXED)]
+        done = subprocess.run(call, capture_output=True, env=environment(**variables), timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    colored, plain = output("--color", "always", NO_COLOR="1"), output()
+    assert b"\x1b[" in colored
+    assert b"\x1b[" in output(FORCE_COLOR="1")
+    # Blanks at the end of a line have a style, too.
+    shown = re.sub(rb"\x1b\[[0-9;]*m", b"", colored)
+    assert [line.rstrip() for line in shown.split(b"\n")] == [line.rstrip() for line in plain.split(b"\n")]
+    for words, variables in (
+        ((), {"FORCE_COLOR": "1", "NO_COLOR": "1"}),
+        (("--color", "never"), {"FORCE_COLOR": "1"}),
+    ):
+        assert output(*words, **variables) == plain
+
+
+def test_the_option_is_stronger_than_the_terminal() -> None:
+    assert b"\x1b" not in on_terminal("rows", "--color", "never", MIXED)
+    assert COLOUR.search(on_terminal("rows", "--color", "auto", MIXED))
+
+
 @pytest.mark.parametrize("command", ["rows", "explain"])
 def test_listings_have_colours_too(command: str) -> None:
     assert COLOUR.search(on_terminal(command, MIXED))

@@ -66,6 +66,7 @@ def test_cli_document_lists_every_command_and_option() -> None:
         assert f"## {name}" in text
         section = text.split(f"## {name}\n")[1].split("\n## ")[0]
         common = "".join(text.split(f"## {title}")[1].split("\n## ")[0] for title in ("Keys", "Filters"))
+        common += text.split("\n## ")[0]
         for param in options_of(command):
             if not param.hidden:
                 option = max(param.opts, key=len)
