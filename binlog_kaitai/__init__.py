@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.check.finding import find
     from binlog_kaitai.check.repair import Repair, repair
     from binlog_kaitai.check.slices import Slice, slice
-    from binlog_kaitai.check.verify_report import Report
+    from binlog_kaitai.check.verify_report import LogReports, Report
     from binlog_kaitai.core.filters import Filters
     from binlog_kaitai.core.gtids import GtidSet
     from binlog_kaitai.following.checkpoints import Start
@@ -89,6 +89,7 @@ __all__ = [
     "JsonText",
     "Keys",
     "LogReader",
+    "LogReports",
     "LoggedRow",
     "NotABinlogError",
     "Repair",
@@ -138,7 +139,7 @@ _MODULES = {
     "check.finding": ("find",),
     "check.repair": ("Repair", "repair"),
     "check.slices": ("Slice", "slice"),
-    "check.verify_report": ("Report",),
+    "check.verify_report": ("Report", "LogReports"),
     "views.changes_view": ("read_changes",),
     "views.ddl_view": ("read_ddl",),
     "views.logged_rows": ("LoggedRow", "read_rows"),

@@ -17,7 +17,7 @@ import numpy as np
 
 from binlog_kaitai.check.damaged_bodies import Bodies, check_images
 from binlog_kaitai.check.series_check import SeriesCheck
-from binlog_kaitai.check.verify_report import MAX_DAMAGES, Report
+from binlog_kaitai.check.verify_report import MAX_DAMAGES, LogReports, Report
 from binlog_kaitai.core.adapter import gtid_set
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import POSITION_MASK, EventType, header_offset
@@ -372,7 +372,7 @@ def verify(
     *,
     thorough: bool = False,
     **options: Unpack[VerifyOptions],
-) -> Iterator[Report]:
+) -> LogReports:
     """Check logs for damage, like the command ``verify``.
 
     Checks frames, positions, checksums, bodies, rows, and whether each log continues the one before it in its
@@ -389,8 +389,8 @@ def verify(
 
     Returns
     -------
-    iterator of Report
-        One per log, after it has been read.
+    LogReports
+        Iterator of `Report`, one per log, after it has been read; has `is_ok`, and a table in notebooks.
 
     Raises
     ------
@@ -398,7 +398,7 @@ def verify(
         Immediately: no log was found.
     """
     sources = resolve(source, options["keys"])
-    return _reports(sources, thorough, options)
+    return LogReports(_reports(sources, thorough, options))
 
 
 def _reports(sources: list[Source], thorough: bool, options: VerifyOptions) -> Iterator[Report]:

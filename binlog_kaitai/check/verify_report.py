@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from binlog_kaitai.core.gtids import GtidSet
@@ -10,6 +11,7 @@ from binlog_kaitai.log.checksum_runs import STATUSES
 from binlog_kaitai.log.gaps import Gap, add_gap
 from binlog_kaitai.log.log_end import End
 from binlog_kaitai.log.series import Continuity
+from binlog_kaitai.text.notebook import html_table
 
 #: Damages beyond this number are counted, but not kept.
 MAX_DAMAGES = 1000
@@ -147,3 +149,50 @@ class Report:
 def _numbered_by(source: str) -> str:
     """The unit of numbering of a source: a server (and tag) in MySQL, a domain in MariaDB."""
     return source if len(source) >= _UUID_LENGTH else source.partition("-")[0]
+
+
+class LogReports(Iterator[Report]):
+    """The reports on logs, in order; a log is read when its report is first asked for.
+
+    A loop over them begins at the first one that `next` has not returned, each time.
+    """
+
+    def __init__(self, reports: Iterator[Report]) -> None:
+        self._reports, self._known, self._next = reports, list[Report](), 0
+
+    def __iter__(self) -> Iterator[Report]:
+        number = self._next
+        while number < len(self._known) or self._read():
+            yield self._known[number]
+            number += 1
+
+    def __next__(self) -> Report:
+        for report in self:
+            self._next += 1
+            return report
+        raise StopIteration
+
+    def _read(self) -> bool:
+        """Read the next log, if there is one."""
+        report = next(self._reports, None)
+        self._known += [] if report is None else [report]
+        return report is not None
+
+    def _all(self) -> tuple[Report, ...]:
+        return *self._known[: self._next], *self
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether `Report.is_ok` of every log; reads those that have not been read."""
+        return all(report.is_ok for report in self._all())
+
+    def _repr_html_(self) -> str:
+        names = "log", "bytes", "events", "transactions", "GTIDs", "state"
+        return html_table("Logs", names, map(_html_row, self._all()))
+
+
+def _html_row(report: Report) -> tuple[object, ...]:
+    states = [report.not_checked or "", f"damage: {report.damage_count}" if report.damage_count else ""]
+    states += [report.gap_before.reason if report.gap_before else "", "half copy" * report.is_half_copy]
+    state = "; ".join(str(one) for one in states if one) or "ok"
+    return report.file, report.size, report.events, report.transactions, report.gtids, state

@@ -54,6 +54,31 @@ def test_readers_show_their_logs() -> None:
     assert repr(log) == f"<LogReader of {LOG}; 1 of 1 read to the end>"
 
 
+def test_reports_are_there_as_often_as_they_are_asked_for() -> None:
+    logs = case("mysql-9.7", "rotate").logs[:3]
+    reports = bk.verify(logs)
+    first, names = next(reports), [str(log) for log in logs]
+    assert first.file == names[0]
+    assert reports.is_ok
+    assert [report.file for report in reports] == [report.file for report in reports] == names[1:]
+    assert [report.file for report in bk.verify(logs)] == names
+    assert [next(reports).file for _ in names[1:]] == names[1:]
+    assert next(reports, None) is None
+    assert reports.is_ok
+    shown = cells(bk.verify(logs)._repr_html_())
+    assert [shown[place] for place in (0, 5, 6, 11)] == ["log", "state", names[0], "ok"]
+
+
+def test_reports_say_what_is_wrong() -> None:
+    logs = [bytearray(log.read_bytes()) for log in case("mysql-9.7", "rotate").logs[:2]]
+    logs[0][300] ^= 1
+    reports = bk.verify([*logs, b"no log"])
+    assert not reports.is_ok
+    states = cells(reports._repr_html_())[11::6]
+    assert states[:2] == ["damage: 1", "ok"]
+    assert "not a binary log" in states[2]
+
+
 def test_statistics_show_numbers() -> None:
     stats = bk.stats(LOG)
     assert repr(stats) == (
