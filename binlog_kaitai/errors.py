@@ -8,6 +8,7 @@
      │    └── ServerError   a server rejects a request, or is not the same server as before
      │         └── ConnectionLostError   it cannot be reached; retrying may help
      ├── UsageError         an option is invalid
+     │    └── WrongTypeError   an argument has a wrong type; a TypeError, too
      ├── NotABinlogError    the file does not start like a binary log
      ├── EncryptedError     the log is encrypted
      └── DamagedError       the bytes are not what a server writes
@@ -171,6 +172,10 @@ class ConnectionLostError(ServerError):
 
 class UsageError(BinlogError, ValueError):
     """An option or argument is invalid."""
+
+
+class WrongTypeError(UsageError, TypeError):
+    """An argument has a wrong type."""
 
 
 class NotABinlogError(BinlogError):

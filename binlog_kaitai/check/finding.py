@@ -20,6 +20,9 @@ from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.sources.source import Source, SourceLike, by_server, header_of, log_name, resolve
 from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
 
+#: A date with a time, or with a leading zero, none of which a GTID of MariaDB has.
+_DATE = r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}[T ][0-9]|[0-9]{4}-(?:0[0-9]-[0-9]{2}|[0-9]{2}-0[0-9])$"
+
 
 @takes(KeyOptions)
 def find(
@@ -76,6 +79,8 @@ class _Target(NamedTuple):
         try:  # first as a time: 2026-11-20 could be a GTID of MariaDB, too
             return cls(f"at or after {target}", Filters.of(start_datetime=target))
         except UsageError:
+            if re.match(_DATE, str(target)):
+                raise
             if (gtids := literal_gtids(str(target))) is not None:
                 return cls.of(gtids)
             if (place := re.fullmatch(r"(.+\.[0-9]{6,}):([0-9]{1,18})", str(target))) is None:

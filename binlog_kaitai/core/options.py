@@ -10,9 +10,25 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar, get_type_hints
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from numbers import Integral, Real
+from types import UnionType
+from typing import (
+    Annotated,
+    Any,
+    BinaryIO,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from binlog_kaitai.errors import WrongTypeError
 
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
@@ -37,7 +53,7 @@ def takes(
     """Decorate a function that unpacks a `TypedDict`: its signature and docstring get the options.
 
     Options that a call omits are passed with their defaults; unknown keywords raise a `TypeError` that names
-    a similar one.
+    a similar one, arguments of a wrong type a `WrongTypeError` that names them.
     """
     hints = get_type_hints(declaration, include_extras=True)
     options: dict[str, Option] = {name: hint.__metadata__[0] for name, hint in hints.items()}
@@ -56,12 +72,20 @@ def takes(
         ]
         defaults = {name: option.default for name, option in options.items()}
         known = [parameter.name for parameter in (*own, *shared)]
+        positional = [one.name for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+
+        @cache
+        def types() -> dict[str, Any]:
+            return get_type_hints(function) | {name: hint.__origin__ for name, hint in hints.items()}
 
         @wraps(function)
         def checked(*arguments: _Parameters.args, **keywords: _Parameters.kwargs) -> _Result:
             for name in keywords:
                 if name not in known:
                     raise TypeError(_unknown(function.__qualname__, name, known))
+            for name, value in (*zip(positional, arguments, strict=False), *keywords.items()):
+                if not _fits(value, hint := types().get(name, Any)):
+                    raise WrongTypeError(f"{name} must be {_shown(hint)}, not {_kind(value)}")
             complete: Any = {**defaults, **keywords}
             return function(*arguments, **complete)
 
@@ -76,6 +100,43 @@ def takes(
 def part_of(options: Mapping[str, object], declaration: type) -> dict[str, Any]:
     """Those of some options that a `TypedDict` declares."""
     return {name: options[name] for name in declaration.__annotations__ if name in options}
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether a value is of an annotated type, as far as that shows without reading an iterator."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, one) for one in arguments)
+    if origin is Literal or hint is str:
+        return isinstance(value, str)
+    if origin is Annotated:
+        return _fits(value, arguments[0])
+    if hint in (bool, int, float):  # flags may be numbers, and both may be NumPy's
+        return isinstance(value, Real if hint is float else Integral) or type(value).__name__ in (
+            "bool",
+            "bool_",
+        )
+    if origin is Callable:
+        return callable(value)
+    if origin in (Iterable, Sequence, list) and isinstance(
+        value, list | tuple | set | frozenset | dict | bytes
+    ):
+        return isinstance(value, origin) and all(_fits(one, arguments[0]) for one in value)
+    kind = origin or hint
+    if kind is BinaryIO:
+        return hasattr(value, "read")
+    return kind is Any or not isinstance(kind, type) or isinstance(value, kind)
+
+
+def _shown(hint: Any) -> str:
+    """A type as it is written in annotations, without modules."""
+    return re.sub(r"(?:\w+\.)+", "", hint.__name__ if isinstance(hint, type) else str(hint))
+
+
+def _kind(value: object) -> str:
+    """The type of a value; of a list with that of its first item."""
+    first = next(iter(value), None) if isinstance(value, list | tuple) else None
+    return type(value).__name__ if first is None else f"{type(value).__name__}[{type(first).__name__}]"
 
 
 def _entries(options: dict[str, Option], indent: str) -> str:

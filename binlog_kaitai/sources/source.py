@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple, Union, cast
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple, cast
 
 from binlog_kaitai.core.framing import ENCRYPTED_MAGIC, MAGIC, read_up_to
 from binlog_kaitai.core.grammar import sizes
@@ -32,8 +32,6 @@ from binlog_kaitai.sources.packed import SUFFIXES
 
 if TYPE_CHECKING:
     from binlog_kaitai.sources.innodb_pages import Beside
-
-SourceLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, BinaryIO, "Source"]
 
 
 class LogState(NamedTuple):
@@ -93,6 +91,9 @@ class Source:
     def of_stream(cls, stream: BinaryIO, name: str, keys: Keys | None = None) -> Source:
         """A caller's stream, which stays open."""
         return cls(name, lambda: plain(cast(BinaryIO, Borrowed(stream)), keys), keys=keys, is_stream=True)
+
+
+SourceLike = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO | Source
 
 
 def _open_plain(path: str, keys: Keys | None) -> BinaryIO:

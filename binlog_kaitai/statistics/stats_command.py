@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Unpack
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import print_json, progress_over, text_output
+from binlog_kaitai.cli.console import has_colors, print_json, progress_over, text_output
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.statistics.stats_model import PART_NAMES
 
@@ -132,7 +132,13 @@ def _write(stats: Stats, output: str, parts: tuple[str, ...], step: int) -> None
         # Only terminals have a width to which lines are fitted.
         has_width = sys.stdout.isatty() or "COLUMNS" in os.environ
         console = _Console(
-            file=sys.stdout, width=None if has_width else 160, highlight=False, markup=False, emoji=False
+            file=sys.stdout,
+            width=None if has_width else 160,
+            highlight=False,
+            markup=False,
+            emoji=False,
+            color_system=("auto" if sys.stdout.isatty() else "standard") if has_colors() else None,
+            no_color=not has_colors(),
         )
         print_stats(stats, parts or DEFAULT_PARTS, timeline, console, console.width if has_width else None)
 

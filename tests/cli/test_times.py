@@ -124,7 +124,8 @@ def test_times_have_the_forms_that_conditions_have(text: str) -> None:
 )
 @pytest.mark.parametrize("name", ["start_datetime", "stop_datetime"])
 def test_what_is_no_time(name: str, value: Any) -> None:
-    with pytest.raises(UsageError, match="is not a time; use YYYY-MM-DD"):
+    of_type = "is not a time; use YYYY-MM-DD" if isinstance(value, str) else f"{name} must be datetime"
+    with pytest.raises(UsageError, match=of_type):
         Filters.of(**{name: value})
 
 
@@ -182,6 +183,16 @@ def test_find_gives_the_transaction_that_contains_a_position_or_the_next_one(run
             bk.find(f"{log.name}:{start}", ROTATE)
     place = str(ROTATE[1]), bk.read_transactions(ROTATE[1]).read_all()["position"][0].as_py()
     assert found_by(run, f"{ROTATE[1]}:{place[1] + 1}", *ROTATE) == place
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["2024-02-30 10:00:00", "2024-02-30", "2024-13-01", "2024-11-31T10:00", "2024-11-20 25:00", "25:71"],
+)
+def test_find_calls_a_date_a_date(target: str) -> None:
+    """Although dates look like GTIDs of MariaDB, which have no leading zeros."""
+    with pytest.raises(UsageError, match="is not a time; use YYYY-MM-DD"):
+        bk.find(target, ROTATE)
 
 
 def test_the_function_find_takes_what_filters_take() -> None:
