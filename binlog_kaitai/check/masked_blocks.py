@@ -48,6 +48,9 @@ _BOUNDARY = re.compile(
 
 _COMMENT = b"/* left out */"
 
+#: Where the text of a statement begins.
+_TEXTS = {EventType.query_event: "query", EventType.query_compressed_event: "compressed_query.method"}
+
 #: The types of events without compression.
 _PLAIN = {
     int(kind): int(getattr(EventType, kind.name.replace("_compressed", "")))
@@ -92,7 +95,7 @@ class MaskedBlocks:
         block = page.block
         is_payload = block.types == EventType.transaction_payload_event
         is_kept = chosen & np.isin(block.types, _KEPT) & ~is_payload
-        is_query = np.isin(block.types, [EventType.query_event, EventType.query_compressed_event])
+        is_query = np.isin(block.types, [int(kind) for kind in _TEXTS])
         is_piece = block.types == EventType.partial_row_data_event
         self.statements += int((chosen & ~is_kept & ~is_query & ~is_payload & ~is_piece).sum())
         rows = np.flatnonzero(is_kept | (chosen & is_query))
@@ -115,26 +118,23 @@ class MaskedBlocks:
 
     def _statements(self, block: Block, chosen: Bools) -> Iterator[tuple[int, int, bytes]]:
         """The events whose text becomes a comment: number, offset of the text, and the comment."""
-        rows = block.rows_of(EventType.query_event)
-        rows = rows[chosen[rows]]
-        body = block.gather(EventType.query_event, rows)
-        _check(block, rows, body.matches)
-        starts, sizes = body.ranges("query")
-        for row, start, size in zip(rows.tolist(), starts.tolist(), sizes.tolist(), strict=True):
-            text = bytes(block.data[start : start + size])
-            if _BOUNDARY.fullmatch(text) is None:
+        for kind, path in _TEXTS.items():
+            rows = block.rows_of(kind)
+            rows = rows[chosen[rows]]
+            body = block.gather(kind, rows)
+            for row in rows[~body.matches].tolist():
+                raise block.locate(row, GrammarError("the statement cannot be located"))
+            places = rows.tolist(), body.positions(path).tolist(), block.body_ends(rows).tolist()
+            for row, start, end in zip(*places, strict=True):
+                # Servers compress long texts only.
+                text = bytes(block.data[start:end]) if kind == EventType.query_event else b""
+                if _BOUNDARY.fullmatch(text) is not None:
+                    continue
                 if meaning_of(text)[0] != Role.STATEMENT or re.match(SAVEPOINT, text):
                     reason = "the text of a statement that begins or ends a transaction cannot be masked"
                     raise block.locate(row, UsageError(reason))
                 self.statements += 1
                 yield row, start, _COMMENT
-        rows = block.rows_of(EventType.query_compressed_event)
-        rows = rows[chosen[rows]]
-        body = block.gather(EventType.query_compressed_event, rows)
-        _check(block, rows, body.matches)
-        for row, start in zip(rows.tolist(), body.positions("compressed_query.method").tolist(), strict=True):
-            self.statements += 1
-            yield row, start, _COMMENT
 
     def _rows(self, page: RowsPage, is_kept: Bools) -> Iterator[tuple[int, int, bytes]]:
         """The rows events with masked columns: number, offset of their images, and the new images."""
@@ -181,12 +181,6 @@ def null_masks(*rules: str | Iterable[str]) -> Masks:
         if not text.endswith("=null"):
             raise UsageError(f"mask {text}: in a log, masked values are NULL; use the method null")
     return Masks.of(include, exclude, mask)
-
-
-def _check(block: Block, rows: Ints, matches: Bools) -> None:
-    for row in rows[~matches].tolist():
-        block.event(row)
-        raise block.locate(row, GrammarError("the statement cannot be located"))
 
 
 def _masked_images(table: Table, located: LocatedRows, masked: list[int]) -> tuple[Bytes, Ints]:
