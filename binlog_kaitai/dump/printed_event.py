@@ -220,7 +220,7 @@ class BodyColumns:
         return payload_headers(self._block, self._block.rows_of(self._kind))
 
     def moments(self, micros: Unsigned) -> Field:
-        """Microseconds since 1970-01-01 UTC as `text.microseconds` writes them."""
+        """Microseconds since 1970-01-01 UTC as `client_values.microseconds` writes them."""
         moments = micros.astype(np.int64)
         seconds = moments // _MILLION
         second = text_of_seconds(self.pool, seconds, lambda one: second_of(one)[0])

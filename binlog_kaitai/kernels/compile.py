@@ -152,7 +152,7 @@ def called_by(function: Callable[..., object]) -> dict[str, Callable[..., object
 
 def fingerprint(function: Callable[..., object]) -> str:
     """A digest of the code of a function and of all functions compiled with it."""
-    from hashlib import sha256  # only checkouts have fingerprints, see `library.Row`
+    from hashlib import sha256  # only checkouts have fingerprints, see `library.KernelRow`
 
     seen, pending = {function}, [function]
     while pending:

@@ -97,7 +97,7 @@ def with_left_texts(data: Bytes, ends: Ints, left: Ints, texts: list[bytes]) -> 
 #: The change, by the kind of its first image.
 CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
 
-#: The change, by the images of a program of `rows.images`.
+#: The change, by the images of a program of `rows.row_images`.
 _CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
 
 #: Initial capacity for values left out, in rows, and for the text of a document in SQL, in bytes.
@@ -245,7 +245,7 @@ class Form:
 
 
 class JsonForm(Form):
-    """Lines of JSON with the keys of `binlog_kaitai.log.event_rows.row_object`."""
+    """Lines of JSON, an object for each row."""
 
     text_count = 2
 

@@ -55,7 +55,7 @@ class ValueStyle:
     `dialect`: see `listed_values`.
     `null`: bytes
     `longest`: maximum length of strings that are written at once; longer ones become placeholders, see
-    `text.long_values`.
+    `lines.long_values`.
     `shortens`: longer strings are shortened instead.
     """
 
@@ -287,7 +287,7 @@ class Line:
         return [piece + (0,) * (row_lines.PIECE_SIZE - len(piece)) for piece in self._pieces]
 
 
-#: Adds the pieces of the lines for events with a program of `rows.images`.
+#: Adds the pieces of the lines for events with a program of `rows.row_images`.
 Describe = Callable[["TableLines", ImageProgram], list[tuple[int, ...]]]
 
 
@@ -295,7 +295,7 @@ class TableLines:
     """The programs for the lines of a table.
 
     `line_size`: size of a line, estimated from previous lines.
-    `describe`: adds the pieces of the lines for events with a program of `rows.images`.
+    `describe`: adds the pieces of the lines for events with a program of `rows.row_images`.
     """
 
     def __init__(self, table: Table, style: ValueStyle, describe: Describe) -> None:

@@ -101,7 +101,7 @@ class Block:
     `positions`, `end_positions`: start and end of each event in the file; for an event inside a payload,
     those of the payload.
     `sizes`: length of each event.
-    `checksums`: checksum state of each event, see `kernels.PENDING`.
+    `checksums`: checksum state of each event, see `byte_kernels.PENDING`.
     `closes`: whether an event closes all tables, see `context.TABLES_CLOSE`, whatever types a caller has
     replaced.
     `is_special`: the block consists of one event, which changes the format of the following events.

@@ -315,7 +315,7 @@ class LinePieces(NamedTuple):
     length, and is quoted, but BYTES are not; an offset `-p - 1` refers to the bytes at `p` in the pool, which
     are copied unchanged. So does a number whose `second` is not 0, with offset in the pool and length.
     HEXDUMP has two entries per row: offset and length of the bytes; then their position, and the offset in
-    the pool of the style (`text.hexdump`).
+    the pool of the style (`HexdumpStyle`).
     """
 
     limits: Ints

@@ -11,7 +11,7 @@ from tools.fuzz.draft import Draft
 from tools.fuzz.fields import leaves_of, number_of, with_number
 from tools.fuzz.mutations import put
 
-#: Types of binary JSON, and the column types of opaque values (`formats/json_document.ksy`).
+#: Types of binary JSON, and the column types of opaque values (`formats/values/json_binary.ksy`).
 _OBJECT, _ARRAY, _OPAQUE = 0, 2, 0x0F
 _COLUMN_TYPES = (0, 1, 3, 5, 7, 10, 11, 12, 13, 15, 16, 17, 18, 19, 245, 246, 247, 248, 252, 253, 254, 255)
 
