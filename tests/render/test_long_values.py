@@ -135,7 +135,7 @@ def test_a_table_shows_the_beginning_of_a_long_value(tmp_path: Path, monkeypatch
     expected = b"".join(write_rows(path, form=form))
     in_pieces, _ = form_of("table")
     monkeypatch.setattr(in_pieces, "style", replace(form.style, longest=100))
-    monkeypatch.setattr(row_forms, "_SHORT", JsonForm(replace(SHORT_JSON, longest=100)))
+    monkeypatch.setattr(row_forms, "_short", lambda masks: JsonForm(replace(SHORT_JSON, longest=100)))
     assert b"".join(write_rows(path, form=in_pieces)) == expected
 
 
