@@ -68,7 +68,7 @@ def read_log_start(stream: BinaryIO) -> CorrectedStart:
 
 
 def find_log_start(stream: BinaryIO) -> CorrectedStart:
-    """The same for a log whose start may be damaged, corrected.
+    """Start of a log, corrected if it is damaged.
 
     Raises `BinlogError`: the start is damaged, and its original content cannot be proven.
     """

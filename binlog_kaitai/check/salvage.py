@@ -58,7 +58,7 @@ def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[lis
     found = _joined(one for one in report.lost if one.stop > head.end)
     end = report.end
     if end is not None and end.bytes_after and (not found or found[-1].stop < size):
-        # A log in use: a partially written event at its end is not damage, but no event either.
+        # The active log: a partially written event at its end is not damage, but no event either.
         found.append(Gap(end.position, TO_THE_END, DamagedError("incomplete event")))
     contexts, doubtful = _Contexts(head, report), list[Doubtful]()
     if head.context.layout.binlog_version < 4:

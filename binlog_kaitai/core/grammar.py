@@ -265,7 +265,7 @@ def read_event(
 
 
 def read_encryption_header(raw: bytes) -> tuple[EncryptionHeader, GrammarError | None]:
-    """The same of the header of an encrypted log."""
+    """Header of an encrypted log, and the error that stopped reading, if any."""
     return _read(EncryptionHeader(KaitaiStream(io.BytesIO(raw))))
 
 

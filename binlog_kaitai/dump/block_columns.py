@@ -72,7 +72,7 @@ class InsidePayloads:
         self.is_after[:1] = False
 
     def part(self, begin: int, end: int) -> InsidePayloads:
-        """The same for a range of the events."""
+        """The attributes of a range of the events."""
         part = object.__new__(InsidePayloads)
         for name, values in vars(self).items():
             setattr(part, name, values[begin:end])

@@ -182,7 +182,7 @@ class OrderedJobs:
         return self._between(0, self._count * _PHASES)
 
     def left(self, phase: int) -> tuple[Ints, Ints]:
-        """The same of one phase for the statement that continues after the stretch."""
+        """The jobs of one phase for the statement that continues after the stretch, with their events."""
         first = self._count * _PHASES + phase
         return self._between(first, first + 1)
 

@@ -263,7 +263,7 @@ _numbers = partial(options.option, show_default=False, metavar="N,...", type=Cli
     "MariaDB: print row event positions (default).",
     default=True,
 )
-@_flag("--force-if-open -F", "Accept logs in use (default); refuse: --skip-force-if-open.", default=True)
+@_flag("--force-if-open -F", "Accept active logs (default); refuse: --skip-force-if-open.", default=True)
 @_flag("--force-read -f", "Continue after events of unknown type.")
 @options.jobs
 @options_without_meaning

@@ -179,7 +179,7 @@ class RowsHeaders:
 
 
 def _without_most_images(event: ParsedEvent) -> ParsedEvent:
-    """The same header without most images and the table map: the cache must not hold a long event."""
+    """An event without most images and the table map: the cache must not hold a long event."""
     raw = event.raw
     if len(raw) > _LONGEST_HEADER:
         raw = raw[: _LONGEST_HEADER - CHECKSUM_SIZE] + raw[-CHECKSUM_SIZE:]

@@ -49,7 +49,7 @@ class HiddenEvents(NamedTuple):
     is_passed: Bools
 
     def part(self, begin: int, end: int) -> HiddenEvents:
-        """The same for a range of the events."""
+        """The hidden events of a range."""
         return HiddenEvents(self.is_hidden[begin:end], self.is_passed[begin:end])
 
 

@@ -190,7 +190,7 @@ class Follower:
     def _steps_by_gtids(
         self, begin: Checkpoint, end: Checkpoint, paths: Sequence[str], wanted: GtidSet
     ) -> list[Step]:
-        """The same transactions in the logs of another server, which wrote them in its own order."""
+        """Steps that continue in the logs of another server, which has its own order of transactions."""
         goal = GtidSet.parse(end.gtids)
         walk = self._walk(begin, paths, Limit(), goal, wanted)
         if lost := goal.without(GtidSet.parse(walk.checkpoint.gtids)):

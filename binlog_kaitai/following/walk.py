@@ -218,7 +218,7 @@ class Walk:
             self._move(reader.tail.position)
 
     def _read_around(self, log: Log, *, is_last: bool) -> None:
-        """The same across damage, which belongs to the surrounding transaction, up to the next split."""
+        """Read across damage, which belongs to the surrounding transaction, up to the next split."""
         begin = self.checkpoint.position
         span = log.log_header.span(begin if begin > len(MAGIC) else 0)
         if self.checkpoint.format_position > len(MAGIC):

@@ -319,7 +319,7 @@ class State:
         return reason
 
     def tables_refused(self) -> dict[Key, str]:
-        """The same by the names on the server."""
+        """Why tables are refused, by their names on the server."""
         return {self._keys[name]: reason for name, reason in self.refused.items()}
 
     def done(self, updated: Updated) -> None:

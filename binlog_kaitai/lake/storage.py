@@ -221,6 +221,6 @@ def table_name(key: tuple[str, str]) -> str:
 
 
 def path_of(name: str) -> str:
-    """The same from `folder_name`, whose percent signs some formats' libraries take for their own."""
+    """A folder name without percent signs, which some formats' libraries take for their own."""
     name = name.replace("~", "%7E").replace("%%7E", "~~").replace("%", "~")
     return _UNFIT.sub(lambda found: "".join(f"~{byte:02X}" for byte in found[0].encode()), name)

@@ -322,7 +322,7 @@ def last_records(chunks: _Chunks, number: int, *, is_csv: bool = False) -> Itera
 
 
 def _lines(chunks: _Chunks) -> Iterator[bytes]:
-    """The same text in whole lines, many at a time."""
+    """Text in whole lines, many at a time."""
     rest = b""
     for text in chunks:
         lines, end, rest = (rest + bytes(text)).rpartition(b"\n")

@@ -40,7 +40,7 @@ EXIT_UNREACHABLE = 4
 )
 @options.option("--defaults-file", "Read only this option file.", "FILE", type=click.Path())
 @options.new_file("--metrics-file", "Keep this file up to date for Prometheus.")
-@options.option("--compress", "Compress logs that the server has closed.", type=click.Choice(("zstd",)))
+@options.option("--compress", "Compress rotated logs.", type=click.Choice(("zstd",)))
 @options.option("--store", "Copy closed logs to this folder of an object store.", "URL")
 @options.option(
     "--keep-local",

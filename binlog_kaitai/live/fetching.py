@@ -83,7 +83,7 @@ class Fetch:
     `heartbeat`: seconds after which an idle server sends a heartbeat.
     `metrics_file`: a file for Prometheus that says how things are, see `metrics`.
     `measures`: ask the server what it has, for metrics and for reports of progress, see `Lag`.
-    `compresses`, `store`, `keep_local`: compress logs that the server has closed, and put them into an object
+    `compresses`, `store`, `keep_local`: compress rotated logs, and put them into an object
     store; see `ClosedLogs`.
     `stop`: set by another thread to end the run at the next whole event.
     `on_gap`: called if the server has purged what comes next, with an error that says so: raises it, or
@@ -436,7 +436,7 @@ def fetch(
     measure
         Report progress, with what the server has and the archive lacks; a metrics file always has that.
     compress
-        ``"zstd"``: compress logs that the server has closed; readers find them by the index as before.
+        ``"zstd"``: compress rotated logs; readers find them by the index as before.
     store
         The URL of a folder in an object store, into which closed logs are copied.
     keep_local

@@ -392,7 +392,7 @@ def _report(what: str, facts: dict[str, object]) -> None:
 class TemporarySpool(Feed):
     """A spool in a temporary directory, for one reader in this process.
 
-    The directory holds what the reader has yet to read, and the log in use.
+    The directory holds what the reader has yet to read, and the active log.
 
     Raises `ServerError`: the server cannot be reached, or refuses.
 

@@ -274,7 +274,7 @@ class Block:
         return part
 
     def moved_to(self, outer: Block, holders: Ints) -> Block:
-        """The same events with the positions of the events that contain them."""
+        """The events with the positions of those that contain them."""
         moved = self.part(0, len(self))
         moved.holders = holders
         moved.positions, moved.end_positions = outer.positions[holders], outer.end_positions[holders]

@@ -471,7 +471,7 @@ class BlockReader:
         if self._error is not None and is_at_end:
             raise self._error
         rest = bytes(self._buffer[self._begin : self._end])
-        # At the end, use only the bytes already seen: a log in use may have grown since.
+        # At the end, use only the bytes already seen: an active log may have grown since.
         stream = io.BytesIO(rest) if is_at_end else cast(BinaryIO, _Rest(rest, self._stream))
         version = self.context.layout.binlog_version
         framer = Framer(stream, version, self.position, self._max_event_size)

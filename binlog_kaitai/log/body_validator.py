@@ -93,7 +93,7 @@ def _structures(block: Block, kind: int) -> Iterator[tuple[Ints | None, Ints]]:
 
 
 def _whole(block: Block, kind: int) -> Iterator[tuple[Ints | None, Ints]]:
-    """The same for a layout that ends early: the rest of the body."""
+    """Range of the rest of the body, of a layout that ends early."""
     rows = block.rows_of(kind)
     if kind != EventType.table_map_event:
         yield None, np.ones(len(rows), dtype=np.int64)

@@ -159,7 +159,7 @@ def _queries(block: Block, kind: int) -> Codes | list[Meaning]:
 
 
 def _by_reader(block: Block, kind: int, index: int) -> Meaning:
-    """The same from the event reader, for an event that does not match its layout; none for damaged ones."""
+    """Meaning of an event that does not match its layout, by the event reader; none for damaged ones."""
     try:
         query: bytes = block.event(int(block.rows_of(kind)[index])).body.query
     except BinlogError:
@@ -254,7 +254,7 @@ class Boundaries:
 class QuiescentPoints:
     """Finds the quiescent points of one file, block by block, as early as the log allows.
 
-    In `boundaries`, a transaction with a GTID extends to the next GTID. A follower of a log in use cannot
+    In `boundaries`, a transaction with a GTID extends to the next GTID. A follower of an active log cannot
     wait for that: here a transaction ends with the event that commits it.
     """
 

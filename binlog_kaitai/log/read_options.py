@@ -67,29 +67,29 @@ class MaskOptions(TypedDict, total=False):
 
 
 class ScanOptions(KeyOptions, ProgressOptions, total=False):
-    """Of functions that read whole logs."""
+    """Options of functions that read whole logs."""
 
 
 class CopyOptions(ScanOptions, total=False):
-    """Of functions that write logs."""
+    """Options of functions that write logs."""
 
     overwrite: Annotated[bool, Option("Overwrite existing files.", False)]
 
 
 class ReaderOptions(DefinitionOptions, ChecksumOptions, total=False):
-    """Of a reader of events."""
+    """Options of readers of events."""
 
 
 class LogOptions(KeyOptions, ReaderOptions, total=False):
-    """Of functions that read events or rows one at a time."""
+    """Options of functions that read events or rows one at a time."""
 
 
 class RowOptions(LogOptions, FilterOptions, total=False):
-    """The same, with filters."""
+    """`LogOptions`, with filters."""
 
 
 class EventOptions(KeyOptions, ChecksumOptions, PassOptions, FilterOptions, total=False):
-    """Of functions that read many events at a time."""
+    """Options of functions that read many events at a time."""
 
 
 class PageOptions(ChecksumOptions, PassOptions, total=False):

@@ -278,7 +278,7 @@ class Search:
         return bool(self._is_whole(headers, layout).any())
 
     def _look_again(self) -> None:
-        """Reload the stream, because a log in use may have grown."""
+        """Reload the stream, because an active log may have grown."""
         if self._stream.seek(0, io.SEEK_END) != self._log.size:
             self._log, self._known = RandomAccess(self._stream), {}
             self.crc32s = RangeCrc32s(self._log)

@@ -97,7 +97,7 @@ class LogEnds:
 
     @property
     def is_half_written(self) -> bool:
-        """Whether MySQL has not closed it: its recovery from a crash clears the mark of a log in use."""
+        """Whether MySQL has not closed it: its recovery from a crash clears the mark of an active log."""
         is_in_use = self.header is not None and self.header.is_in_use
         return is_in_use and self.is_closed is False and not self.is_of_mariadb
 

@@ -227,5 +227,5 @@ def _results(work: Callable[[_Item], Iterable[_Result]], item: _Item) -> _Done:
 
 
 def prefetch(items: Generator[_Item, None, None]) -> Iterator[_Item]:
-    """The same items, each computed while the previous one is used; an error is raised in its order."""
+    """Items, each computed while the previous one is used; an error is raised in its order."""
     return side_by_side(items, lambda item: (item,), 1, lambda item: 0, waiting=0, name="prefetch")

@@ -37,7 +37,7 @@ def of_numbers(values: Array, kind: pa.DataType | None = None, valid: Bools | No
 
 
 def cast(array: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The same values as another type; numbers as strings in the format of the servers.
+    """Values as another type; numbers as strings in the format of the servers.
 
     Raises `pyarrow.ArrowInvalid` and `pyarrow.ArrowNotImplementedError`: a value is not representable.
     """

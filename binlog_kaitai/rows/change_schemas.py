@@ -106,7 +106,7 @@ def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
 
 
 def exported_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
-    """The same for an export, which omits `_sequence`: it costs as much as several other columns."""
+    """The columns of an export, which omits `_sequence`: it costs as much as several other columns."""
     return pa.schema([field for field in table_schema(table, zero_dates) if field.name != SEQUENCE])
 
 

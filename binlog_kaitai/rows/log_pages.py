@@ -197,7 +197,7 @@ class RowsPage:
 
     @property
     def others(self) -> Ints:
-        """The same as `chosen` for the other events, without those that were rolled back."""
+        """Numbers of the events that `chosen` leaves out, without those that were rolled back."""
         others = np.delete(np.arange(len(self.images)), self.chosen)
         is_out = self.block.rolled_back
         return others if is_out is None else others[~is_out[self.images.rows[others]]]

@@ -361,7 +361,7 @@ def mark_valid(starts: Array, bits: Bytes) -> int:
 
 
 class Memory(NamedTuple):
-    """The same memory as uint8, uint16, uint32, uint64, int32 and int64."""
+    """Memory as uint8, uint16, uint32, uint64, int32 and int64."""
 
     bytes: OutBytes
     twos: OutHalves

@@ -400,7 +400,7 @@ class Masks:
             )
 
     def check_table_rename(self, old: str, new: str) -> None:
-        """The same for a statement that renames a table, given as ``schema.table``."""
+        """Refuse a statement that renames a table, given as ``schema.table``, and so removes a mask."""
         kept = {(*rule.columns, rule.treatment) for rule in _rules_about(self, new.casefold())}
         if any((*rule.columns, rule.treatment) not in kept for rule in _rules_about(self, old.casefold())):
             raise UsageError(

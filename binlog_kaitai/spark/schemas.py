@@ -43,7 +43,7 @@ def spark_schema(columns: pa.Schema) -> StructType:
 
 
 def with_corrupt_column(schema: StructType, name: str) -> StructType:
-    """The same columns, all nullable, and one that describes damage.
+    """The columns of a schema, all nullable, and one that describes damage.
 
     Raises `UsageError`: the view already has a column of that name.
     """

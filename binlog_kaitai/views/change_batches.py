@@ -77,7 +77,7 @@ def _numbers(values: Ints, count: int, kind: pa.DataType) -> pa.Array:
 
 
 def repeated(value: str | int, count: int, kind: pa.DataType) -> pa.Array:
-    """The same value repeated, shared by many batches."""
+    """A value repeated, shared by many batches."""
     return _repeated(value, 1 << max(count - 1, 1).bit_length(), kind)[:count]
 
 
@@ -97,7 +97,7 @@ def _nulls_of(count: int, kind: pa.DataType) -> pa.Array:
 
 
 def one_name(text: str | None, count: int) -> pa.DictionaryArray:
-    """The same text repeated, or null."""
+    """A text repeated, or null."""
     codes = repeated(0, count, pa.int32()) if text is not None else pa.nulls(count, pa.int32())
     return pa.DictionaryArray.from_arrays(codes, pa.array([text or ""], pa.string()), safe=False)
 

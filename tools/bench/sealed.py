@@ -1,4 +1,4 @@
-"""The same log encrypted, and packed: what that adds to `verify` and `read_changes`.
+"""A log encrypted and compressed: what that adds to `verify` and `read_changes`.
 
 python -m tools.bench.sealed LOG measures one log alone; `python -m tools.bench` measures some of its logs so.
 """

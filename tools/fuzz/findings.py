@@ -31,7 +31,7 @@ class Finding(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The same for findings of the same kind."""
+        """Identifies the kind of the finding."""
         digest = hashlib.sha256(self.problem.sign.encode("utf-8", "surrogateescape")).hexdigest()
         return f"{self.problem.kind.replace(' ', '-').replace('/', '-')}-{digest[:10]}"
 

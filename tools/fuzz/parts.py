@@ -85,7 +85,7 @@ def _splits(run: Run, view: str, whole: Outcome) -> None:
     with _small_windows(run):
         found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
     if whole.error is None and isinstance(found.error, FramingError) and found.value == whole.value:
-        return  # a log in use ends with an incomplete event; the next split proves that others follow it
+        return  # an active log ends with an incomplete event; the next split proves that others follow it
     if run.thorough is not None and run.thorough.formats and not _may_repeat_format(run.data):
         # A split after a second format description, which no server writes there, does not see it.
         del run.outcomes[f"split {view}"]

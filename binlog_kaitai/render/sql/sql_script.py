@@ -326,7 +326,7 @@ class SqlScript:
     def _undo_brackets(
         self, page: RowsPage, transactions: Transactions, begins: _Begins, ends: _Ends
     ) -> list[ScriptLines]:
-        """The same in reverse: the end of a transaction is written first."""
+        """Start and end of a transaction in reverse: the end is written first."""
         _, first = begins
         numbers, rows, _ = ends
         headings = self._headings(page, transactions, numbers)
