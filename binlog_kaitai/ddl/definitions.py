@@ -351,6 +351,8 @@ def _fill(
         table = _table(saved)
         store.tables[table.schema_name, table.table_name] = table
     store.lost.update({(schema, name): reason for schema, name, reason in lost})
+    for key in (*store.tables, *store.lost):
+        store.add_to_database(key)
     store.databases.update({name: Charset(*rest) for name, *rest in databases})
     store.absent.update(dict.fromkeys((schema, name) for schema, name in absent))
     store.temporary.update((thread, (schema, name)) for thread, schema, name in temporary)

@@ -71,6 +71,7 @@ class Store:
         self.special: set[TableKey] = set()
         self.referring: set[TableKey] = set()
         self.notes: list[str] = []
+        self._of_database: dict[str, set[TableKey]] = {}
         self._origin = origin
         self._is_folded = is_folded
 
@@ -78,6 +79,7 @@ class Store:
         """An independent copy."""
         other = copy(self)
         vars(other).update({name: copy(value) for name, value in vars(self).items()})
+        other._of_database = {name: set(keys) for name, keys in self._of_database.items()}
         return other
 
     def name(self, text: str) -> str:
@@ -97,6 +99,7 @@ class Store:
         self.lost.pop(key, None)
         self.absent.pop(key, None)
         self.tables[key] = replace(table, schema_name=key[0], table_name=key[1], origin=self._origin)
+        self.add_to_database(key)
         if not _PLAIN.fullmatch(key[1]):
             self.special.add(key)
         if table.foreign_keys:
@@ -106,6 +109,10 @@ class Store:
         """Remove what is known of a table."""
         self.lost.pop(key, None)
         self.tables.pop(key, None)
+        if keys := self._of_database.get(key[0]):
+            keys.discard(key)
+            if not keys:
+                del self._of_database[key[0]]
 
     def drop(self, key: TableKey) -> None:
         """Remove a table."""
@@ -129,12 +136,18 @@ class Store:
         self.tables.pop(key, None)
         self.absent.pop(key, None)
         self.lost[key] = reason
+        self.add_to_database(key)
         self.note(f"{'.'.join(key)}: {reason}")
 
     def note(self, text: str) -> None:
         """Record a note for the user."""
         self.notes = [*self.notes, text][-100:]
 
+    def add_to_database(self, key: TableKey) -> None:
+        """Record a key of `tables` or `lost` for `keys_of`, which does not search all of them."""
+        self._of_database.setdefault(key[0], set()).add(key)
+
     def keys_of(self, schema_name: str) -> list[TableKey]:
         """The tables of a database that are known or lost."""
-        return [key for key in {*self.tables, *self.lost} if key[0] == schema_name]
+        keys = self._of_database.get(schema_name, ())
+        return [key for key in keys if key in self.tables or key in self.lost]

@@ -17,6 +17,7 @@ import binlog_kaitai as bk
 from binlog_kaitai.render.explanation import Explained
 from tests.corpus_files import case, logs
 from tests.extent import rounds, sample
+from tools.costly.inputs import INPUTS
 
 SMALL = [log.path.read_bytes() for log in logs() if log.path.stat().st_size < 8_000]
 GENEROUS_SECONDS = 20.0
@@ -196,6 +197,14 @@ def test_many_compressed_statements_take_little_memory(command: str, tmp_path: P
     path = tmp_path / "binlog.000001"
     path.write_bytes(log[:end] + 128 * event)
     code = f"import sys; from binlog_kaitai.cli import main; main(['{command}', sys.argv[1]])"
+    in_little_memory(code, str(path))
+
+
+def test_what_was_parsed_of_damaged_rows_is_not_kept(tmp_path: Path) -> None:
+    """Many events with an invalid row of a wide table."""
+    path = tmp_path / "binlog.000001"
+    path.write_bytes(INPUTS["damaged-rows"]()[:600_000])
+    code = "import sys, binlog_kaitai as bk; assert not bk.verify(sys.argv[1], thorough=True).is_ok"
     in_little_memory(code, str(path))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from binlog_kaitai.ddl import ColumnDefinition, Definitions, Session, TableDefinition
+from binlog_kaitai.ddl import ColumnDefinition, DefinitionMismatch, Definitions, Session, TableDefinition
+from binlog_kaitai.ddl.definitions import restore, save
 from tests.grammar.row_bytes import table_map
 
 INT, BIGINT = 3, 8
@@ -216,6 +217,15 @@ def test_quotes_follow_the_sql_mode() -> None:
 )
 def test_tables_come_and_go(statements: list[str], expected: str | None) -> None:
     assert names(define(*statements)) == expected
+
+
+def test_a_database_is_dropped_with_its_own_tables_in_a_copy_and_after_saving_alone() -> None:
+    found = define("CREATE TABLE a (x INT)", "CREATE TABLE s.b (y INT)", "CREATE TABLE c (x oops(")
+    for other in (found.copy(), restore(save(found))):
+        assert isinstance(other.match("t", "c"), DefinitionMismatch)
+        other.observe("s", "DROP DATABASE t", Session())
+        assert [names(other), names(other, "b", "s"), other.match("t", "c")] == [None, "y", None]
+    assert [names(found), names(found, "b", "s")] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
