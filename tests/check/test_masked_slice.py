@@ -37,11 +37,15 @@ def images(row: Row) -> Iterator[dict[str, Any]]:
 
 
 def secrets_of(path: Path) -> set[bytes]:
-    """The bytes of values that are long enough to occur nowhere else, and the texts of statements."""
+    """The bytes of values that are long enough to occur nowhere else, and the texts of statements.
+
+    The members of ENUM and SET are in table maps, and stay.
+    """
     found = set[bytes]()
     for row in bk.read_rows(path):
+        members = {member for column in row.schema.columns for member in column.members or ()}
         for value in (value for image in images(row) for value in image.values()):
-            if isinstance(value, str):
+            if isinstance(value, str) and value not in members:
                 value = value.encode("utf-8", "surrogateescape")
             if isinstance(value, bytes) and len(value) >= 8 and value.strip(b"\0"):
                 found.add(value)
