@@ -84,6 +84,11 @@ class BinlogError(Exception):
             self.event_type = event_type
         return self
 
+    def alone(self) -> BinlogError:
+        """Drop the stack and the causes, which hold what has been read; returns the same exception."""
+        self.__cause__ = self.__context__ = None
+        return self.with_traceback(None)
+
     def __str__(self) -> str:
         place = [self.file] if self.file is not None else []
         if self.position is not None:

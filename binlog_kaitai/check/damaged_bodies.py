@@ -111,7 +111,7 @@ class Bodies:
                     check_body(event)
                 except BinlogError as error:
                     self.refused.append(row)
-                    yield _alone(event.locate(error))
+                    yield event.locate(error).alone()
             if count > _RARE:
                 self._left -= int(np.count_nonzero(wanted)) + _READ * (self._validator.reads - before)
 
@@ -123,12 +123,6 @@ class Bodies:
         wanted = np.zeros(len(rows), dtype=np.bool_) if is_whole is True else ~np.asarray(is_whole)[rows]
         wanted[: min(_IN_BLOCK, max(self._left, 0))] = True
         return wanted
-
-
-def _alone(error: BinlogError) -> BinlogError:
-    """An error without its stack and causes, which hold what was parsed of the event."""
-    error.__cause__ = error.__context__ = None
-    return error.with_traceback(None)
 
 
 def _nested(block: Block, kind: int) -> Bools:
@@ -171,7 +165,7 @@ def check_images(block: Block, tables: Tables, wanted: Bools) -> Iterator[Binlog
         table = images.table(one)
         for index, error in _suspects(images, table, chosen[which == number]):
             if (found := _check_values(images, index, table, error)) is not None:
-                yield found
+                yield found.alone()
 
 
 def _suspects(
@@ -242,5 +236,5 @@ def _check_values(
         for _ in rows_of(event, table.schema if table else None):
             pass
     except BinlogError as error:
-        return _alone(error)
+        return error
     return None if cell is None else event.locate(cell.error)

@@ -99,7 +99,5 @@ def _to_the_end(damage: list[BinlogError]) -> Iterator[None]:
     except (UsageError, SourceError):
         raise
     except BinlogError as error:
-        # The frames in which it was raised hold what they have read, in cycles.
-        error.__cause__ = error.__context__ = None
-        damage.append(error.with_traceback(None))
-        gc.collect()
+        damage.append(error.alone())
+        gc.collect()  # what was read is held in cycles
