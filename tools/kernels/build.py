@@ -231,6 +231,8 @@ class _Progress:
 
 
 def _clear() -> None:
+    oldest = time.time() - _UNUSED * 86400
     for path in KEPT.iterdir():
-        if path.stat().st_mtime < time.time() - _UNUSED * 86400:
-            path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):  # other builds remove their own files
+            if path.stat().st_mtime < oldest:
+                path.unlink()

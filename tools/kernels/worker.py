@@ -6,6 +6,7 @@ line: the file exists, or an error.
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -26,12 +27,17 @@ def main(machine: str, cpu: str, *options: str) -> None:
         except Exception as error:  # Numba raises many types of exceptions
             print("error", f"{name} ({signature}): {error}".replace("\n", " "), sep="\t", flush=True)
             continue
-        # The object file is written last, atomically: if it exists, so does the other one.
-        Path(path).with_suffix(".result").write_text(made.result)
-        draft = Path(f"{path}.draft")
-        draft.write_bytes(made.code)
-        draft.replace(path)
+        # The object file is written last: if it exists, so does the other one.
+        _write(Path(path).with_suffix(".result"), made.result.encode())
+        _write(Path(path), made.code)
         print("done", name, sep="\t", flush=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that the worker of another build may be writing as well, or reading."""
+    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft.write_bytes(content)
+    draft.replace(path)
 
 
 if __name__ == "__main__":
