@@ -13,7 +13,6 @@ import pytest
 from binlog_kaitai.lake import STATEMENTS
 from binlog_kaitai.lake.changes import TableChanges
 from tests.corpus_files import CORPUS
-from tests.extent import rounds
 from tests.lake.lakes import complete, fill, kill, opened, rows, table
 
 pytestmark = [pytest.mark.spark, pytest.mark.thorough]
@@ -21,7 +20,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.thorough]
 LOGS = CORPUS / "mysql-9.7" / "workload"
 
 #: A kill counts only if the run has committed so many batches.
-KILLS, LEAST = rounds(6, 3), 2
+KILLS, LEAST = 3, 2
 
 ENGINES = {"spark": ["--master", "local[2]"], "local": ["--engine", "local"]}
 
