@@ -33,7 +33,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Without bytecode, each process that the tests start compiles the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-emulated test-seeded test-suites check fuzz generate docs viewer vectors webide bench bench-peers kernels wheel
+.PHONY: help setup run test test-all test-servers test-cluster test-lakes test-spark-versions test-browser test-languages test-wheels test-emulated test-seeded test-suites check fuzz generate docs viewer vectors webide gallery bench bench-peers kernels wheel sdist
 
 help: ## list these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,9 @@ wheel: setup ## write dist/*.whl for Linux, macOS and Windows, with the kernels'
 		echo "building the wheel for $$machine"; \
 		BINLOG_KAITAI_MACHINE=$$machine $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; \
 	done
+
+sdist: setup ## write dist/*.tar.gz, the sources, from which pip builds a wheel for its machine
+	@$(BIN)/python -m hatchling build --target sdist --directory dist
 
 run: setup ## verify sample logs, then write some to a lake with a local Spark and query it
 	@tools/need_java.sh
@@ -94,7 +97,7 @@ test-browser: setup ## tests in a headless browser; skipped if there is none
 test-languages: setup ## build the grammar in other languages and compare their trees of all logs with Python's
 	$(BIN)/python -m tools.conformance $(LANGUAGES)
 
-test-wheels: wheel ## build all wheels (or MACHINES="x86_64 ..."), and install and use the one for x86-64; packages come from PyPI
+test-wheels: wheel sdist ## build all wheels (or MACHINES="x86_64 ..."), install and use the one for x86-64, and one from sources; packages come from PyPI
 	MACHINES="$(MACHINES)" $(BIN)/python -m pytest -m wheels $(PYTEST_ARGS)
 
 test-emulated: wheel ## run the kernels of the wheels for other systems, under Wine and QEMU and with musl
@@ -132,6 +135,9 @@ vectors: setup ## write build/vectors/, a small real log for each event type and
 
 webide: setup ## write build/webide/mysql_binlog.ksy, one file for the Kaitai Web IDE
 	$(BIN)/python -m tools.generate --webide
+
+gallery: setup ## write build/collection/, what a pull request to Kaitai's collection of formats needs
+	$(BIN)/python -m tools.generate --collection
 
 bench: kernels ## measure throughput on this machine and write the tables to docs/performance.md
 	$(BIN)/python -m tools.bench --write docs/performance.md

@@ -1,4 +1,4 @@
-"""The step of the build that compiles the kernels: a wheel has machine code for one kind of machine.
+"""The build backend, and its step that compiles the kernels: a wheel has code for one kind of machine.
 
 `BINLOG_KAITAI_MACHINE` names one of `tools.kernels.targets.TARGETS`. With `BINLOG_KAITAI_LEVEL=native` the
 code is for processors like this one only, which takes half the time.
@@ -7,11 +7,16 @@ code is for processors like this one only, which takes half the time.
 from __future__ import annotations
 
 import os
+import platform
 import sys
 import sysconfig
 from pathlib import Path
 from typing import Any
 
+# Under pip, Hatchling builds the wheel to get its metadata, since hooks may add dependencies. Ours adds none.
+os.environ.pop("PIP_BUILD_TRACKER", None)
+
+from hatchling.build import *  # noqa: F403
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 MACHINE = "BINLOG_KAITAI_MACHINE"
@@ -24,7 +29,9 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
     """Compiles; where that is impossible, the wheel has the reason, and kernels are plain Python."""
 
     def dependencies(self) -> list[str]:
-        """What links, where the machine has no C compiler."""
+        """What compiles, where it has wheels, and what links, where the machine has no C compiler."""
+        if os.environ.get("BINLOG_KAITAI_KERNELS") == "python" or not (numba := _numba()):
+            return []
         sys.path.insert(0, self.root)
         from tools.kernels.linking import LinkError, compiler
         from tools.kernels.targets import this_machine
@@ -32,8 +39,8 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         try:
             compiler(os.environ.get(MACHINE) or this_machine())
         except LinkError:
-            return ["ziglang"]
-        return []
+            return [numba, "ziglang"]
+        return [numba]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Compile and link, and put what came of it into the wheel."""
@@ -85,3 +92,14 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{platform}"
         build_data["force_include"][str(library)] = f"{KERNELS}/libkernels.{ending}"
+
+
+def _numba() -> str:
+    """The requirement of Numba, or "" where there are no wheels of it, as with musl."""
+    is_intel_mac = sys.platform == "darwin" and platform.machine() == "x86_64"
+    is_known = platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
+    if not is_known or sys.implementation.name != "cpython" or (is_intel_mac and sys.version_info >= (3, 14)):
+        return ""
+    if sys.platform == "linux" and platform.libc_ver()[0] != "glibc":
+        return ""
+    return "numba>=0.62,<0.63" if is_intel_mac else "numba>=0.62"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -91,6 +92,59 @@ def test_the_wheel_holds_the_package_and_the_generated_ones(tmp_path: Path) -> N
     assert b"BINLOG_KAITAI_KERNELS=python was set" in packed.read("binlog_kaitai/kernels/libkernels.txt")
     # Mode bits of a file are in the upper half; Spark runs this one.
     assert packed.getinfo("binlog_kaitai/pipeline/worker-python").external_attr >> 16 & 0o111
+
+
+def test_the_sources_are_enough_for_a_wheel_and_give_pip_the_metadata_alone(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(command, cwd=ROOT, capture_output=True, check=True)
+    (archive,) = tmp_path.glob("binlog_kaitai-*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path)
+    folder = archive.with_name(archive.name.removesuffix(".tar.gz"))
+    tracked = subprocess.run(
+        ["git", "ls-files", "binlog_kaitai", "formats", "generated", "tools/kernels"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert [name for name in tracked.stdout.splitlines() if not (folder / name).exists()] == []
+    code = (
+        "import sys, hatch_build as backend\n"
+        "print(*backend.get_requires_for_build_wheel(), sep=';')\n"
+        "print(backend.prepare_metadata_for_build_wheel(sys.argv[1]))\n"
+        "sys.path.insert(0, 'generated')\n"
+        "import tools.kernels.build as build\n"
+        "print(build.__file__)"
+    )
+    given = {**os.environ, "PIP_BUILD_TRACKER": str(tmp_path), "BINLOG_KAITAI_KERNELS": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)],
+        cwd=folder, capture_output=True, text=True, check=True, env=given,
+    )  # fmt: skip
+    needed, metadata, compiling = done.stdout.splitlines()
+    assert "numba>=0.62" in needed.split(";")
+    assert "\nName: binlog-kaitai\n" in (tmp_path / metadata / "METADATA").read_text()
+    assert Path(compiling) == folder / "tools/kernels/build.py"
+    assert not (folder / "build").exists()
+
+
+@pytest.mark.parametrize(
+    ("system", "machine", "library", "needed"),
+    [
+        ("linux", "x86_64", "glibc", "numba>=0.62"),
+        ("linux", "x86_64", "", ""),
+        ("linux", "riscv64", "glibc", ""),
+        ("darwin", "arm64", "", "numba>=0.62"),
+        ("darwin", "x86_64", "", "numba>=0.62,<0.63"),
+        ("win32", "AMD64", "", "numba>=0.62"),
+    ],
+)
+def test_a_build_needs_numba_where_it_has_wheels(
+    system: str, machine: str, library: str, needed: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = import_module("hatch_build")
+    monkeypatch.setattr("sys.platform", system)
+    monkeypatch.setattr("sys.version_info", (3, 13))
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    monkeypatch.setattr("platform.libc_ver", lambda: (library, ""))
+    assert build._numba() == needed
 
 
 def _hook(monkeypatch: pytest.MonkeyPatch, folder: Path) -> Any:

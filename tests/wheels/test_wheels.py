@@ -1,4 +1,4 @@
-"""The wheels in dist/, which `make test-wheels` builds first, installed as a user would."""
+"""The wheels and the sources in dist/, which `make test-wheels` writes first, installed as a user would."""
 
 from __future__ import annotations
 
@@ -90,13 +90,16 @@ def test_kernels_for_other_systems_give_what_they_give_here(player: str, calls: 
     assert re.fullmatch(r"\d+ calls\n", done.stdout), done.stderr
 
 
-@pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The commands of a fresh environment that holds the wheel and its dependencies, nothing else."""
+@pytest.fixture(scope="module", params=["wheel", "sources"])
+def installed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The commands of a fresh environment that holds the package and its dependencies, nothing else."""
     folder = tmp_path_factory.mktemp("fresh")
+    (sources,) = (ROOT / "dist").glob("binlog_kaitai-*.tar.gz")
     subprocess.run([sys.executable, "-m", "venv", "venv"], cwd=folder, check=True)
-    pip = f"venv/bin/pip install --quiet --disable-pip-version-check {wheel_for('x86_64')}"
-    subprocess.run(pip.split(), cwd=folder, check=True)
+    package = wheel_for("x86_64") if request.param == "wheel" else sources
+    pip = f"venv/bin/pip install --quiet --disable-pip-version-check {package}"
+    environment = os.environ | {"BINLOG_KAITAI_LEVEL": "native"}
+    subprocess.run(pip.split(), cwd=folder, env=environment, check=True)
     return folder / "venv/bin"
 
 
