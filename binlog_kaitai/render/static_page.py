@@ -10,15 +10,20 @@ import hashlib
 import json
 from importlib.resources import files
 
+import binlog_kaitai
 
-def assemble(folder: str, script: str, data: str) -> bytes:
+_COMMON = "render/page"
+
+
+def assemble(folder: str, title: str, script: str, data: str) -> bytes:
     """The page of a folder such as ``render/viewer``, from its `page.html` and `page.css`, as UTF-8.
 
-    `data` replaces the placeholder ``<!--data-->``, so it must be safe markup.
+    `data` is markup from `as_script_data`.
     """
-    style = read(folder, "page.css")
+    style = read(_COMMON, "base.css") + read(folder, "page.css")
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:"
-    text = read(folder, "page.html")
+    text = read(_COMMON, "page.html").replace("<!--body-->", read(folder, "page.html"))
+    text = text.replace("<!--version-->", binlog_kaitai.__version__).replace("<!--title-->", title)
     # The data is inserted last, so that it is not searched for placeholders.
     for name, value in (("policy", policy), ("style", style), ("script", script), ("data", data)):
         head, _, tail = text.partition(f"<!--{name}-->")
@@ -27,8 +32,8 @@ def assemble(folder: str, script: str, data: str) -> bytes:
 
 
 def script_of(*sources: str) -> str:
-    """A script in strict mode whose names are its own."""
-    return "(function () {\n'use strict';\n" + "".join(sources) + "})();\n"
+    """A script in strict mode whose names are its own and those of `base.js`."""
+    return "(function () {\n'use strict';\n" + "".join((read(_COMMON, "base.js"), *sources)) + "})();\n"
 
 
 def read(folder: str, name: str) -> str:
@@ -36,10 +41,11 @@ def read(folder: str, name: str) -> str:
     return files("binlog_kaitai").joinpath(folder, name).read_text("utf-8")
 
 
-def as_script_data(value: object) -> str:
-    """JSON that is safe in a script element: it can neither end the element nor begin a comment."""
+def as_script_data(name: str, value: object) -> str:
+    """An element with JSON, which can neither end the element nor begin a comment; `name` is its ID."""
     text = json.dumps(value, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-    return text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+    text = text.replace("&", r"\u0026").replace("<", r"\u003c").replace(">", r"\u003e")
+    return f'<script id="{name}" type="application/json">{text}</script>'
 
 
 def _digest(text: str) -> str:

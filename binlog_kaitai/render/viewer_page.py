@@ -146,9 +146,8 @@ class Excerpt(NamedTuple):
 def page(excerpt: Excerpt | None = None) -> bytes:
     """The page, as UTF-8; with a log if `excerpt` is given."""
     grammar = script_of(_generated("grammar.js"), *(read(_FOLDER, f"{script}.js") for script in _SCRIPTS))
-    return assemble(
-        "render/viewer", _generated("libraries.js") + grammar, _embedded(excerpt) if excerpt else ""
-    )
+    script = _generated("libraries.js") + grammar
+    return assemble(_FOLDER, "Binary log viewer", script, _embedded("log", excerpt) if excerpt else "")
 
 
 def _between(frames: Framer, start: int, stop: int | None) -> Iterator[Frame]:
@@ -178,20 +177,20 @@ def _check_size(size: int) -> None:
         )
 
 
-def _embedded(excerpt: Excerpt) -> str:
+def _embedded(name: str, excerpt: Excerpt) -> str:
     parts = [
         {"position": part.position, "base64": base64.b64encode(part.data).decode()} for part in excerpt.parts
     ]
-    data = as_script_data(
+    return as_script_data(
+        name,
         {
             "name": excerpt.name,
             "parts": parts,
             "definitions": excerpt.definitions._asdict(),
             "isWhole": excerpt.is_whole,
             "position": excerpt.position,
-        }
+        },
     )
-    return f'<script id="log" type="application/json">{data}</script>'
 
 
 def _generated(name: str) -> str:

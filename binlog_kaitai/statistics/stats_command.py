@@ -93,10 +93,9 @@ def stats(
             **filters,
         )
     if html is not None:
-        from binlog_kaitai import __version__
         from binlog_kaitai.statistics.stats_page import page
 
-        options.write_page(html, page(stats, __version__))
+        options.write_page(html, page(stats))
     else:
         _write(stats, output or "table", parts, steps[0] if steps else 0)
         sys.stdout.flush()

@@ -140,18 +140,17 @@ _SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main
 _MAX_ROWS = 2000
 
 
-def page(stats: Stats, version: str) -> bytes:
-    """The page, as UTF-8; `version` is the package's."""
+def page(stats: Stats) -> bytes:
+    """The page, as UTF-8."""
     script = script_of(*(read("statistics/html", name) for name in _SCRIPTS))
-    return assemble("statistics/html", script, _data(stats, version))
+    return assemble("statistics/html", "Binary log statistics", script, _data(stats))
 
 
-def _data(stats: Stats, version: str) -> str:
+def _data(stats: Stats) -> str:
     details = Details.of(stats)
     times = {name: stats.totals[name] for name in ("first_time", "last_time")}
     is_timed = times["first_time"] is not None
     whole = {
-        "version": version,
         "files": [source.name for source in stats.sources],
         "zone": zone_name(),
         "totals": {**stats.totals, **{name: _local(value) for name, value in times.items()}},
@@ -160,9 +159,10 @@ def _data(stats: Stats, version: str) -> str:
         "parts": [_part(part) for part in stats.parts.values()],
         "transactions": details.transactions,
         "texts": details.texts,
-        "notes": [*([str(stats.error)] if stats.error else []), *details.notes],
+        "error": str(stats.error) if stats.error else None,
+        "notes": details.notes,
     }
-    return as_script_data(whole)
+    return as_script_data("data", whole)
 
 
 def _part(part: StatsTable) -> _Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import zlib
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def opened(browser: Any, tmp_path: Path) -> Any:
 
     def open_page(source: Any) -> Any:
         path = tmp_path / "page.html"
-        path.write_bytes(page(bk.stats(source), bk.__version__))
+        path.write_bytes(page(bk.stats(source)))
         browser.get(path.as_uri())
         return browser
 
@@ -90,6 +91,21 @@ def test_totals_and_tables_are_shown_and_sorted(opened: Any) -> None:
     search = browser.find_element(By.CSS_SELECTOR, "#part-statements input")
     search.send_keys("trigger")
     assert texts(browser, "#part-statements td.statement") == ["CREATE TRIGGER"]
+
+
+def test_a_sentence_sums_up_and_footnotes_come_last(opened: Any) -> None:
+    browser = opened(MIXED)
+    assert browser.find_element(By.ID, "summary").text == (
+        "49 transactions within a second inserted 714 rows, updated 3 and deleted 0 in 3 tables. "
+        "t.s has 99 % of the bytes in rows events."
+    )
+    assert not browser.find_element(By.ID, "error").is_displayed()
+    opened(case("damaged", "mysql-9.7-flipped_bit").logs[0])
+    assert "checksum mismatch" in browser.find_element(By.ID, "error").text
+    opened(io.BytesIO(MIXED.read_bytes()))
+    assert texts(browser, ".note") == [""]
+    notes = browser.find_elements(By.CSS_SELECTOR, "#parts ~ footer p")
+    assert [note.text.partition(" ")[0] for note in notes] == ["Transactions", "0"]
 
 
 def test_the_timeline_zooms_to_what_is_dragged_over(opened: Any) -> None:
@@ -184,11 +200,13 @@ def test_everybody_can_read_it(opened: Any, axe: str, theme: str, width: int) ->
 
 @pytest.mark.parametrize("width", [360, 1200, 1920])
 def test_it_fits(opened: Any, width: int) -> None:
-    browser = opened(case("mysql-9.7", "types_full").logs[0])
+    browser = opened([case("mysql-9.7", name).logs[0] for name in ("types_full", "orders")])
     metrics = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     try:
         assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        for table in browser.find_elements(By.CSS_SELECTOR, ".scroll") if width >= 1200 else ():
+            assert table.get_property("scrollWidth") <= table.get_property("clientWidth")
         for link in browser.find_elements(By.CSS_SELECTOR, "nav a"):
             assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= width, link.text
         tracks = browser.find_elements(By.CSS_SELECTOR, "#bars .track")

@@ -3,7 +3,6 @@
 /** What is shown at first of an event: bytes, rows. A button shows more. */
 const BYTES_SHOWN = 4096;
 const ROWS_SHOWN = 100;
-const COLORS = 6;
 
 class Detail {
   /** `onInside(number)` is called with the number of an event inside a payload, or null for the payload. */

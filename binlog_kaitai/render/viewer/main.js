@@ -1,22 +1,6 @@
 // The page: opening a log, searching in it, and the address that names an event.
 
-function element(name, attributes, ...children) {
-  const node = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith('on')) node.addEventListener(key.slice(2), value);
-    else if (value !== '' && value !== undefined) node.setAttribute(key, value);
-  }
-  // Text of a log becomes text nodes only, never markup.
-  node.append(...children.flat(2).filter((child) => child !== '').map((child) => (child instanceof Node ? child : String(child))));
-  return node;
-}
-
-const byId = (id) => document.getElementById(id);
-const inThousands = (value) => value.toLocaleString('en-US');
 const cut = (value, length = 200) => (value.length > length ? `${value.slice(0, length)}…` : value);
-
-/** A name that may be broken after its underscores and dots. */
-const broken = (name) => name.split(/(?<=[_.])/).flatMap((part, index) => (index ? [document.createElement('wbr'), part] : [part]));
 
 /** Text of the grammar, in which names are between backticks. */
 const marked = (text) => text.split('`').map((part, index) => (index % 2 ? element('code', {}, part) : part));
@@ -212,12 +196,6 @@ byId('search').addEventListener('submit', async (event) => {
 
 for (const id of ['choose', 'choose-too']) byId(id).addEventListener('click', () => byId('file').click());
 byId('file').addEventListener('change', () => { if (byId('file').files[0]) open(Bytes.ofFile(byId('file').files[0])); });
-byId('theme').addEventListener('click', () => {
-  const root = document.documentElement;
-  const isDark = (root.dataset.theme ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light')) === 'dark';
-  root.dataset.theme = isDark ? 'light' : 'dark';
-});
-
 addEventListener('dragover', (event) => { event.preventDefault(); document.body.classList.add('over'); });
 addEventListener('dragleave', (event) => { if (!event.relatedTarget) document.body.classList.remove('over'); });
 addEventListener('drop', (event) => {

@@ -34,7 +34,7 @@ function drawBars() {
   byId('bars-legend').replaceChildren(...OPERATIONS.map((operation) =>
     element('span', {}, element('span', { class: 'swatch ' + operation }), operation)));
   byId('bars-count').textContent = tables.length > MOST_BARS
-    ? MOST_BARS + ' of ' + number(tables.length) + ' tables' : '';
+    ? MOST_BARS + ' of ' + inThousands(tables.length) + ' tables' : '';
   byId('part-bars').hidden = !bars.length;
 }
 
@@ -48,7 +48,7 @@ function openTable(name) {
   byId('detail-about').textContent = rows.length ? 'Its biggest transactions, by bytes in rows events' : 'Its transactions are not on this page.';
   byId('detail-events').replaceChildren(...rows.map((row) => {
     const key = row.file + ':' + row.position;
-    const about = [data.files.length > 1 ? fileName(row.file) : '', number(row.position), row.time === null ? '' : time(row.time),
+    const about = [data.files.length > 1 ? fileName(row.file) : '', inThousands(row.position), row.time === null ? '' : time(row.time),
       row.thread_id === null ? '' : 'connection ' + row.thread_id].filter((text) => text).join(' · ');
     return element('li', {}, element('button', { type: 'button', disabled: !(key in data.transactions),
       onclick: () => openTransaction(key, name) },

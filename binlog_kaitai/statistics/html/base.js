@@ -1,23 +1,7 @@
-// What everything else uses: the data, elements, and how values are written.
-// Text of the log only ever becomes text nodes and attributes' values, never markup.
+// What the other scripts use: the data, and how values are written.
 const data = JSON.parse(document.getElementById('data').textContent);
 const partOf = Object.fromEntries(data.parts.map((part) => [part.name, part]));
 
-function element(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes || {})) {
-    if (key === 'class') made.className = value;
-    else if (key.startsWith('on')) made.addEventListener(key.slice(2), value);
-    else if (value === true) made.setAttribute(key, '');
-    else if (value !== false && value !== null && value !== undefined) made.setAttribute(key, value);
-  }
-  made.append(...children.flat().filter((child) => child !== null).map((child) =>
-    child instanceof Node ? child : String(child)));
-  return made;
-}
-
-const byId = (id) => document.getElementById(id);
-const number = (value) => value.toLocaleString('en-US');
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
 function bytes(count) {
@@ -49,7 +33,7 @@ const areNamesDistinct = new Set(data.files.map(shortName)).size === data.files.
 const fileName = (file) => (areNamesDistinct ? shortName(file) : file);
 
 const WRITERS = {
-  number: number,
+  number: inThousands,
   bytes: bytes,
   seconds: seconds,
   time: time,

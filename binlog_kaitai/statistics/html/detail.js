@@ -1,21 +1,20 @@
 // A transaction: its events, and each event's bytes beside the fields that they are.
-const COLORS = 6;
 const BYTES_A_LINE = 16;
 
 function openTransaction(key, table) {
   const transaction = data.transactions[key];
   const cut = key.lastIndexOf(':');
-  byId('detail-title').textContent = 'Transaction at ' + number(Number(key.slice(cut + 1)));
+  byId('detail-title').textContent = 'Transaction at ' + inThousands(Number(key.slice(cut + 1)));
   const size = transaction.events.length + transaction.left_out;
-  byId('detail-about').textContent = key.slice(0, cut) + ' · ' + number(size) + (size === 1 ? ' event' : ' events');
+  byId('detail-about').textContent = key.slice(0, cut) + ' · ' + inThousands(size) + (size === 1 ? ' event' : ' events');
   const items = transaction.events.map((event, index) => element('li', { class: event.index === null ? '' : 'inner' },
     element('button', { type: 'button', onclick: () => openEvent(transaction, index) },
       element('span', { class: 'type' }, event.type),
       element('span', { class: 'about' }, event.index === null
-        ? number(event.position) + ' · ' + bytes(event.size)
-        : 'inside, ' + number(event.index) + ' · ' + bytes(event.size)))));
+        ? inThousands(event.position) + ' · ' + bytes(event.size)
+        : 'inside, ' + inThousands(event.index) + ' · ' + bytes(event.size)))));
   if (transaction.left_out) {
-    items.push(element('li', { class: 'foot' }, number(transaction.left_out) + ' more events are not on this page'));
+    items.push(element('li', { class: 'foot' }, inThousands(transaction.left_out) + ' more events are not on this page'));
   }
   if (table !== undefined) {
     items.unshift(element('li', {}, element('button', { type: 'button', class: 'back', onclick: () => openTable(table) },
@@ -31,8 +30,8 @@ function openEvent(transaction, index) {
   const event = transaction.events[index];
   byId('detail-events').querySelectorAll('button:not(.back)').forEach((button, number) =>
     button.setAttribute('aria-current', String(number === index)));
-  const about = [event.index === null ? 'at ' + number(event.position) : 'inside the event at ' + number(event.position),
-    number(event.size) + ' bytes', event.time ? time(event.time) + ' ' + data.zone : 'no time', 'server ' + event.server,
+  const about = [event.index === null ? 'at ' + inThousands(event.position) : 'inside the event at ' + inThousands(event.position),
+    inThousands(event.size) + ' bytes', event.time ? time(event.time) + ' ' + data.zone : 'no time', 'server ' + event.server,
     'checksum ' + event.checksum];
   const parts = [element('h2', {}, event.type), element('p', { class: 'files' }, about.join(' · '))];
   if (event.hex) parts.push(hexDump(event));
@@ -87,7 +86,7 @@ function hexDump(event) {
     }
     box.append(element('span', { class: 'chars' }, chars), '\n');
   }
-  if (count < event.size) box.append('… ' + number(event.size - count) + ' more bytes\n');
+  if (count < event.size) box.append('… ' + inThousands(event.size - count) + ' more bytes\n');
   listenForLeaves(box);
   return box;
 }
@@ -100,7 +99,7 @@ function leafTable(event) {
       element('td', { class: 'right' }, isDerived ? offset : start + offset),
       element('td', { class: 'right' }, isDerived ? '' : size),
       element('td', { class: 'mono field' }, element('span', { class: 'swatch' + (isDerived ? '' : ' c' + index % COLORS) }),
-        data.texts[path].split('.').flatMap((name, at) => (at ? ['.', element('wbr'), name] : [name]))),
+        broken(data.texts[path])),
       element('td', { class: 'mono value' }, value),
       element('td', { class: 'meaning' }, data.texts[meaning]));
   });

@@ -9,12 +9,12 @@ function card(label, value, more, isWide) {
 function drawTotals() {
   const totals = data.totals;
   const cards = [
-    card('Transactions', number(totals.transactions), number(totals.definitions) + ' definitions (DDL)'),
-    card('Events', number(totals.events), totals.inner_events ? number(totals.inner_events) + ' in compressed transactions' : ''),
-    card('Size', bytes(totals.bytes), number(totals.files) + (totals.files === 1 ? ' file' : ' files')),
-    card('Rows inserted', number(totals.rows_inserted)),
-    card('Rows updated', number(totals.rows_updated)),
-    card('Rows deleted', number(totals.rows_deleted), 'in ' + number(totals.tables) + (totals.tables === 1 ? ' table' : ' tables')),
+    card('Transactions', inThousands(totals.transactions), inThousands(totals.definitions) + ' definitions (DDL)'),
+    card('Events', inThousands(totals.events), totals.inner_events ? inThousands(totals.inner_events) + ' in compressed transactions' : ''),
+    card('Size', bytes(totals.bytes), inThousands(totals.files) + (totals.files === 1 ? ' file' : ' files')),
+    card('Rows inserted', inThousands(totals.rows_inserted)),
+    card('Rows updated', inThousands(totals.rows_updated)),
+    card('Rows deleted', inThousands(totals.rows_deleted), 'in ' + inThousands(totals.tables) + (totals.tables === 1 ? ' table' : ' tables')),
   ];
   if (totals.first_time !== null) {
     cards.push(card('Time (' + data.zone + ')', seconds(data.span),
@@ -27,18 +27,33 @@ function drawTotals() {
   byId('totals').append(...cards);
 }
 
-function setTheme(theme) { document.documentElement.dataset.theme = theme; }
+// What the page says, in a sentence or two.
+function summary() {
+  const { totals } = data;
+  const counted = (count, name) => inThousands(count) + ' ' + name + (count === 1 ? '' : 's');
+  const when = totals.first_time === null ? '' : data.span ? ' in ' + seconds(data.span) : ' within a second';
+  const rows = totals.rows_inserted + totals.rows_updated + totals.rows_deleted;
+  const changes = rows ? 'inserted ' + counted(totals.rows_inserted, 'row') + ', updated ' + inThousands(totals.rows_updated) +
+    ' and deleted ' + inThousands(totals.rows_deleted) + ' in ' + counted(totals.tables, 'table') : 'changed no rows that the log contains';
+  const sentences = [counted(totals.transactions, 'transaction') + when + ' ' + changes + '.'];
+  const tables = byTable(partOf.tables);
+  if (tables.length > 1 && !partOf.tables.left_out) {
+    const sum = tables.reduce((total, one) => total + one.total, 0);
+    sentences.push(tables[0].name + ' has ' + Math.round(100 * tables[0].total / sum) + ' % of the bytes in rows events.');
+  }
+  return sentences.join(' ');
+}
 
-setTheme(window.matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light');
-byId('theme').addEventListener('click', () =>
-  setTheme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark'));
 const FEW = 3;
 byId('files').append(data.files.slice(0, FEW).join(', '));
 if (data.files.length > FEW) {
-  byId('files').append(element('details', {}, element('summary', {}, 'and ' + number(data.files.length - FEW) + ' more files'),
+  byId('files').append(element('details', {}, element('summary', {}, 'and ' + inThousands(data.files.length - FEW) + ' more files'),
     data.files.slice(FEW).join(', ')));
 }
-byId('notes').append(...data.notes.map((note) => element('p', { class: 'note' }, note)));
+byId('summary').append(summary());
+byId('error').append(data.error ?? '');
+byId('error').hidden = !data.error;
+byId('footnotes').append(...data.notes.map((note) => element('p', {}, note)));
 drawTotals();
 byId('zone').append(data.zone);
 if (partOf.timeline.rows.length) new Timeline(partOf.timeline);

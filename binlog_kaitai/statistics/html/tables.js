@@ -60,13 +60,13 @@ class SortedTable {
     const rows = this.chosen();
     const shown = this.isWhole ? rows : rows.slice(0, FIRST_ROWS);
     this.body.replaceChildren(...shown.map((row) => this.row(row)));
-    this.count.textContent = number(rows.length) + (rows.length === 1 ? ' row' : ' rows');
+    this.count.textContent = inThousands(rows.length) + (rows.length === 1 ? ' row' : ' rows');
     const notes = [];
     if (rows.length > shown.length) {
       notes.push(element('button', { type: 'button', onclick: () => { this.isWhole = true; this.draw(); } },
-        'Show all ' + number(rows.length)));
+        'Show all ' + inThousands(rows.length)));
     }
-    if (this.part.left_out) notes.push(number(this.part.left_out) + ' more rows are not on this page');
+    if (this.part.left_out) notes.push(inThousands(this.part.left_out) + ' more rows are not on this page');
     this.foot.hidden = !notes.length;
     this.foot.replaceChildren(...notes);
   }
@@ -104,7 +104,7 @@ class SortedTable {
     if (name === 'position' && key !== null) {
       return element('td', attributes, element('button', { type: 'button', class: 'open' }, text));
     }
-    const cell = element('td', attributes, element('span', {}, text));
+    const cell = element('td', attributes, element('span', {}, name === 'file' ? broken(text) : text));
     if (index === this.share) {
       cell.classList.add('share');
       cell.style.setProperty('--share', (100 * value / this.most).toFixed(2) + '%');

@@ -2,9 +2,9 @@
 const SVG = 'http://www.w3.org/2000/svg';
 const SERIES = [
   ['bytes', 'Bytes', ['bytes'], bytes],
-  ['transactions', 'Transactions', ['transactions'], number],
-  ['events', 'Events', ['events'], number],
-  ['rows', 'Rows', ['rows_inserted', 'rows_updated', 'rows_deleted'], number],
+  ['transactions', 'Transactions', ['transactions'], inThousands],
+  ['events', 'Events', ['events'], inThousands],
+  ['rows', 'Rows', ['rows_inserted', 'rows_updated', 'rows_deleted'], inThousands],
 ];
 const STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200, 21600, 43200, 86400, 604800, 2419200, 31449600, 314496000];
 const MARGIN = { left: 62, right: 8, top: 10, bottom: 22 };
