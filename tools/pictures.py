@@ -54,8 +54,10 @@ def main() -> None:
     os.chdir(LOGS)  # the page shows the paths of logs as given
     (IMAGES / "explain.svg").write_text(_explained(), encoding="utf-8")
     paths = sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))
-    _photograph(IMAGES / "stats.webp", stats_page.page(bk.stats(paths)), 900)
-    viewer = viewer_page.page(viewer_page.Excerpt.of(Source.of_path(str(ORDERS)), ORDERS.name))
+    _photograph(IMAGES / "stats.webp", stats_page.page(bk.stats(paths), bk.__version__), 900)
+    viewer = viewer_page.page(
+        bk.__version__, viewer_page.Excerpt.of(Source.of_path(str(ORDERS)), ORDERS.name)
+    )
     _photograph(IMAGES / "viewer.webp", viewer, 820, ORDERS_FIELD)
 
 

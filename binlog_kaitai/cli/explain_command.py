@@ -102,6 +102,7 @@ def explain(
 
 
 def _write_page(sources: tuple[str, ...], path: str, **excerpt: Any) -> None:
+    from binlog_kaitai import __version__
     from binlog_kaitai.render.viewer_page import Excerpt, page
     from binlog_kaitai.sources.source import Source, resolve
 
@@ -113,7 +114,8 @@ def _write_page(sources: tuple[str, ...], path: str, **excerpt: Any) -> None:
     if log.name == "-":  # the log is read twice
         with log.open() as stream:
             log = Source.of_bytes(stream.read(), log.name)
-    options.write_page(path, page(Excerpt.of(log, os.path.basename(log.name), **excerpt)))
+    excerpt_of_log = Excerpt.of(log, os.path.basename(log.name), **excerpt)
+    options.write_page(path, page(__version__, excerpt_of_log))
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:

@@ -10,20 +10,18 @@ import hashlib
 import json
 from importlib.resources import files
 
-import binlog_kaitai
-
 _COMMON = "render/page"
 
 
-def assemble(folder: str, title: str, script: str, data: str) -> bytes:
+def assemble(folder: str, title: str, version: str, script: str, data: str) -> bytes:
     """The page of a folder such as ``render/viewer``, from its `page.html` and `page.css`, as UTF-8.
 
-    `data` is markup from `as_script_data`.
+    `version` is the package's, `data` markup from `as_script_data`.
     """
     style = read(_COMMON, "base.css") + read(folder, "page.css")
     policy = f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; img-src data:"
     text = read(_COMMON, "page.html").replace("<!--body-->", read(folder, "page.html"))
-    text = text.replace("<!--version-->", binlog_kaitai.__version__).replace("<!--title-->", title)
+    text = text.replace("<!--version-->", version).replace("<!--title-->", title)
     # The data is inserted last, so that it is not searched for placeholders.
     for name, value in (("policy", policy), ("style", style), ("script", script), ("data", data)):
         head, _, tail = text.partition(f"<!--{name}-->")

@@ -143,11 +143,13 @@ class Excerpt(NamedTuple):
         return cls(name, list(_joined(parts)), definitions, is_whole=False, position=position)
 
 
-def page(excerpt: Excerpt | None = None) -> bytes:
-    """The page, as UTF-8; with a log if `excerpt` is given."""
+def page(version: str, excerpt: Excerpt | None = None, sample: Excerpt | None = None) -> bytes:
+    """The page of a version of this package, as UTF-8; with a log that it shows, or that a button shows."""
     grammar = script_of(_generated("grammar.js"), *(read(_FOLDER, f"{script}.js") for script in _SCRIPTS))
     script = _generated("libraries.js") + grammar
-    return assemble(_FOLDER, "Binary log viewer", script, _embedded("log", excerpt) if excerpt else "")
+    logs = {"log": excerpt, "sample": sample}
+    data = "".join(_embedded(name, log) for name, log in logs.items() if log)
+    return assemble(_FOLDER, "Binary log viewer", version, script, data)
 
 
 def _between(frames: Framer, start: int, stop: int | None) -> Iterator[Frame]:

@@ -93,9 +93,10 @@ def stats(
             **filters,
         )
     if html is not None:
+        from binlog_kaitai import __version__
         from binlog_kaitai.statistics.stats_page import page
 
-        options.write_page(html, page(stats))
+        options.write_page(html, page(stats, __version__))
     else:
         _write(stats, output or "table", parts, steps[0] if steps else 0)
         sys.stdout.flush()

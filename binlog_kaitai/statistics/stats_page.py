@@ -140,10 +140,10 @@ _SCRIPTS = ("base.js", "tables.js", "timeline.js", "detail.js", "bars.js", "main
 _MAX_ROWS = 2000
 
 
-def page(stats: Stats) -> bytes:
-    """The page, as UTF-8."""
+def page(stats: Stats, version: str) -> bytes:
+    """The page, as UTF-8; `version` is the package's."""
     script = script_of(*(read("statistics/html", name) for name in _SCRIPTS))
-    return assemble("statistics/html", "Binary log statistics", script, _data(stats))
+    return assemble("statistics/html", "Binary log statistics", version, script, _data(stats))
 
 
 def _data(stats: Stats) -> str:

@@ -31,7 +31,7 @@ def opened(browser: Any, tmp_path: Path) -> Any:
 
     def open_page(source: Any) -> Any:
         path = tmp_path / "page.html"
-        path.write_bytes(page(bk.stats(source)))
+        path.write_bytes(page(bk.stats(source), bk.__version__))
         browser.get(path.as_uri())
         return browser
 

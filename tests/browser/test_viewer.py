@@ -21,7 +21,8 @@ from binlog_kaitai.cli.app import main
 from binlog_kaitai.core.grammar import read_event
 from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.render.explanation import dissect
-from binlog_kaitai.render.viewer_page import page
+from binlog_kaitai.render.viewer_page import Excerpt, page
+from binlog_kaitai.sources.source import Source
 from binlog_kaitai.values.column_kinds import OLD_TIMES
 from binlog_kaitai.values.json_documents import JsonText
 from binlog_kaitai.values.representations import json_form, value_of
@@ -53,6 +54,12 @@ LOGS = (
     "mariadb-11.8/types_metadata",
     "mariadb-11.8/xa",
 )
+#: Damaged logs that have whole events.
+DAMAGED = [
+    f"damaged/{server}-{damage}"
+    for server in ("mariadb-10.11", "mysql-9.7")
+    for damage in ("flipped_bit", "flipped_size", "garbage_tail", "hole", "huge_size", "in_use", "lost_event")
+]
 #: Logs of all servers without names of columns, whose statements define the tables.
 UNNAMED = (
     "mysql-5.6/types_v1_rows",
@@ -122,7 +129,14 @@ _READ = """
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("viewer") / "index.html"
-    path.write_bytes(page())
+    path.write_bytes(page(bk.__version__))
+    return path
+
+
+@pytest.fixture(scope="module")
+def file_with_sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("viewer") / "index.html"
+    path.write_bytes(page("1.2.3", sample=Excerpt.of(Source.of_path(str(MIXED)), MIXED.name)))
     return path
 
 
@@ -340,7 +354,7 @@ def test_a_chosen_event_has_rows_bytes_and_fields(opened: Open) -> None:
 def test_keys_and_addresses_lead_to_events(opened: Open, file: Path) -> None:
     browser = opened(MIXED.read_bytes())
     listed = browser.find_element(By.ID, "list")
-    listed.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    browser.switch_to.active_element.send_keys(Keys.ARROW_DOWN, Keys.ARROW_DOWN)
     wait(browser, lambda: title(browser) == "GTID_LOG_EVENT 158")
     assert browser.current_url.endswith("#position=158")
     listed.send_keys(Keys.END)
@@ -388,6 +402,12 @@ def test_search_finds_transactions_tables_and_statements(
     browser.find_element(By.ID, "query").send_keys(text)
     wait(browser, lambda: f"{count} of 210 events" == browser.find_element(By.ID, "count").text)
     assert texts(browser, "#rows .kind")[:1] == [first][:count]
+    assert browser.find_element(By.ID, "none").is_displayed() == (count == 0)
+    if count == 0:
+        assert texts(browser, "#none p") == [f"No event has “{text}” in its GTID, table or statement."]
+        browser.find_element(By.ID, "all").click()
+        assert browser.find_element(By.ID, "count").text == "210 events"
+        assert not browser.find_element(By.ID, "none").is_displayed()
 
 
 def test_search_finds_positions_and_types(opened: Open) -> None:
@@ -492,6 +512,46 @@ def test_a_wrong_checksum_is_shown(opened: Open) -> None:
     browser.execute_script(f"location.hash = 'position={POSITION}'")
     wait(browser, lambda: title(browser) == "WRITE_ROWS_EVENT 7,156")
     assert texts(browser, "#event .bad") == ["wrong"]
+
+
+def checked(browser: Any) -> list[int]:
+    """Positions of the events that the page calls damaged, once it has checked all."""
+    wait(browser, lambda: not browser.find_element(By.ID, "checked").text.endswith("checked"))
+    read = "return [...viewer.damage.keys()].map((index) => viewer.log.frames.positions[index])"
+    return sorted(int(position) for position in browser.execute_script(read))
+
+
+@pytest.mark.parametrize("name", [*DAMAGED, *LOGS])
+def test_events_are_damaged_where_verify_finds_damage(opened: Open, name: str) -> None:
+    log = case(*name.split("/")).logs[0]
+    browser = opened(log.read_bytes())
+    (report,) = bk.verify(log)
+    positions = browser.execute_script("return [...viewer.log.frames.positions]")
+    begins = {int(position) for position in positions if position}
+    assert checked(browser) == sorted(begins & {damage.position for damage in report.damages})
+
+
+def test_damaged_events_are_marked_and_listed(opened: Open) -> None:
+    data = bytearray(MIXED.read_bytes())
+    data[POSITION + 40] ^= 1
+    browser = opened(bytes(data))
+    assert checked(browser) == [POSITION]
+    browser.find_element(By.ID, "damaged").click()
+    wait(browser, lambda: title(browser) == "WRITE_ROWS_EVENT 7,156")
+    assert texts(browser, "#rows .row .bad") == ["damaged"]
+    (row,) = browser.find_elements(By.CSS_SELECTOR, "#rows .row")
+    assert row.get_attribute("title") == "wrong checksum"
+    browser.execute_script(_DROP, "binlog.000002", base64.b64encode(MIXED.read_bytes()).decode())
+    wait(browser, lambda: browser.find_element(By.ID, "checked").text == "no damage")
+    assert not browser.find_element(By.ID, "damaged").is_displayed()
+
+
+def test_the_page_says_what_it_is_and_has_a_log_to_try(browser: Any, file_with_sample: Path) -> None:
+    browser.get(file_with_sample.as_uri())
+    assert texts(browser, ".made") == ["binlog-kaitai 1.2.3"]
+    browser.find_element(By.ID, "try-sample").click()
+    wait(browser, lambda: browser.find_element(By.ID, "count").text == "210 events")
+    assert browser.get_log("browser") == []
 
 
 def test_names_in_a_log_stay_text(opened: Open) -> None:

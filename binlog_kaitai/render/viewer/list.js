@@ -17,6 +17,7 @@ class List {
     this.rows = byId('rows');
     this.onChoose = onChoose;
     this.summaries = new Map();
+    this.damage = new Map(); // why events are damaged
     this.box.addEventListener('scroll', () => this.draw());
     this.box.addEventListener('keydown', (event) => this.press(event));
     this.rows.addEventListener('click', (event) => {
@@ -80,10 +81,11 @@ class List {
       const summary = element('span', { class: 'summary' });
       const time = frames.times[index];
       const box = element('div', {
-        class: `row ${kindOf(name)}`, role: 'option', id: `row-${index}`, 'data-index': index,
+        class: `row ${this.damage.has(index) ? 'damaged' : kindOf(name)}`, title: this.damage.get(index), role: 'option', id: `row-${index}`, 'data-index': index,
         'aria-selected': String(index === this.chosen), 'aria-setsize': this.count, 'aria-posinset': row + 1,
       },
         element('div', {}, element('span', { class: 'kind' }, name),
+          this.damage.has(index) ? element('span', { class: 'bad' }, 'damaged') : '',
           element('span', { class: 'size' }, sizeText(frames.sizes[index]))),
         element('div', {}, element('span', { class: 'about' }, inThousands(frames.positions[index])),
           element('span', { class: 'about' }, time ? clock(time) : ''), summary,

@@ -336,6 +336,38 @@ function isChecksumRight({ data, entry }) {
   return crc32(covered) === event.checksum;
 }
 
+/**
+ * The events that are damaged, and why, as `verify` finds them: by their checksums, the positions in their headers, and
+ * the grammar. `indices` are those of all events of the log, in order; `onFound(index, reason)` is called for each.
+ */
+async function findDamage(log, indices, onFound) {
+  const { frames } = log;
+  let [drift, isRelayLog] = [0, false];
+  for await (const index of indices) {
+    const event = await log.event(index);
+    const header = event.entry.event?.header;
+    const end = frames.positions[index] + frames.sizes[index];
+    isRelayLog ||= Boolean(header?.isRelayLog);
+    if (isChecksumRight(event) === false) {
+      onFound(index, 'wrong checksum');
+    } else if (event.error || !header) {
+      onFound(index, `the event cannot be read in full: ${event.error}`);
+    } else if (log.hasPayload(index)) {
+      const reason = await log.payload(index).then((inner) => inner.problem?.text, (problem) => problem.message);
+      if (reason) onFound(index, reason);
+    }
+    // Servers without checksums use other positions inside transactions.
+    if (isRelayLog || !header?.nextPosition || event.entry.event.checksum === undefined) continue;
+    // A server that sends a log clears the position in its format description, and all others are off by some distance.
+    const isSent = index === 0 && header.nextPosition === header.lenEvent;
+    const distance = (header.nextPosition - end) >>> 0;
+    if (distance !== 0 && distance !== drift && drift !== null && !isSent) {
+      onFound(index, `its header gives the end as ${header.nextPosition} instead of ${end}`);
+    }
+    drift = isSent ? null : distance;
+  }
+}
+
 function reasonOf(problem) {
   if (problem instanceof KaitaiStream.EOFError) return `it ends early (${problem.message})`;
   if (problem instanceof KaitaiStream.ValidationFailedError) return `a value is impossible (${problem.message})`;

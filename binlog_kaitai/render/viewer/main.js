@@ -19,6 +19,19 @@ const GTID_TYPES = ['GTID_LOG_EVENT', 'ANONYMOUS_GTID_LOG_EVENT', 'GTID_TAGGED_L
 const SEARCHED_AT_ONCE = 256;
 const LONGEST_BLOCKING = 30;
 
+/** Indices up to a count; now and then the page may draw, or `onProgress(done)` returns false to give up. */
+async function* inTurns(count, onProgress) {
+  let drawn = performance.now();
+  for (let index = 0; index < count; index++) {
+    yield index;
+    if (index % SEARCHED_AT_ONCE === 0 && performance.now() - drawn > LONGEST_BLOCKING) {
+      if (!onProgress(index / count)) return;
+      await new Promise((resolve) => { setTimeout(resolve); });
+      drawn = performance.now();
+    }
+  }
+}
+
 /**
  * Indices of the events that a text is in: of whole transactions by GTID, of table maps and rows by table, of
  * other events by what the list says of them. `onProgress(matches, done)` returns false to give up.
@@ -29,8 +42,7 @@ async function search(log, text, onProgress) {
   const matches = [];
   let isInTransaction = false;
   let tables = new Set();
-  let drawn = performance.now();
-  for (let index = 0; index < frames.count; index++) {
+  for await (const index of inTurns(frames.count, (done) => onProgress(matches, done))) {
     const type = frames.types[index];
     const isGtid = GTID_TYPES.includes(type);
     if (isGtid) isInTransaction = false;
@@ -47,11 +59,6 @@ async function search(log, text, onProgress) {
       if (isMatch && type === EVENT_TYPES.TABLE_MAP_EVENT) tables.add(String((await log.tableMapAt(index)).tableId.value));
     }
     if (isMatch) matches.push(index);
-    if (index % SEARCHED_AT_ONCE === 0 && performance.now() - drawn > LONGEST_BLOCKING) {
-      if (!onProgress(matches, index / frames.count)) return null;
-      await new Promise((resolve) => { setTimeout(resolve); });
-      drawn = performance.now();
-    }
   }
   return matches;
 }
@@ -68,7 +75,7 @@ async function searchedText(log, index) {
   return texts.join('\n');
 }
 
-const page = { log: null, opening: null, filtering: null };
+const page = { log: null, opening: null, filtering: null, damage: new Map() };
 const list = new List((index) => choose(index));
 const detail = new Detail((number) => choose(list.chosen, number));
 
@@ -108,9 +115,32 @@ async function open(bytes) {
   byId('notice').hidden = !byId('notice').textContent;
   listTypes(log);
   byId('query').value = '';
+  byId('damaged').hidden = true;
+  byId('checked').textContent = '0 % checked';
   detail.clear();
   await filter();
   await followAddress();
+  byId('list').focus();
+  checkAll(log);
+}
+
+/** Look for damage in all events, while the page is used. */
+async function checkAll(log) {
+  const damage = (page.damage = list.damage = new Map());
+  const say = (text) => { byId('checked').textContent = text; };
+  const turns = inTurns(log.frames.count, (done) => {
+    if (log === page.log) say(`${Math.round(100 * done)} % checked`);
+    return log === page.log;
+  });
+  await findDamage(log, turns, (index, reason) => {
+    damage.set(index, damage.has(index) ? `${damage.get(index)}; ${reason}` : reason);
+    list.draw();
+  });
+  if (log !== page.log) return;
+  say(damage.size || log.problem ? '' : 'no damage');
+  byId('damaged').hidden = !damage.size;
+  byId('damaged').textContent = `${inThousands(damage.size)} damaged`;
+  if (damage.size) byId('type').append(element('option', { value: 'damaged' }, `Damaged (${inThousands(damage.size)})`));
 }
 
 function listTypes({ frames }) {
@@ -130,19 +160,22 @@ async function filter() {
   const text = byId('query').value.trim();
   const type = byId('type').value;
   const { frames } = log;
-  const isOfType = (index) => type === 'all' || frames.types[index] === Number(type);
+  const isOfType = (index) => (type === 'damaged' ? page.damage.has(index) : type === 'all' || frames.types[index] === Number(type));
   let indices = null;
   if (text && !/^[\d,]+$/.test(text)) {
     indices = await search(log, text, (matches, done) => {
       byId('count').textContent = `${inThousands(matches.length)} found, ${Math.round(100 * done)} % searched`;
       return turn === page.filtering;
     });
-    if (!indices) return;
+    if (turn !== page.filtering) return;
     indices = indices.filter(isOfType);
   } else if (type !== 'all') {
     indices = Array.from({ length: frames.count }, (_, index) => index).filter(isOfType);
   }
   list.show(log, indices);
+  byId('none').hidden = !indices || indices.length > 0;
+  byId('none-text').textContent = type === 'all' ? `No event has “${cut(text, 80)}” in its GTID, table or statement.`
+    : `No event of this type has “${cut(text, 80)}” in its GTID, table or statement.`;
   const count = inThousands(frames.count);
   byId('count').textContent = indices ? `${inThousands(indices.length)} of ${count} events` : `${count} events`;
 }
@@ -176,6 +209,16 @@ function goTo(position) {
     list.show(page.log);
   }
   choose(index);
+}
+
+for (const [id, type] of [['damaged', 'damaged'], ['all', 'all']]) {
+  byId(id).addEventListener('click', async () => {
+    byId('query').value = '';
+    byId('type').value = type;
+    await filter();
+    if (type === 'damaged') await choose(list.indexAt(0));
+    byId('list').focus();
+  });
 }
 
 let timer;
@@ -218,12 +261,16 @@ addEventListener('keydown', (event) => {
 // For the console: `viewer.log`, its events, and what the page reads from them.
 globalThis.viewer = {
   get log() { return page.log; },
+  get damage() { return page.damage; },
   open, choose, Bytes, leavesOf, rowsOf, summaryOf, typeName, isChecksumRight,
 };
 
-const embedded = byId('log');
-if (embedded) {
-  const excerpt = JSON.parse(embedded.textContent);
+function openEmbedded(id) {
+  const excerpt = JSON.parse(byId(id).textContent);
   if (excerpt.position !== null && !location.hash) history.replaceState(null, '', `#position=${excerpt.position}`);
-  open(Bytes.ofParts(excerpt));
+  return open(Bytes.ofParts(excerpt));
 }
+
+byId('try').hidden = !byId('sample');
+byId('try-sample').addEventListener('click', () => openEmbedded('sample'));
+if (byId('log')) openEmbedded('log');
