@@ -17,6 +17,7 @@ from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, conform, joint_type, merge_columns, with_names
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE, untaken_name
+from binlog_kaitai.rows.sequences import beginning
 
 #: The columns before those of the table, and after them, by format.
 META = {
@@ -83,13 +84,15 @@ class TableChanges:
             current = [one for one in keys[1:] if begin is not None and one.place <= begin]
             key = (*keys[:1], *current)[-1].columns if keys else ()
             values = _redefine(redefined, begin, names, there, named.gone)
-            yield Part(name, self._where(after, before), names, there, key, values=values), named
+            first_row = segment.first_row if after == segment.after else 0
+            where = self._where(after, before, first_row)
+            yield Part(name, where, names, there, key, values=values), named
 
-    def _where(self, after: Place | None, before: Place | None) -> pc.Expression:
+    def _where(self, after: Place | None, before: Place | None, first_row: int) -> pc.Expression:
         place = pc.field(SEQUENCE)
         where = pc.field(SOURCE) == self._lake.source if self._lake.source else pc.scalar(True)
         if after is not None:
-            where &= place > after.as_sequence()
+            where &= place > beginning((*after, first_row))
         if before is not None:
             where &= place < before.as_sequence()
         for first, last in self.lineage.undone:
@@ -147,7 +150,7 @@ def _redefine(
     for key, statements in by_name.items():
         types = {kind for one in statements for kind in one.types}
         kind, name = joint_type(types), statements[-1].column.name
-        own = [one for one in columns if one not in gone and _continues(names[one].lower(), key)]
+        own = [one for one in columns if one not in gone and continues(names[one].lower(), key)]
         for column in sorted(own, key=lambda own_name: len(names[own_name])):
             if columns[column] in types:
                 types.remove(columns[column])
@@ -160,7 +163,7 @@ def _redefine(
     return values
 
 
-def _continues(name: str, key: str) -> bool:
+def continues(name: str, key: str) -> bool:
     """Whether a column continues another one under its name with `_` appended, or is the same."""
     return name.startswith(key) and not name[len(key) :].strip("_")
 
@@ -215,8 +218,7 @@ def read_parts(
         for part, batches in readers:
             for batch in batches:
                 if batch.num_rows:
-                    names = {name: part.names[name] for name in batch.schema.names}
-                    yield conform(with_names(batch, names), schema, part.values)
+                    yield conform(with_names(batch, part.names), schema, part.values)
 
     return read()
 

@@ -95,7 +95,7 @@ def entries_of(batches: Iterable[pa.RecordBatch]) -> list[Entry]:
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
     """Entries in the order of the logs."""
-    return sorted(entries, key=lambda entry: (entry.place, _FIRST.get(entry.kind, 0)))
+    return sorted(entries, key=lambda entry: (entry.place, _FIRST.get(entry.kind, 0), entry.start))
 
 
 def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
@@ -107,11 +107,15 @@ def _entries(batch: pa.RecordBatch) -> Iterator[Entry]:
 
 @dataclass(frozen=True)
 class Segment:
-    """The changes under one name between two statements; None for an open end."""
+    """The changes under one name between two statements; None for an open end.
+
+    `first_row`: the number of the first row at the place `after`, where earlier snapshots may have rows.
+    """
 
     table: Key
     after: Place | None = None
     before: Place | None = None
+    first_row: int = 0
 
 
 class Moves(NamedTuple):
@@ -313,7 +317,7 @@ class Lineage:
                 if key[0] == table[0]:
                     self._begin(key, place)
         elif one.kind != EffectKind.CREATED or self._all_unclear:
-            self._begin(table, place)
+            self._begin(table, place, one.start)
 
     def _spell(self, one: Entry) -> None:
         """Take note of names that have capitals in a statement: some servers do not distinguish them."""
@@ -372,8 +376,8 @@ class Lineage:
             if key != keys[-1].columns:
                 keys.append(Keyed(place, key))
 
-    def _begin(self, table: Key, place: Place) -> None:
-        self._segments[table] = [Segment(table, after=place)]
+    def _begin(self, table: Key, place: Place, first_row: int = 0) -> None:
+        self._segments[table] = [Segment(table, after=place, first_row=first_row)]
         for facts in self._of_rows:
             facts.pop(table, None)
         if self._unnamed.get(table):

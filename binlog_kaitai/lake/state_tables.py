@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial, wraps
 from itertools import chain, groupby
@@ -29,7 +29,7 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Format, Lake, Piece, Table
-from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, read_parts
+from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, continues, read_parts
 from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import ConflictError, table_name
@@ -148,7 +148,8 @@ class Update:
     @_made_anew
     def __call__(self) -> Updated:
         try:
-            without = self._run()
+            parts = tuple(_with_key(self.tables, part) for part in self.parts)
+            without = replace(self, parts=parts)._run()
             note = _WITHOUT + ", ".join(without) if without else ""
             _describe(self.tables.open(f"{STATE}/{self.name}"), note, self.source)
             return Updated(self.name, note=note)
@@ -178,10 +179,9 @@ class Update:
         left_out = META[self.tables.kind].union(*(part.gone for part in self.parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
         keys = {key for part in self.parts for key in part.current_key}
-        if unknown := sorted(
-            keys.difference(whole.names) | {*self.parts[-1].current_key}.difference(own.names)
-        ):
-            raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
+        last_key = {*self.parts[-1].current_key}
+        if unknown := sorted(keys.difference(whole.names) | last_key.difference(own.names)):
+            return self._without_key(unknown)
         is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
         if self.since is not None and table is not None and kept == self.begin and is_same:
             rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
@@ -214,6 +214,15 @@ class Update:
         self._replace(table, own, contents(own))
         return without
 
+    def _without_key(self, unknown: Sequence[str]) -> tuple[str, ...]:
+        """Leave no rows, since there are no changes: the key was renamed while the table was empty.
+
+        Raises `UsageError`: there are changes.
+        """
+        if next(read_parts(self.tables, self.parts, pa.schema(_PLACE[:1])), None) is None:
+            return replace(self, parts=())._run()
+        raise UsageError(f"its key {', '.join(unknown)} is not among its columns")
+
     def _check(self, rows: Contents) -> None:
         """Raises `_ConvertedError`: some of the rows have values from before a conversion."""
         if self.converted is not None:
@@ -243,6 +252,28 @@ class Update:
         keys = self.parts[-1].current_key if self.parts else None
         name, place = f"{STATE}/{self.name}", self.end._asdict()
         self.tables.replace(name, table, reader, self.batch, place, keys, self.source)
+
+
+def _with_key(tables: Format, part: Part) -> Part:
+    """A part with the columns that have the values of its key, which may go on with `_` appended.
+
+    A column of dates stays: it may be null because they are invalid.
+    """
+    key = []
+    for name in part.key:
+        own = {
+            part.names[one]: one
+            for one in part.columns
+            if continues(one.lower(), name.lower()) and part.names[one] not in part.gone
+        }
+        columns = pa.schema([(current, part.columns[one]) for current, one in own.items()])
+        found = [name]
+        if len(own) > 1 and not any(map(pa.types.is_temporal, columns.types)):
+            for batch in read_parts(tables, [part], columns):
+                if found := [own[one] for one in own if batch.column(one).null_count < len(batch)]:
+                    break
+        key.append(found[0] if len(found) == 1 else name)
+    return replace(part, key=tuple(key))
 
 
 _PLACE = (pa.field(SEQUENCE, pa.string()), pa.field(CHANGE_TYPE, pa.string()))
@@ -531,6 +562,9 @@ def _completed(
 ) -> list[Row]:
     """The rows that changes leave whose images lack columns; an image gets them from the one before it.
 
+    A column may go on with `_` appended, or without: if an image lacks such a column and has NULL as another
+    one of them, that is the value, or there is no such column now. So it is not known.
+
     `earlier`: the rows before the changes.
 
     Raises `UsageError`: the images do not identify their row.
@@ -544,17 +578,22 @@ def _completed(
             raise UsageError(_NO_KEY if None in key else _EQUAL_KEYS)
         rows[key] = row
     removed: Row = {}
+    stems = {name: name.lower().rstrip("_") for name in own}
     for change in changes:
         lacks = {*own}.intersection(change[ABSENT_FIELD.name] or ())
+        lacking = {stems[name] for name in lacks}
+        unclear = {name for name in own if stems[name] in lacking and change[name] is None} - lacks
         row = {name: _UNKNOWN if name in lacks else change[name] for name in own}
         key, kind = tuple(row[name] for name in keys), change[CHANGE_TYPE]
         if lacks & set(keys) and kind != "update_postimage":
             raise UsageError(f"{_LACKS}not even those of the key")
         if kind in ("delete", "update_preimage"):
             # What this image lacks is in the row; what the row lacks is here.
-            removed = rows.pop(key, {}) | {name: value for name, value in row.items() if name not in lacks}
+            skipped = lacks.union(unclear)
+            removed = rows.pop(key, {}) | {name: value for name, value in row.items() if name not in skipped}
             continue
         if kind == "update_postimage":
+            row |= {name: _UNKNOWN for name in unclear if removed.get(name) is not None}
             row |= {name: removed.get(name, _UNKNOWN) for name in lacks}
             key = tuple(row[name] for name in keys)
         if None in key:

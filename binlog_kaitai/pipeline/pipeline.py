@@ -43,6 +43,10 @@ if TYPE_CHECKING:
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
 
+#: More than the rows of any table, so that those of each snapshot of a lake have numbers of their own.
+_ROWS_OF_SNAPSHOT = 1 << 40
+
+
 @dataclass(frozen=True)
 class Job:
     """What to load into which lake.
@@ -285,6 +289,8 @@ class Pipeline:
         server = job.following.server
         options: dict[str, Any] = {"tables": tables, "kind": job.format, "rules": job.rules}
         options |= {"zero_dates": job.zero_dates, "report": self.on_snapshot}
+        assert self.lake.plan is not None
+        options["first_row"] = (self.lake.plan.batch + 1) * _ROWS_OF_SNAPSHOT
         if job.dump is not None and (era is None or server is None):
             header_of = partial(log_header, job.following)
             return snapshot_of_dump(

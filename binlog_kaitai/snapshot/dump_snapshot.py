@@ -653,6 +653,7 @@ def snapshot_of_dump(
     header_of: Callable[[str], LogHeader | None] = lambda log: None,
     report: Callable[[str], object] = lambda line: None,
     era: int = 0,
+    first_row: int = 0,
 ) -> Snapshot:
     """Write the rows of a dump to a folder, or return the complete snapshot there.
 
@@ -662,14 +663,14 @@ def snapshot_of_dump(
     `header_of`: returns the start of the log with the given name. A dump does not say when it was taken in
     UTC, nor from which server, so its rows have the time at which that log began, and its server.
     `report`: called every few seconds with a line on how much of the dump has been read.
-    `era`: the era of that log.
+    `era`, `first_row`: the era of that log; see `Snapshot`.
     Raises `BinlogError`: the dump cannot be read, is incomplete, or has no position. Nothing in the folder
     counts; `UsageError`: the rules do not fit a table, or the complete snapshot was taken with other ones.
     """
 
     def read() -> Snapshot:
         files = SnapshotFiles(folder, kind, rules)
-        files.time, files.era = datetime.fromtimestamp(0, UTC), era
+        files.time, files.era, files.first_row = datetime.fromtimestamp(0, UTC), era, first_row
         loading = Mydumper if path.is_dir() else Mysqldump
         try:
             with reading(str(path)):

@@ -104,6 +104,7 @@ def take_snapshot(
     rules: Rules = NO_RULES,
     report: Callable[[str], object] = lambda text: None,
     era: int | None = None,
+    first_row: int = 0,
 ) -> Snapshot:
     """Write the contents of a server's tables to a folder, or return the complete snapshot there.
 
@@ -114,6 +115,7 @@ def take_snapshot(
     `rules`: what is left out, masked and renamed, before anything is written.
     `report`: called with lines that say what an earlier attempt has left to do.
     `era`: lock only these tables, for a lake whose newest changes are of this era.
+    `first_row`: see `Snapshot`.
     Raises `UsageError`: the rules do not fit a table, or the complete snapshot was taken with other ones;
     `ServerError`: the server refuses, or a table was altered in the meantime. The snapshot is not complete.
     """
@@ -121,7 +123,7 @@ def take_snapshot(
     def take() -> Snapshot:
         address = Address.parse(url)[0]
         files = ChunkFiles(folder, kind, rules, zero_dates)
-        files.era = era or 0
+        files.era, files.first_row = era or 0, first_row
         return _Taking(address, tables, zero_dates, readers, files, report, era is not None).run()
 
     return completed(folder, rules, take, resumes=True)

@@ -48,6 +48,8 @@ class Snapshot:
     `keys`: the primary keys of the tables that have rows.
     `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
     `rules`: what was left out, masked and renamed.
+    `first_row`: the number of the first row of each table, greater than those of an earlier snapshot, which
+    may have the same position.
     """
 
     log: str
@@ -60,6 +62,7 @@ class Snapshot:
     log_id: int | None = None
     era: int = 0
     tables: list[tuple[str, str, str]] = field(default_factory=list)
+    first_row: int = 0
 
     @classmethod
     def load(cls, folder: Path) -> Snapshot | None:
@@ -95,7 +98,8 @@ class Snapshot:
         effects = [effect(EffectKind.KEYED, *one[:2], key=tuple(one[2])) for one in self.keys]
         effects += [effect(EffectKind.UNCLEAR, *one[:2], reason=one[2]) for one in self.incomplete]
         for one in self.tables if restores else ():
-            effects += [effect(kind, *one[:2]) for kind in (EffectKind.UNNAMED, EffectKind.RESTORED)]
+            effects.append(effect(EffectKind.UNNAMED, *one[:2]))
+            effects.append(effect(EffectKind.RESTORED, *one[:2], start=self.first_row))
         piece.effects = effects
         return piece
 
@@ -129,7 +133,7 @@ class SnapshotFiles:
     """The files of a snapshot.
 
     `log`, `position`, `server_id`, `time`: where the log continues the snapshot, whose log that is, and when.
-    `log_id`, `era`, `tables`: as of `Snapshot`.
+    `log_id`, `era`, `tables`, `first_row`: as of `Snapshot`.
     `rules`: what is left out, masked and renamed.
     `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
     """
@@ -137,7 +141,7 @@ class SnapshotFiles:
     def __init__(self, folder: Path, kind: str, rules: Rules) -> None:
         self.log, self.position, self.server_id = "", 0, 0
         self.log_id: int | None = None
-        self.era = 0
+        self.era = self.first_row = 0
         self.tables: list[tuple[str, str, str]] = []
         self.time = datetime.now(UTC)
         self.rules = rules
@@ -151,7 +155,7 @@ class SnapshotFiles:
         """What was written."""
         keys = [(*table, key) for table, key in self._keys.items()]
         incomplete = [(*table, reason) for table, reason in self.incomplete.items()]
-        facts = self.log_id, self.era, self.tables
+        facts = self.log_id, self.era, self.tables, self.first_row
         return Snapshot(self.log, self.position, ddl, self.rows, keys, incomplete, self.rules, *facts)
 
     @property
@@ -213,7 +217,7 @@ class SnapshotFiles:
     def _next_meta(self, schema: Schema, count: int) -> dict[str, pa.Array]:
         """The columns before those of the table: the rows come at the position, before all of the log."""
         key = schema.schema_name, schema.table_name
-        first = self._counts.get(key, 0)
+        first = self._counts.get(key, self.first_row)
         self._counts[key] = first + count
         own = own_columns(schema).items()
         self._keys[key] = [name for name, column in own if column.is_primary_key]

@@ -327,6 +327,50 @@ def test_many_kills_while_tables_are_read_again(start_server: StartServer, tmp_p
     check(server, tmp_path, "w.silent")
 
 
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_a_table_is_read_twice_at_one_position(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    """Only the rows of the last time count, also without a key."""
+    server = start_server(name)
+    empty(server, "w")
+    execute(server, "CREATE TABLE w.t (v INT)", "INSERT INTO w.t VALUES (1), (1), (2)")
+    run = Run(server, tmp_path, snapshot_readers=1)
+    for value in (1, 2, 3):
+        assert run(resnapshot=["w.t"] if value > 1 else []) == {}
+        check(server, tmp_path)
+        execute(server, "SET SESSION sql_log_bin = 0", f"UPDATE w.t SET v = {value} LIMIT 1")
+    execute(server, "INSERT INTO w.t VALUES (4)")
+    assert run(resnapshot=["w.t"]) == {}
+    check(server, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_a_key_that_goes_on_in_another_column(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server(name)
+    empty(server, "w")
+    execute(
+        server,
+        "CREATE TABLE w.t (k INT, l INT, v INT, PRIMARY KEY (l, k))",
+        "INSERT INTO w.t VALUES (1, 1, 1), (2, 2, 2)",
+        "ALTER TABLE w.t MODIFY k VARBINARY(9)",
+    )
+    run = Run(server, tmp_path)
+    assert run().keys() == {"w.t"}
+    assert run(heals=True) == {}
+    check(server, tmp_path)
+    for _ in range(2):
+        execute(
+            server,
+            "INSERT INTO w.t VALUES ('3', 1, 3)",
+            "UPDATE w.t SET v = 9 WHERE k = '1'",
+            "DELETE FROM w.t WHERE k = '2'",
+        )
+        assert run() == {}
+        check(server, tmp_path)
+        execute(server, "TRUNCATE TABLE w.t")
+        assert run() == {}
+        check(server, tmp_path)
+
+
 def test_a_table_that_has_no_state_at_all_is_read_once(start_server: StartServer, tmp_path: Path) -> None:
     """Without a key, its documents cannot be compared."""
     server = start_server("mysql-9.7")

@@ -130,6 +130,77 @@ def test_each_change_counts_by_the_primary_key_of_its_time(start_server: StartSe
             assert shown(kept, table) == Counter(map(tuple, table.rows)), (size, table.name)
 
 
+#: Tables whose images lack columns that their lake has under other names.
+_OTHER_NAMES = (
+    "CREATE DATABASE w",
+    "CREATE TABLE w.t (k INT PRIMARY KEY, a DOUBLE, b INT)",
+    "CREATE TABLE w.u (k INT PRIMARY KEY, a INT, b INT)",
+    "CREATE TABLE w.computed (k INT PRIMARY KEY, a INT, s INT AS (a + 1) STORED, b INT)",
+    "INSERT INTO w.t VALUES (1, 0.5, 1), (2, 0.75, 2), (3, NULL, 3)",
+    "INSERT INTO w.u VALUES (1, 5, 1), (2, 7, 2), (3, NULL, 3)",
+    "INSERT INTO w.computed (k, a, b) VALUES (1, 5, 1), (2, 7, 2)",
+    "RENAME TABLE w.t TO w.x, w.u TO w.t, w.x TO w.u",
+    "INSERT INTO w.t VALUES (4, 5, 4)",
+    "INSERT INTO w.u VALUES (4, 0.25, 4)",
+    "ALTER TABLE w.computed CHANGE b c INT",
+    "SET SESSION binlog_row_image = 'MINIMAL'",
+    "UPDATE w.t SET b = 9 WHERE k IN (3, 4)",
+    "UPDATE w.u SET b = 9 WHERE k IN (3, 4)",
+    "UPDATE w.computed SET c = 9 WHERE k = 1",
+    # What had a value under the former name.
+    "UPDATE w.{} SET b = 9 WHERE k = 1",
+)
+
+
+@pytest.mark.parametrize("size", [2_000, 1 << 20])
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+@pytest.mark.parametrize("changed", ["t", "u"])
+def test_images_lack_a_column_that_has_another_name_in_the_lake(
+    name: str, size: int, changed: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    """A value is known, or the table has no state: it is never NULL instead."""
+    server = start_server(name)
+    oracle = tables_after(server, (one.format(changed) for one in _OTHER_NAMES))
+    refused = run(tmp_path, [server.data / "binlog.index"], size, views=["changes"])
+    assert refused.keys() == {f"w.{changed}"}
+    lake = opened(tmp_path)
+    for table in oracle:
+        if (full_name := ".".join(table.name)) in refused:
+            continue
+        state = lake.tables.open(f"state/{full_name}")
+        assert state is not None
+        kept = [row for batch in state.batches() for row in batch.to_pylist()]
+        left = [at for at, one in enumerate(table.columns) if one.name in {*state.columns, "a"}]
+        expected = Counter(tuple(row[at] for at in left) for row in table.rows)
+        assert Counter(tuple(row[at] for at in left) for row in shown(kept, table).elements()) == expected
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_a_key_is_renamed_before_a_table_has_rows(
+    name: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    statements = (
+        "CREATE DATABASE w",
+        *(f"CREATE TABLE w.{table} (k INT PRIMARY KEY, v INT)" for table in "tuv"),
+        *(f"INSERT INTO w.{table} VALUES (1, 1)" for table in "tuv"),
+        "ALTER TABLE w.t CHANGE k r INT",
+        "TRUNCATE TABLE w.t",
+        "ALTER TABLE w.u CHANGE k r INT",
+        "RENAME TABLE w.u TO w.x",
+        "ALTER TABLE w.v CHANGE k r INT",
+        "DELETE FROM w.v",
+    )
+    server = start_server(name)
+    oracle = tables_after(server, statements)
+    for size in (500, 1 << 20):
+        assert run(tmp_path / str(size), [server.data / "binlog.index"], size, views=["changes"]) == {}
+        lake = opened(tmp_path / str(size))
+        for table in oracle:
+            state = lake.tables.open(f"state/{'.'.join(table.name)}")
+            kept = [row for batch in (() if state is None else state.batches()) for row in batch.to_pylist()]
+            assert shown(kept, table) == Counter(map(tuple, table.rows)), (size, table.name)
+
+
 #: Columns that an ALTER changes: the type before, values, the type after, and whether the state then has the
 #: values of rows that have not changed since.
 _CONVERSIONS = (
