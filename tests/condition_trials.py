@@ -17,11 +17,11 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.lines.row_texts import write_rows
 from binlog_kaitai.log.event_rows import Row
-from binlog_kaitai.render.sql import CriteriaChoice, Wanted
-from binlog_kaitai.render.sql.row_changes import ChangeGroup, walked_groups
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.rows.image_walk import LocatedRows
+from binlog_kaitai.rows.row_changes import ChangeGroup, walked_groups
+from binlog_kaitai.rows.row_criteria import CriteriaChoice, RowCriteria
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column
 
@@ -44,7 +44,7 @@ class _Trial:
         )
         for condition in self._wanted:
             with refused_as_documented(self.selected, condition):
-                chosen = CriteriaChoice(Wanted.of(where=condition)).of_group(table, group)
+                chosen = CriteriaChoice(RowCriteria.of(where=condition)).of_group(table, group)
                 self.selected[condition] = [ids[event] for event in chosen.events.tolist()]
         return located
 
@@ -102,7 +102,7 @@ def by_event_reader(log: Path, wanted: Sequence[str]) -> Selected:
     selected: Selected = {}
     for condition in wanted:
         with refused_as_documented(selected, condition):
-            choice = CriteriaChoice(Wanted.of(where=condition))
+            choice = CriteriaChoice(RowCriteria.of(where=condition))
             chosen = [
                 row for table, rows in changed for row in rows if len(choice.of_group(table, group_of(row)))
             ]

@@ -9,22 +9,25 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from binlog_kaitai.arrow import pc
 from binlog_kaitai.check.log_writer import writing
 from binlog_kaitai.check.masked_blocks import MaskedBlocks, null_masks
-from binlog_kaitai.core.filters import FilterOptions
+from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import BETWEEN
-from binlog_kaitai.errors import UsageError, reading, writing_to
+from binlog_kaitai.errors import FilterWarning, UsageError, reading, writing_to
 from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.lines.row_texts import page_objects
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
-from binlog_kaitai.log.read_options import CopyOptions, DefinitionOptions, MaskOptions
-from binlog_kaitai.rows.log_pages import RowsPage
+from binlog_kaitai.log.read_options import CopyOptions, CriteriaOptions, DefinitionOptions, MaskOptions
+from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.row_criteria import CriteriaChoice
 from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.text.line_arrays import plain
@@ -51,7 +54,7 @@ class Slice:
     statements: int = 0
 
 
-class SliceOptions(CopyOptions, DefinitionOptions, FilterOptions, MaskOptions, total=False):
+class SliceOptions(CopyOptions, DefinitionOptions, FilterOptions, CriteriaOptions, MaskOptions, total=False):
     """The keywords of :func:`slice`."""
 
 
@@ -64,7 +67,8 @@ def slice(
     """Copy selected transactions into new logs, like the command ``slice``.
 
     A transaction is copied in full if it matches all filters, as :func:`binlog_kaitai.read_transactions`
-    selects it. The events of the log itself are copied, too. The new logs are not encrypted.
+    selects it, and has a change that `operation`, `where` and `column` select. The events of the log itself
+    are copied, too. The new logs are not encrypted.
 
     With masks, a column that is masked or left out is NULL in the new logs, in all images. The texts of
     statements and other events that may have values are left out; compressed events are decompressed.
@@ -98,6 +102,10 @@ def slice(
         # A batch covers a single log.
         wanted[batch.column("file")[0].as_py()].append(np.column_stack(columns))
     ranges = [np.concatenate(wanted[plain(log.name)]) for log in sources]
+    if (choice := CriteriaChoice.of(**part_of(options, CriteriaOptions))) is not None:
+        selected = _selected(sources, filters, choice, options["ddl"])
+        pairs = zip(ranges, selected, strict=True)
+        ranges = [each[np.diff(np.searchsorted(rows, each[:, :2]))[:, 0] > 0] for each, rows in pairs]
     masked = MaskedBlocks(masks, sources, options["ddl"]) if masks else None
     done = [
         _write(*each, inputs, options["overwrite"], progress, masked)
@@ -106,6 +114,25 @@ def slice(
     if masked is not None:
         masked.warn()
     return done
+
+
+def _selected(
+    sources: list[Source], filters: dict[str, Any], choice: CriteriaChoice, ddl: str | None
+) -> list[Ints]:
+    """The positions of events with selected changes, ascending, for each log.
+
+    Raises `UsageError`: no table has a column that the criteria name.
+    """
+    # The other filters are about transactions, which need not match them by the events of their rows.
+    names = Filters.of(**{name: filters[name] for name in ("table", "database")})
+    found = {log.name: [np.zeros(0, dtype=np.int64)] for log in sources}
+    with catch_warnings():
+        simplefilter("ignore", FilterWarning)  # given for the transactions
+        for page in RowsPages(sources, names, ddl=ddl, follows_xa=False, has_rolled_back=True):
+            for rows in page_objects(page, choice, has_images=False):
+                found[page.block.file].append(page.block.positions[page.images.rows[rows.events]])
+    choice.check()
+    return [np.concatenate(found[log.name]) for log in sources]
 
 
 def _write(

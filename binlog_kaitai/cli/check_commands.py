@@ -163,6 +163,7 @@ def repair(source: str, target: str, output: str, **chosen: Any) -> None:
     "--to target", "The new log; for several logs, a directory.", metavar="FILE|DIR", required=True
 )
 @options.flag("--overwrite", "Overwrite existing files.")
+@options.changes
 @options.columns
 @options.ddl
 @options.filters
@@ -177,8 +178,8 @@ def slice(
     """Copy selected transactions into a new log.
 
     A transaction is copied in full if it matches all filters: by its start (position, time, GTID, server), or
-    by any of its events (schema, table, type). With several logs, DIR receives one log of the same name for
-    each.
+    by any of its events (schema, table, type), or by any of its row changes (--operation, --where, --column).
+    With several logs, DIR receives one log of the same name for each.
 
     With --mask COLUMNS=null, or columns that are left out, the new log has NULL in their place, and no text
     of statements: a log to send to others. All its columns: --mask '*.*.*=null'.
@@ -187,6 +188,7 @@ def slice(
     Examples:
       binlog-kaitai slice binlog.000066 --to incident.000066 --table shop.orders
       binlog-kaitai slice binlog.0000* --to incident/ --start-datetime -2h
+      binlog-kaitai slice binlog.000066 --to row.66 -t shop.orders --where id=42
       binlog-kaitai slice binlog.000066 --to masked.000066 --mask '*.*.email=null'
     """
     from binlog_kaitai.check.slices import slice

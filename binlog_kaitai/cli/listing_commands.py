@@ -195,13 +195,10 @@ def rows(
     from binlog_kaitai.lines.row_texts import page_lines, write_rows
     from binlog_kaitai.rows.event_metadata import ORIGINS, THREAD
     from binlog_kaitai.rows.log_pages import RowsPages
+    from binlog_kaitai.rows.row_criteria import CriteriaChoice
     from binlog_kaitai.sources.source import resolve
 
-    choice = None
-    if operation or column or where is not None:
-        from binlog_kaitai.render.sql import CriteriaChoice, Wanted
-
-        choice = CriteriaChoice(Wanted.of(operation=operation, where=where, column=column))
+    choice = CriteriaChoice.of(operation=operation, where=where, column=column)
     has_thread = output == "debezium"
     origins = [name for name in ORIGINS if name in show or (has_thread and name == THREAD)]
     logs = sources if follow and output != "table" else resolve(sources)

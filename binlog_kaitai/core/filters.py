@@ -224,9 +224,9 @@ class Filters:
             _timestamp(options["stop_datetime"]),
             _gtids(options["include_gtids"]),
             _gtids(options["exclude_gtids"]),
-            frozenset(_several(options["database"])),
-            TableSet.of(_several(options["table"])),
-            frozenset(full for name in _several(options["event_type"]) for full in _types_named(name)),
+            frozenset(several(options["database"])),
+            TableSet.of(several(options["table"])),
+            frozenset(full for name in several(options["event_type"]) for full in _types_named(name)),
             frozenset(_numbers(options["server_id"])),
         )
 
@@ -318,7 +318,8 @@ def _gtids(value: GtidSet | str | None) -> GtidSet | None:
     return value
 
 
-def _several(value: str | Iterable[str] | None) -> Iterable[str]:
+def several(value: str | Iterable[str] | None) -> Iterable[str]:
+    """The items of an option that takes one or more."""
     return [value] if isinstance(value, str) else value or ()
 
 

@@ -15,7 +15,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.checkpoints import Start
 from binlog_kaitai.following.feed import FeedFollower, never
 from binlog_kaitai.log.event_log import Event, LogReader
-from binlog_kaitai.log.read_options import ChecksumOptions, LogOptions, ReaderOptions
+from binlog_kaitai.log.read_options import ChecksumOptions, CriteriaOptions, LogOptions, ReaderOptions
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.sources.source import Source
 
@@ -58,7 +58,7 @@ class FollowOptions(LogOptions, total=False):
     ]
 
 
-class FollowRowsOptions(FollowOptions, FilterOptions, total=False):
+class FollowRowsOptions(FollowOptions, FilterOptions, CriteriaOptions, total=False):
     """The keywords of :func:`follow_rows`."""
 
 
@@ -141,10 +141,14 @@ class RowFollower(LogFollower["LoggedRow"]):
         self._filters = part_of(options, FilterOptions)
         Filters.of(**self._filters)  # invalid ones are refused at once
         self._checksums = part_of(options, ChecksumOptions)
+        # Following events does not need this module.
+        from binlog_kaitai.rows.row_criteria import CriteriaChoice
+
+        self._choice = CriteriaChoice.of(**part_of(options, CriteriaOptions))
         super().__init__(source, start, options)
 
     def _of_span(self, source: Source) -> Iterator[LoggedRow]:
-        # Following events does not need these modules.
+        # Nor these.
         from binlog_kaitai.rows.event_metadata import ORIGINS
         from binlog_kaitai.rows.log_pages import RowsPages
         from binlog_kaitai.views.logged_rows import rows_of_pages
@@ -157,7 +161,7 @@ class RowFollower(LogFollower["LoggedRow"]):
             origins=ORIGINS,
             **self._checksums,
         )
-        return rows_of_pages(pages)
+        return rows_of_pages(pages, self._choice)
 
 
 @takes(FollowOptions)

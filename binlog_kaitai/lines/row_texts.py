@@ -108,13 +108,17 @@ class Failure(NamedTuple):
     error: BinlogError
 
 
-def page_objects(page: RowsPage, *, has_images: bool = True) -> Iterator[Objects]:
-    """The rows of a page as objects; without images, these are null, and no values are decoded.
+def page_objects(
+    page: RowsPage, choice: RowChoice | None = None, *, has_images: bool = True
+) -> Iterator[Objects]:
+    """The selected rows of a page as objects; without images, these are null, and no values are decoded.
 
     Raises `BinlogError`: after the rows of all events before the damage.
     """
     with page.block.held():
-        yield from in_order(page, partial(_table_objects, has_images=has_images), Objects.joined)
+        yield from in_order(
+            page, partial(_table_objects, choice=choice, has_images=has_images), Objects.joined
+        )
 
 
 def in_order(
@@ -159,7 +163,13 @@ def _concatenated(arrays: tuple[Array | pa.Array, ...]) -> Array | pa.Array:
 
 
 def _table_objects(
-    page: RowsPage, table: Table, events: Ints, failures: list[Failure], *, has_images: bool
+    page: RowsPage,
+    table: Table,
+    events: Ints,
+    failures: list[Failure],
+    *,
+    choice: RowChoice | None,
+    has_images: bool,
 ) -> Iterator[Objects]:
     """The rows of one table, up to the first invalid event."""
     writers = [LineWriter(page, table, events, form) for form in _IMAGES if has_images]
@@ -171,7 +181,7 @@ def _table_objects(
         )
         return _objects(located, *images)
 
-    return up_to_invalid(page, made_of_walked(page, table, make, events), failures)
+    return up_to_invalid(page, made_of_walked(page, table, make, events, choice), failures)
 
 
 def up_to_invalid(page: RowsPage, results: Iterator[_T], failures: list[Failure]) -> Iterator[_T]:

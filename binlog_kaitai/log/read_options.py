@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any, NamedTuple, TypedDict, cast
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict, cast
 
 from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.options import Option, part_of
@@ -58,6 +58,23 @@ class PassOptions(ProgressOptions, total=False):
     ]
 
 
+Operation = Literal["insert", "update", "delete"]
+
+
+class CriteriaOptions(TypedDict, total=False):
+    operation: Annotated[Operation | Iterable[Operation], Option("Only changes of this kind.", ())]
+    where: Annotated[
+        str | None,
+        Option('Only changes whose row before or after matches an SQL condition: ``"id = 42"``.'),
+    ]
+    column: Annotated[
+        str | Iterable[str],
+        Option(
+            "Only updates that change one of these columns, and inserts and deletes of tables with one.", ()
+        ),
+    ]
+
+
 class MaskOptions(TypedDict, total=False):
     include_columns: Annotated[
         str | Iterable[str], Option("Take only these columns of a table, as ``schema.table.column``.", ())
@@ -86,6 +103,10 @@ class LogOptions(KeyOptions, ReaderOptions, total=False):
 
 class RowOptions(LogOptions, FilterOptions, total=False):
     """`LogOptions`, with filters."""
+
+
+class ChangedRowOptions(RowOptions, CriteriaOptions, total=False):
+    """`RowOptions`, with criteria for changes."""
 
 
 class EventOptions(KeyOptions, ChecksumOptions, PassOptions, FilterOptions, total=False):

@@ -20,17 +20,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from binlog_kaitai.arrow import pa, pc
-from binlog_kaitai.core.options import takes
+from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.kernels.arrays import Ints
-from binlog_kaitai.lines.row_texts import Failure, in_order, made_of_walked, up_to_invalid
+from binlog_kaitai.lines.row_texts import Failure, RowChoice, in_order, made_of_walked, up_to_invalid
 from binlog_kaitai.log.event_rows import Change, Row
-from binlog_kaitai.log.read_options import Reading, RowOptions
+from binlog_kaitai.log.read_options import ChangedRowOptions, CriteriaOptions, Reading
 from binlog_kaitai.rows.builders import build_all
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.event_metadata import ORIGINS, STATEMENT, THREAD
 from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, INSERT, LocatedRows
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.partial_updates import with_documents
+from binlog_kaitai.rows.row_criteria import CriteriaChoice
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.text.line_arrays import LineProgram, TextColumn, write_lines
@@ -128,9 +129,9 @@ def _statement_of(text: bytes) -> str | None:
     return statement
 
 
-@takes(RowOptions)
+@takes(ChangedRowOptions)
 def read_rows(
-    source: SourceLike | Iterable[SourceLike], **options: Unpack[RowOptions]
+    source: SourceLike | Iterable[SourceLike], **options: Unpack[ChangedRowOptions]
 ) -> Iterator[LoggedRow]:
     """Read the changed rows of logs, in log order.
 
@@ -139,25 +140,34 @@ def read_rows(
     source
         Whatever :func:`binlog_kaitai.open` accepts.
     **options
-        See :class:`RowOptions`.
+        See :class:`ChangedRowOptions`.
 
     Raises
     ------
     SourceError, UsageError
         Immediately: no log was found, or an argument is invalid.
     BinlogError
-        During iteration, after the rows of all events before the damage.
+        During iteration, after the rows of all events before the damage. A `UsageError` at the end: no table
+        has a column that `where` or `column` names.
     """
     reading = Reading.of(source, options)
+    choice = CriteriaChoice.of(**part_of(options, CriteriaOptions))
     pages = RowsPages(reading.sources, reading.filters, ddl=options["ddl"], origins=ORIGINS, **reading.pages)
-    return rows_of_pages(pages)
+
+    def rows() -> Iterator[LoggedRow]:
+        yield from rows_of_pages(pages, choice)
+        if choice is not None:
+            choice.check()
+
+    return rows()
 
 
-def rows_of_pages(pages: RowsPages) -> Iterator[LoggedRow]:
+def rows_of_pages(pages: RowsPages, choice: RowChoice | None = None) -> Iterator[LoggedRow]:
     """The rows of pages that have all of :data:`ORIGINS`."""
     for page in pages:
         with page.block.held():
-            for rows in in_order(page, partial(_of_table, _origins(page)), _Rows.joined):
+            of_table = partial(_of_table, _origins(page), choice)
+            for rows in in_order(page, of_table, _Rows.joined):
                 yield from rows.rows
 
 
@@ -211,7 +221,12 @@ class _Rows(NamedTuple):
 
 
 def _of_table(
-    origins: dict[int, Origin], page: RowsPage, table: Table, events: Ints, failures: list[Failure]
+    origins: dict[int, Origin],
+    choice: RowChoice | None,
+    page: RowsPage,
+    table: Table,
+    events: Ints,
+    failures: list[Failure],
 ) -> Iterator[_Rows]:
     def make(located: LocatedRows) -> _Rows:
         first = np.flatnonzero(located.changes != AFTER)
@@ -230,7 +245,7 @@ def _of_table(
             after = None if kind == DELETE else next(images)
             yield LoggedRow(number, _CHANGES[kind], schema, before, after, diffs, origins[event])
 
-    return up_to_invalid(page, made_of_walked(page, table, make, events), failures)
+    return up_to_invalid(page, made_of_walked(page, table, make, events, choice), failures)
 
 
 def _diffs(located: LocatedRows, row: int) -> dict[str, JsonDiff]:

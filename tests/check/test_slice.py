@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -69,6 +70,56 @@ def test_by_table(tmp_path: Path) -> None:
     assert sliced["gtid"].to_pylist() == wanted["gtid"].to_pylist()
     assert 0 < len(sliced) < len(table)
     assert all(name in names for names in sliced["tables"].to_pylist() if names)
+
+
+def _less(image: dict[str, Any] | None) -> bool:
+    return image is not None and image.get("id") is not None and image["id"] < 20
+
+
+def _is_renamed(row: bk.Row) -> bool:
+    before, after = row.before or {}, row.after or {}
+    return row.change is bk.Change.UPDATE and before.get("name") != after.get("name")
+
+
+#: A log with compressed transactions too, and one with transactions that are rolled back in part.
+_WITH_ROWS = ("mysql-9.7/workload", "mysql-9.7/payloads", "mariadb-11.8/workload", "mysql-9.7/xa")
+
+
+@pytest.mark.parametrize("name", _WITH_ROWS)
+@pytest.mark.parametrize(
+    ("criteria", "takes"),
+    [
+        ({"operation": "delete"}, lambda row: row.change is bk.Change.DELETE),
+        ({"where": "id < 20"}, lambda row: _less(row.before) or _less(row.after)),
+        ({"column": ["name"], "operation": ["update"]}, _is_renamed),
+    ],
+    ids=["operation", "where", "column"],
+)
+@pytest.mark.filterwarnings("ignore::binlog_kaitai.RolledBackWarning")
+def test_by_the_changes_of_rows(
+    name: str, criteria: dict[str, Any], takes: Callable[[bk.Row], bool], tmp_path: Path
+) -> None:
+    path = min((CORPUS / name).glob("binlog.0*"))
+    rows = list(bk.read_rows(path))
+    columns = {column.name for row in rows for column in row.schema.columns}
+    # Transactions that are rolled back have such changes, too.
+    wanted = {event.position for event in bk.open(path) if any(map(takes, event.rows()))}
+    if named := [column for column in ("id", "name") if column in str(criteria) and column not in columns]:
+        with pytest.raises(UsageError, match=f"no table in the log has a column named {named[0]}"):
+            slice_log(resolve(str(path)), str(tmp_path / "new"), **criteria)
+        assert not list(tmp_path.iterdir())
+        return
+    assert list(map(str, bk.read_rows(path, **criteria))) == [str(row) for row in rows if takes(row)]
+    every = read_transactions(str(path)).read_all().to_pylist()
+    kept = [
+        one["position"]
+        for one in every
+        if one["kind"] != "open" and any(one["position"] <= at < one["end_position"] for at in wanted)
+    ]
+    (done,) = slice_log(resolve(str(path)), str(tmp_path / "new"), **criteria)
+    whole = {one.start: one.content for one in transactions_of(path)}
+    assert done.transactions == len(kept) < len(every)
+    assert [one.content for one in transactions_of(tmp_path / "new")] == [whole[start] for start in kept]
 
 
 def test_by_position(tmp_path: Path) -> None:

@@ -355,7 +355,7 @@ def test_help_has_filters_first_and_keys_last(command: str, run: Run) -> None:
     names = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text, re.MULTILINE)
     assert names[0] == "--start-position"
     assert names[-2:] == ["--key-file-pbkdf2", "--help"]
-    more = {"rows": 3, "sql": 3, "transactions": 4}.get(command, 0)
+    more = {"rows": 3, "slice": 3, "sql": 3, "transactions": 4}.get(command, 0)
     assert names.index("--utc") == 10 + more
 
 

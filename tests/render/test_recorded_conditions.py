@@ -15,7 +15,7 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.lines.row_texts import write_rows
-from binlog_kaitai.render.sql import CriteriaChoice, Wanted
+from binlog_kaitai.rows.row_criteria import CriteriaChoice, RowCriteria
 from tests.condition_trials import by_event_reader, by_kernels
 from tests.corpus_files import case
 from tests.extent import sample
@@ -75,7 +75,7 @@ def test_a_column_without_a_value_in_an_image_is_not_null(case_name: str, table:
         rows = [(event.schema.full_name, row) for event in events if event.schema for row in event.rows()]
     changed = [row for name, row in rows if name == table]
     column = "i" if table == "t.ints" else "j"
-    choice = CriteriaChoice(Wanted.of(where=f"{column} IS NULL"))
+    choice = CriteriaChoice(RowCriteria.of(where=f"{column} IS NULL"))
     lines = b"".join(map(bytes, write_rows(log, Filters.of(table=table), choice=choice)))
     found = [json.loads(line) for line in lines.splitlines()]
     images = [[image for image in (row.before, row.after) if image and column in image] for row in changed]

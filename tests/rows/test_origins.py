@@ -16,9 +16,9 @@ from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType
 from binlog_kaitai.core.transactions import BETWEEN, GTID_TYPES
 from binlog_kaitai.lines.row_texts import page_lines
-from binlog_kaitai.render.sql import CriteriaChoice, Wanted
 from binlog_kaitai.rows.event_metadata import ORIGINS
 from binlog_kaitai.rows.log_pages import RowsPages
+from binlog_kaitai.rows.row_criteria import CriteriaChoice, RowCriteria
 from tests.corpus_files import case, logs
 from tests.log_maker import LogMaker, events_of
 from tests.support import use_plain_kernels
@@ -102,10 +102,10 @@ def test_chosen_rows_are_those_whose_values_match() -> None:
     everything = read(path)
     key = next(iter((everything[0]["after"] or everything[0]["before"]).keys()))
     value = (everything[0]["after"] or everything[0]["before"])[key]
-    wanted = Wanted.of(where=f"{key} = {value}")
+    wanted = RowCriteria.of(where=f"{key} = {value}")
     assert read(path, choice=CriteriaChoice(wanted)) == [one for one in everything if holds(one, key, value)]
     for operation in ("insert", "update", "delete"):
-        found = read(path, choice=CriteriaChoice(Wanted.of(operation=[operation])))
+        found = read(path, choice=CriteriaChoice(RowCriteria.of(operation=[operation])))
         assert found == [one for one in everything if one["change"] == operation]
 
 
@@ -118,7 +118,7 @@ def test_a_value_that_the_choice_cannot_read_ends_the_rows_there(tmp_path: Path)
     for where in (None, "d1 = 9 OR d3 IS NULL OR d3 IS NOT NULL"):
         found: list[bytes] = []
         with pytest.raises(bk.BinlogError) as caught:
-            read_into(found, log, CriteriaChoice(Wanted.of(where=where)))
+            read_into(found, log, CriteriaChoice(RowCriteria.of(where=where)))
         assert caught.value.position == position
         texts[where] = str(caught.value), found
     assert len(set(map(str, texts.values()))) == 1

@@ -1,7 +1,7 @@
 """Generates SQL scripts from logs: statements that repeat their changes, or undo them."""
 
 from binlog_kaitai.render.sql.script_lines import OmissionReport
-from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions, Wanted
+from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.render.sql.sql_script import write_sql
 
-__all__ = ["CriteriaChoice", "OmissionReport", "SqlOptions", "Wanted", "write_sql"]
+__all__ = ["OmissionReport", "SqlOptions", "write_sql"]

@@ -21,12 +21,12 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Bools, Ints, Unsigned
 from binlog_kaitai.kernels.byte_kernels import digest_ranges
 from binlog_kaitai.kernels.groups import distinct_values
-from binlog_kaitai.render.sql.row_changes import ChangeGroup, walked_groups
 from binlog_kaitai.render.sql.script_lines import place, plain
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import ABSENT, AFTER, BEFORE, DELETE, LocatedRows, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.partial_updates import with_results
+from binlog_kaitai.rows.row_changes import ChangeGroup, walked_groups
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column
 

@@ -18,12 +18,6 @@ from binlog_kaitai.lines.row_texts import Failure, table_by_table, up_to_invalid
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.render.sql.altered_tables import FittedTable
 from binlog_kaitai.render.sql.change_statements import CHECK_ALL, ChangeStatements
-from binlog_kaitai.render.sql.row_changes import (
-    ChangeGroup,
-    row_end,
-    walked_groups,
-    without_history,
-)
 from binlog_kaitai.render.sql.script_lines import (
     FIRST,
     LineTexts,
@@ -34,12 +28,19 @@ from binlog_kaitai.render.sql.script_lines import (
     place,
 )
 from binlog_kaitai.render.sql.side_effects import SideEffects
-from binlog_kaitai.render.sql.sql_options import CriteriaChoice, SqlOptions
+from binlog_kaitai.render.sql.sql_options import SqlOptions
 from binlog_kaitai.rows.column_cells import CellError, Cells
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, LocatedRows, MismatchError
 from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.partial_updates import walk_rows
+from binlog_kaitai.rows.row_changes import (
+    ChangeGroup,
+    row_end,
+    walked_groups,
+    without_history,
+)
 from binlog_kaitai.rows.row_counts import UNKNOWN, row_counts
+from binlog_kaitai.rows.row_criteria import CriteriaChoice
 from binlog_kaitai.rows.row_images import ImageProgram
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import NameSource

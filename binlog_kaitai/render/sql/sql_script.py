@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Literal, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from binlog_kaitai.lines.row_listing import text_column
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, roles_of
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.log.read_options import DefinitionOptions, KeyOptions, PassOptions
+from binlog_kaitai.log.read_options import CriteriaOptions, DefinitionOptions, KeyOptions, PassOptions
 from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.sql.altered_tables import alterations
@@ -428,10 +428,7 @@ def write_sql(
     report.finish()
 
 
-Operation = Literal["insert", "update", "delete"]
-
-
-class ScriptOptions(WriteOptions, FilterOptions, total=False):
+class ScriptOptions(WriteOptions, FilterOptions, CriteriaOptions, total=False):
     """The keywords of :func:`sql_script`."""
 
 
@@ -440,9 +437,6 @@ def sql_script(
     source: SourceLike | Iterable[SourceLike],
     *,
     undo: bool = False,
-    operation: Operation | Iterable[Operation] = (),
-    where: str | None = None,
-    column: str | Iterable[str] = (),
     allow_unnamed: bool = False,
     **options: Unpack[ScriptOptions],
 ) -> Iterator[bytes]:
@@ -454,12 +448,6 @@ def sql_script(
         Whatever :func:`binlog_kaitai.open` accepts.
     undo
         Undo the changes, last one first.
-    operation
-        Only these operations; all by default.
-    where
-        Only changes whose row before or after matches an SQL condition: ``"id = 42"``.
-    column
-        Only updates that change one of these columns, and inserts and deletes of tables that have one.
     allow_unnamed
         Write c1, c2 … for unknown column names, which are otherwise an error.
     **options
@@ -482,13 +470,7 @@ def sql_script(
     IncompleteScriptWarning
         A selected change cannot be written as a statement; a comment in the script names it.
     """
-    wanted = SqlOptions(
-        undo=undo,
-        operation=[operation] if isinstance(operation, str) else operation,
-        where=where,
-        column=[column] if isinstance(column, str) else column,
-        allow_unnamed=allow_unnamed,
-    )
+    wanted = SqlOptions(undo=undo, allow_unnamed=allow_unnamed, **part_of(options, CriteriaOptions))
     report = OmissionReport(lambda text: warn(text, IncompleteScriptWarning))
     filters, others = part_of(options, FilterOptions), part_of(options, WriteOptions)
     return map(bytes, write_sql(source, Filters.of(**filters), wanted, report, **others))
