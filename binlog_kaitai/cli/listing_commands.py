@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import signal
-import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import handling, text_output
+from binlog_kaitai.cli.console import text_output
+from binlog_kaitai.cli.followed import followed, follows
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
-    from binlog_kaitai.core.filters import FilterOptions, Filters
+    from binlog_kaitai.core.filters import FilterOptions
     from binlog_kaitai.lines.row_forms import Form
     from binlog_kaitai.rows.row_masks import Masks
-    from binlog_kaitai.sources.source import Source
 
 #: Optional columns of `rows`.
 _SHOWN = ("gtid", "thread", "statement")
@@ -27,60 +24,13 @@ _SHOWN = ("gtid", "thread", "statement")
 #: How a transaction may end: the names of `transaction_roles.Outcome`, which help does not load.
 _KINDS = ("commit", "rollback", "xa_prepare", "ddl", "implicit", "open")
 
-#: How many bytes of followed logs are scanned before what they have is written.
-_AT_ONCE = 64 << 20
-
-_follows = options.all_of(
-    options.flag("--follow", "Keep reading as the server writes, until Ctrl-C."),
-    options.flag("--from-now", "With --follow: skip existing events."),
-)
-
-
-def _write_followed(
-    sources: tuple[str, ...],
-    filters: FilterOptions,
-    write: Callable[[Source, Filters], object],
-    *,
-    from_now: bool,
-    ddl: str | None = None,
-) -> None:
-    """Write spans of logs as they appear, until interrupted; `write` gets each one and its filters."""
-    from binlog_kaitai.core.filters import Filters
-    from binlog_kaitai.core.spans import Span
-    from binlog_kaitai.following.feed import FeedFollower
-
-    for name in ("stop_position", "stop_datetime"):
-        if filters.get(name) is not None:
-            raise UsageError(f"--{name.replace('_', '-')} cannot be used with --follow")
-    Filters.of(**filters)
-    first: str | None = None
-    interrupts: list[int] = []
-
-    def interrupt(number: int, frame: object) -> None:
-        interrupts.append(number)  # the exception is lost if it is raised while a generator is finalized
-        raise KeyboardInterrupt
-
-    signals = [signal.SIGINT] if signal.getsignal(signal.SIGINT) is signal.default_int_handler else []
-    with (
-        suppress(KeyboardInterrupt),
-        handling(interrupt, *signals),
-        closing(FeedFollower(sources, "latest" if from_now else "earliest", ddl=ddl)) as logs,
-    ):
-        for source in logs.follow(_AT_ONCE, stop=lambda: bool(interrupts)):
-            first = first or source.path
-            chosen = (source.span or Span()).restrict(filters)
-            if source.path != first:
-                chosen["start_position"] = None
-            write(source, Filters.of(**chosen))
-            sys.stdout.buffer.flush()
-
 
 @click.command()
 @options.sources
 @options.filters
 @options.formats("table", "json", "csv")
 @options.jobs
-@_follows
+@follows
 def events(
     sources: tuple[str, ...],
     output: str,
@@ -107,20 +57,18 @@ def events(
       binlog-kaitai events --start-datetime -2h -t shop.orders binlog.*
     """
     from binlog_kaitai.core.filters import Filters
+    from binlog_kaitai.core.spans import Span
     from binlog_kaitai.lines.event_lines import write_json
     from binlog_kaitai.lines.listings import event_writer
 
-    if from_now and not follow:
-        raise UsageError("--from-now requires --follow")
     stdout = text_output(is_table=output == "table")
     write = event_writer(output, stdout)
     if follow:
-
-        def write_span(source: Source, chosen: Filters) -> None:
-            for lines in write_json(source, chosen):
-                write(lines)
-
-        _write_followed(sources, filters, write_span, from_now=from_now)
+        with followed(sources, filters, from_now=from_now) as spans:
+            for source, of_span in spans:
+                chosen = Filters.of(**(source.span or Span()).restrict(of_span))
+                for lines in write_json(source, chosen):
+                    write(lines)
         return
     options.print_lines(partial(write_json, sources, Filters.of(**filters), threads=jobs), write, stdout)
 
@@ -137,7 +85,7 @@ def events(
 @options.rules
 @options.ddl
 @options.jobs
-@_follows
+@follows
 def rows(
     sources: tuple[str, ...],
     output: str,
@@ -194,7 +142,6 @@ def rows(
     from binlog_kaitai.lines.masked_rows import MaskedRows
     from binlog_kaitai.lines.row_texts import page_lines, write_rows
     from binlog_kaitai.rows.event_metadata import ORIGINS, THREAD
-    from binlog_kaitai.rows.log_pages import RowsPages
     from binlog_kaitai.rows.row_criteria import CriteriaChoice
     from binlog_kaitai.sources.source import resolve
 
@@ -220,19 +167,14 @@ def rows(
         raise UsageError("--limit and --tail cannot be used together")
     if follow and (limit or last):
         raise UsageError(f"--{'limit' if limit else 'tail'} cannot be used with --follow")
-    if from_now and not follow:
-        raise UsageError("--from-now requires --follow")
     if follow:
-        from binlog_kaitai.core.spans import Span
-        from binlog_kaitai.ddl.definitions import restore
+        from binlog_kaitai.following.span_pages import pages_of_span
 
-        def write_span(source: Source, chosen: Filters) -> None:
-            known = restore((source.span or Span()).definitions, ddl)
-            for page in RowsPages(source, chosen, definitions=known, origins=origins):
-                for lines in shape.convert(page_lines(page, choice, shape.form)):
-                    write(lines)
-
-        _write_followed(sources, filters, write_span, from_now=from_now, ddl=ddl)
+        with followed(sources, filters, from_now=from_now, ddl=ddl) as spans:
+            for source, of_span in spans:
+                for page in pages_of_span(source, of_span, ddl, origins=origins):
+                    for texts in shape.convert(page_lines(page, choice, shape.form)):
+                        write(texts)
         return
 
     selected: dict[str, Any] = {"ddl": ddl, "origins": origins, "choice": choice}

@@ -10,6 +10,7 @@ import click
 
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import text_output, warn
+from binlog_kaitai.cli.followed import followed, follows
 
 #: Exit code if a selected change is a comment in the script, not a statement.
 EXIT_INCOMPLETE = 3
@@ -23,6 +24,7 @@ EXIT_INCOMPLETE = 3
 @options.filters
 @options.ddl
 @options.jobs
+@follows
 @options.for_table
 @options.option(
     "--renamed", "With --for-table: a column's name in the log and its current name. *", "OLD=NEW"
@@ -39,6 +41,8 @@ def sql(
     undo: bool,
     ddl: str | None,
     jobs: int | None,
+    follow: bool,
+    from_now: bool,
     **chosen: Any,
 ) -> None:
     """Generate SQL that replays changes, or reverts them.
@@ -65,17 +69,22 @@ def sql(
 
     --where takes an SQL condition. A change matches if its row before or after the change does.
 
+    With --follow, transactions are written as they commit, including those in logs the server starts later;
+    Ctrl-C ends the script after a transaction.
+
     \b
     Examples:
       binlog-kaitai sql binlog.000024 | mysql --binary-mode
       binlog-kaitai sql --undo --for-table orders.sql binlog.000024 > undo.sql
       binlog-kaitai sql --rewrite-db 'shop->shop2' --replace -d shop binlog.000024
       binlog-kaitai sql --undo --operation delete --where "id = 7" binlog.000024
+      binlog-kaitai sql --follow --from-now binlog.index | mysql --binary-mode
     """
     from binlog_kaitai.core.filters import FilterOptions, Filters
     from binlog_kaitai.core.options import part_of
     from binlog_kaitai.errors import UsageError
-    from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_sql
+    from binlog_kaitai.following.span_pages import FollowedPages
+    from binlog_kaitai.render.sql import OmissionReport, SqlOptions, write_followed, write_sql
 
     if redo and undo:
         raise UsageError("--redo and --undo cannot be used together")
@@ -84,7 +93,13 @@ def sql(
     wanted = SqlOptions(undo=undo, **others)
     report = OmissionReport(lambda warning: warn(f"warning: {warning}"))
     stdout = text_output()
-    script = partial(write_sql, sources, Filters.of(**filters), wanted, report, ddl=ddl, threads=jobs)
-    options.print_lines(script, stdout.write, stdout)
+    if follow:
+        with followed(sources, filters, from_now=from_now, ddl=ddl, ends_between=True) as spans:
+            for lines in write_followed(FollowedPages(spans, ddl), Filters.of(**filters), wanted, report):
+                stdout.write(lines)
+        stdout.flush()
+    else:
+        script = partial(write_sql, sources, Filters.of(**filters), wanted, report, ddl=ddl, threads=jobs)
+        options.print_lines(script, stdout.write, stdout)
     if not report.is_complete:
         sys.exit(EXIT_INCOMPLETE)

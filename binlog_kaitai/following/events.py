@@ -149,18 +149,11 @@ class RowFollower(LogFollower["LoggedRow"]):
 
     def _of_span(self, source: Source) -> Iterator[LoggedRow]:
         # Nor these.
+        from binlog_kaitai.following.span_pages import pages_of_span
         from binlog_kaitai.rows.event_metadata import ORIGINS
-        from binlog_kaitai.rows.log_pages import RowsPages
         from binlog_kaitai.views.logged_rows import rows_of_pages
 
-        span = source.span or Span()
-        pages = RowsPages(
-            source,
-            Filters.of(**span.restrict(self._filters)),
-            definitions=restore(span.definitions, self._ddl),
-            origins=ORIGINS,
-            **self._checksums,
-        )
+        pages = pages_of_span(source, self._filters, self._ddl, origins=ORIGINS, **self._checksums)
         return rows_of_pages(pages, self._choice)
 
 

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from binlog_kaitai.arrow import pa
-from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.spans import Span
-from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.following.checkpoints import Checkpoint
 from binlog_kaitai.following.follower import Follower
+from binlog_kaitai.following.span_pages import pages_of_span
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, merge_columns, type_in_lake
 from binlog_kaitai.rows.change_schemas import table_schema, untaken_name
-from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import RowsPage
 from binlog_kaitai.rows.row_counts import row_counts
 from binlog_kaitai.rows.row_masks import Method
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.sources.source import Source
 
 
 @dataclass
@@ -85,17 +83,12 @@ def preview(
             paths.add(step.source.name)
             found.bytes += step.end - step.start
             rules.check_effects(step.effects)
-            for page in _pages(step.source, tables, ddl):
+            era = (step.source.span or Span()).era
+            for page in pages_of_span(step.source, {"table": list(tables)}, ddl, era=era):
                 _take(found, page, kind, rules, zero_dates)
     found.logs = len(paths)
     found.tables = dict(sorted(found.tables.items()))
     return found
-
-
-def _pages(source: Source, tables: Iterable[str], ddl: str | None) -> Iterator[RowsPage]:
-    span = source.span or Span()
-    chosen = Filters.of(**span.restrict({"table": list(tables)}))
-    return iter(RowsPages(source, chosen, definitions=restore(span.definitions, ddl), era=span.era))
 
 
 def _take(found: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: str) -> None:

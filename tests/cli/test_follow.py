@@ -1,4 +1,4 @@
-"""`events --follow` and `rows --follow`: logs that grow and rotate, and Ctrl-C."""
+"""`--follow` of `events`, `rows` and `sql`: logs that grow and rotate, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -136,13 +136,29 @@ def test_damage_ends_it_after_what_comes_before(tmp_path: Path) -> None:
         assert f"{log}, position {ends_of_transactions(MIXED)[12]}" in errors
 
 
-@pytest.mark.parametrize("command", ["events", "rows"])
+def test_a_script_ends_between_transactions(run: Run, tmp_path: Path) -> None:
+    log = tmp_path / MIXED.name
+    ends = ends_of_transactions(MIXED)
+    grow(MIXED, log, ends[20])
+    with following(tmp_path, "sql", "--follow", log) as tail:
+        half = run("sql", log).stdout.splitlines()
+        tail.lines(len(half) - 10)  # without the settings that are restored at the end
+        append(MIXED, log)
+        whole = run("sql", log).stdout.splitlines()
+        tail.lines(len(whole) - 10)
+        assert tail.interrupt() == (0, "")
+    assert (tmp_path / "output").read_text().splitlines() == whole
+    done = run("sql", "--follow", "--undo", log)
+    assert (done.returncode, "--undo cannot be used with --follow" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("command", ["events", "rows", "sql"])
 def test_ctrl_c_means_after_a_command_what_it_meant_before(
     command: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> Iterator[None]:
         signal.raise_signal(signal.SIGINT)
-        yield
+        yield from ()
 
     monkeypatch.setattr(feed.FeedFollower, "follow", interrupted)
     before = signal.getsignal(signal.SIGINT)

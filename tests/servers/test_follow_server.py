@@ -26,7 +26,7 @@ from tests.servers.fetching import (
     url,
     wait_for,
 )
-from tests.servers.replay import NAMES
+from tests.servers.replay import NAMES, client_of
 from tools.servers import Server
 
 pytestmark = pytest.mark.server
@@ -108,6 +108,30 @@ def test_rows_of_a_server(start_server: StartServer, tmp_path: Path) -> None:
     assert output.read_text() == expected
     assert len(expected.splitlines()) > 300
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+def test_another_server_gets_the_statements(start_server: StartServer, tmp_path: Path) -> None:
+    server, other = start_server("mysql-8.0"), start_server("mysql-9.7")
+    other.execute("DROP DATABASE IF EXISTS f")
+    prepare(server)
+    run_workload(server, 5, 40)
+    command = [sys.executable, "-m", "binlog_kaitai", "sql", "--follow", url(server.port)]
+    with (tmp_path / "errors").open("w") as stderr:
+        follow = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=stderr)
+        root = os.environ | {"MYSQL_PWD": ""}
+        client = subprocess.Popen(
+            [*client_of(other), "--binary-mode"], env=root, stdin=follow.stdout, stderr=stderr
+        )
+        try:
+            run_workload(server, 6, 40)
+            query = "CHECKSUM TABLE f.a, f.b"
+            wait_for(lambda: other.execute(query) == server.execute(query), "the rows")
+            assert kill(follow, signal.SIGINT) == 0, (tmp_path / "errors").read_text()
+            assert client.wait(20) == 0, (tmp_path / "errors").read_text()
+        finally:
+            kill(follow)
+            kill(client)
+    assert other.execute("SELECT count(*) FROM f.a")[0][0] > 100
 
 
 def test_refusals(start_server: StartServer, tmp_path: Path) -> None:

@@ -22,7 +22,8 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.grammar import ROWS_TYPES
 from binlog_kaitai.core.options import part_of, takes
-from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning, warn
+from binlog_kaitai.errors import BinlogError, IncompleteScriptWarning, UsageError, warn
+from binlog_kaitai.following.span_pages import FollowedPages
 from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.kernels.groups import distinct_values
 from binlog_kaitai.lines.long_values import filled
@@ -83,14 +84,14 @@ _Ends = tuple[Ints, Ints, Bools]
 class SqlScript:
     """Writes the script of some logs.
 
-    `pages`: pages of all blocks of the logs (`every_block`).
+    `pages`: pages of all blocks of the logs (`every_block`); followed ones without `undo`.
     `report`: receives what is omitted.
     `later`: receives the changes of which not all are selected, with `undo`.
     """
 
     def __init__(
         self,
-        pages: RowsPages,
+        pages: RowsPages | FollowedPages,
         filters: Filters,
         options: SqlOptions,
         report: OmissionReport,
@@ -156,6 +157,7 @@ class SqlScript:
                     for lines, numbers in self._portions(page) if page.limit else ():
                         self._put(page.block, lines, numbers)
                     self._see(page)
+            assert isinstance(self._pages, RowsPages)
             note = self._cut_off()
             if self._later is not None:
                 self._notes += self._later.notes
@@ -422,7 +424,22 @@ def write_sql(
     pages = RowsPages(
         logs, filters, every_block=True, follows_xa=False, ends=ends, past_stop=past_stop, **others
     )
-    script = SqlScript(pages, filters, options, report, later)
+    yield from _complete(SqlScript(pages, filters, options, report, later), report)
+
+
+def write_followed(
+    pages: FollowedPages, filters: Filters, options: SqlOptions, report: OmissionReport
+) -> Iterator[memoryview | bytes]:
+    """Write the script of logs that a server is writing, see :class:`SqlScript`, transaction by transaction.
+
+    Raises `UsageError`: changes cannot be undone while more are written.
+    """
+    if options.undo:
+        raise UsageError("--undo cannot be used with --follow: it begins with the last change")
+    yield from _complete(SqlScript(pages, filters, options, report), report)
+
+
+def _complete(script: SqlScript, report: OmissionReport) -> Iterator[memoryview | bytes]:
     yield from script
     script.check()
     report.finish()
