@@ -124,7 +124,7 @@ generate: setup ## write generated/ from formats/; TARGET=java (go, rust ...) wr
 	$(BIN)/python -m tools.generate $(if $(TARGET),--target $(TARGET))
 	$(if $(TARGET),,$(BIN)/python -m tools.reference)
 
-docs: setup ## write build/docs/index.html, the format reference as a static site
+docs: setup ## write build/docs/index.html, the documents and the format reference as a static site
 	$(BIN)/python -m tools.reference --site
 
 viewer: setup ## write build/viewer/index.html, the page on which binary logs are opened
