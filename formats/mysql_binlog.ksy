@@ -4,9 +4,10 @@ meta:
   application:
     - MySQL
     - MariaDB
-  file-extension:
-    - '000001'
-  # No `xref`: the registries do not list this format (docs/development.md).
+  file-extension: '000001'
+  # No `xref`: the registries do not list this format (docs/languages.md).
+  tags:
+    - log
   license: MIT
   ks-version: '0.10'
   imports:

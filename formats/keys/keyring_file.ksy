@@ -18,9 +18,9 @@ seq:
     -orig-id: file_version
     size: 3
     type: str
+    encoding: ASCII
     valid:
       any-of: ['"1.0"', '"2.0"']
-    encoding: ASCII
     doc: From 2.0 on a digest ends the file.
   - id: entries
     type: entry(_io.pos)

@@ -9,7 +9,7 @@ import yaml
 
 import binlog_kaitai as bk
 from tools.generate.__main__ import ENTRY, ROOT
-from tools.generate.collection import FILE, SAMPLES, write
+from tools.generate.collection import FILE, SAMPLES, check, write
 from tools.generate.compiler import LANGUAGES, Target, compile_grammar
 from tools.generate.grammar import Grammar
 
@@ -37,3 +37,63 @@ def test_it_has_what_the_collection_asks_for(grammar: Grammar, tmp_path: Path) -
     samples = sorted((tmp_path / "kaitai_struct_samples" / SAMPLES).iterdir())
     assert [path.name for path in samples] == ["mariadb-11.8.000001", "mysql-9.7.000001"]
     assert all(report.is_ok for report in bk.verify(samples))
+    assert f"`{FILE}`" in (tmp_path / "pull_request.md").read_text(encoding="utf-8")
+    assert list(check(text)) == []
+
+
+SMALL = """\
+meta:
+  id: mysql_binlog
+  title: A log
+  tags:
+    - a
+    - b
+  license: MIT
+doc: Short.
+seq:
+  - id: name
+    type: str
+    encoding: UTF-8
+    doc: |
+      The first line.
+
+      The last one.
+types:
+  part:
+    meta:
+      endian: le
+    doc: Short.
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "instead", "problem"),
+    [
+        ("", "", ""),
+        ("Short.", "Short." + " longer" * 12, "line 8: documentation beyond column 80"),
+        ("The last one.", "The last one" + " of all" * 12, "line 16: documentation beyond column 80"),
+        ("  title: A log\n  tags:", "  tags:", "id, title, license or doc"),
+        (
+            "    - a\n    - b\n",
+            "    - b\n    - a\n",
+            "a list of one file extension, or tags",
+        ),
+        ("  title: A log\n", "  license: MIT\n  title: A log\n", "the keys of meta are"),
+        (
+            "    type: str\n    encoding: UTF-8\n",
+            "    encoding: UTF-8\n    type: str\n",
+            "mysql_binlog.name: its",
+        ),
+        ("UTF-8", "utf-8", "mysql_binlog.name: its"),
+        ("      endian: le\n", "      title: A part\n", "mysql_binlog.part: the keys of meta are title"),
+        (
+            "    meta:\n      endian: le\n    doc: Short.\n",
+            "    doc: Short.\n    meta: {}\n",
+            "mysql_binlog.part: its",
+        ),
+    ],
+)
+def test_what_the_style_guide_does_not_allow_is_found(written: str, instead: str, problem: str) -> None:
+    problems = list(check(SMALL.replace(written, instead, 1) if written else SMALL))
+    assert len(problems) == bool(problem)
+    assert all(one.startswith(problem) for one in problems)

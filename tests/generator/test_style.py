@@ -7,47 +7,21 @@ import re
 from pathlib import PurePosixPath
 
 from tools.generate.__main__ import ROOT
+from tools.generate.collection import FIELD_KEYS, META_KEYS, TYPE_KEYS, is_in_order
 from tools.generate.grammar import Grammar, Node, Type
-
-KEYS = ["meta", "doc", "doc-ref", "params", "seq", "instances", "types", "enums"]
-META = [
-    "id",
-    "title",
-    "application",
-    "file-extension",
-    "xref",
-    "license",
-    "ks-version",
-    "imports",
-    "bit-endian",
-    "encoding",
-    "endian",
-]
-#: Of fields and instances. The style guide does not place `valid`.
-FIELD = [
-    *("id", "io", "pos", "value", "size", "size-eos", "type", "enum", "contents", "valid", "pad-right"),
-    *("terminator", "include", "consume", "eos-error", "encoding", "process"),
-    *("repeat", "repeat-expr", "repeat-until", "if", "doc", "doc-ref"),
-]
 
 # The compiler does not mind Python's keywords; the stubs need `property`.
 TAKEN = {*keyword.kwlist, "property"}
 
 
-def is_in_order(node: Node, order: list[str]) -> bool:
-    # The grammar's own keys stand with the docs, before or after them.
-    keys = [key for key in node if not key.startswith("-")]
-    return keys == [key for key in order if key in node]
-
-
 def test_keys_stand_in_the_order_of_the_style_guide(grammar: Grammar) -> None:
-    assert [t.path for t in grammar if not is_in_order(t.node, KEYS)] == []
-    assert [t.spec for t in grammar.tops() if not is_in_order(t.node["meta"], META)] == []
+    assert [t.path for t in grammar if not is_in_order(t.node, TYPE_KEYS)] == []
+    assert [t.spec for t in grammar.tops() if not is_in_order(t.node["meta"], META_KEYS)] == []
 
 
 def test_keys_of_fields_stand_in_the_order_of_the_style_guide(grammar: Grammar) -> None:
     fields = [field for type_ in grammar for field in [*type_.seq, *type_.instances.values()]]
-    assert [field for field in fields if not is_in_order(field, FIELD)] == []
+    assert [field for field in fields if not is_in_order(field, FIELD_KEYS)] == []
 
 
 def test_a_file_says_what_it_is(grammar: Grammar) -> None:

@@ -35,13 +35,12 @@ def fold(grammar: Grammar, entry: str) -> Node:
 
 def render(grammar: Grammar, entry: str) -> str:
     """The combined file as YAML."""
-    text = yaml.dump(
-        fold(with_unique_names(grammar), entry),
-        Dumper=_Dumper,
-        sort_keys=False,
-        allow_unicode=True,
-        width=110,
-    )
+    return as_yaml(fold(with_unique_names(grammar), entry))
+
+
+def as_yaml(file: Node) -> str:
+    """The text of a combined file."""
+    text = yaml.dump(file, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
     return "# Generated from the files of formats/ of binlog-kaitai.\n" + text
 
 
