@@ -165,13 +165,21 @@ def _logs_of_server(url: str) -> list[Source]:
     return resolve(url)
 
 
+def _definitions_of_server(url: str) -> str:
+    from binlog_kaitai.live.server_tables import definitions_of
+
+    return definitions_of(url)
+
+
 def _feed_of_server(url: str, start: Start, is_bounded: bool) -> Feed:
     from binlog_kaitai.live.log_spool import TemporarySpool
 
     return TemporarySpool(url, start, is_bounded=is_bounded)
 
 
-sources.register(("mysql", "mariadb"), sources.Servers(_logs_of_server, _feed_of_server))
+sources.register(
+    ("mysql", "mariadb"), sources.Servers(_logs_of_server, _definitions_of_server, _feed_of_server)
+)
 
 
 def __dir__() -> list[str]:

@@ -27,6 +27,7 @@ from binlog_kaitai.core.filters import (
 )
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_to
 from binlog_kaitai.sources import disk as outputs
+from binlog_kaitai.sources import is_server, servers_of
 from binlog_kaitai.sources.remote import is_url, public
 from binlog_kaitai.views import VIEWS
 
@@ -265,15 +266,25 @@ def _complete_type(context: click.Context, option: click.Parameter, beginning: s
     return [name for name in names if name.startswith((beginning.upper(), beginning.lower()))]
 
 
-def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | None) -> str | None:
+class _FileOrServer(click.File):
+    """A file, or the URL of a server."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        is_url_of_server = isinstance(value, str) and is_server(value)
+        return value if is_url_of_server else super().convert(value, param, ctx)
+
+
+def _text_of(context: click.Context, option: click.Parameter, file: BinaryIO | str | None) -> str | None:
     if file is None:
         return None
+    if isinstance(file, str):
+        return servers_of(file).definitions(file)
     files_read(context).append(file.name)
     return file.read().decode("utf-8", "surrogateescape")
 
 
-_text_option = partial(option, metavar="FILE", type=click.File("rb"), callback=_text_of)
-ddl = _text_option("--ddl", "File of CREATE TABLE statements, as mysqldump writes.")
+_text_option = partial(option, metavar="FILE|URL", type=_FileOrServer("rb"), callback=_text_of)
+ddl = _text_option("--ddl", "CREATE TABLE statements, as mysqldump writes, or the server that has them.")
 for_table = _text_option("--for-table", "With --undo: the current CREATE TABLE; adapt statements to it.")
 views = option("--view views", "Only this view. *", type=click.Choice(VIEWS))
 zero_dates = option(

@@ -6,6 +6,7 @@ causes          what a server's refusal means, and whether another try may help
 connection      a connection of PyMySQL: safe logins, and limits on what a server may send
 packets         the stream of packets → the bytes of one log after another
 server_session  queries to a server, the messages of a replica, and the logs that it sends
+server_tables   the tables of a server, and their definitions
 archive         the directory: its logs, index and state
 archive_eras    where an archive begins, and how it continues at another server
 closed_logs     closed logs, compressed and stored in the background

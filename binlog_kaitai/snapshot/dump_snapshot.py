@@ -22,12 +22,13 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import BinlogError, SourceError, TruncatedError, reading
 from binlog_kaitai.lake.rules import NO_RULES, Rules
+from binlog_kaitai.live.server_tables import SYSTEM, quoted
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.snapshot.dump_literals import Converter
 from binlog_kaitai.snapshot.dump_script import DumpScript, PieceKind, ScriptPiece
-from binlog_kaitai.snapshot.server_snapshot import BATCH_BYTES, BATCH_ROWS, SYSTEM
+from binlog_kaitai.snapshot.server_snapshot import BATCH_BYTES, BATCH_ROWS
 from binlog_kaitai.snapshot.snapshot_files import Snapshot, SnapshotFiles, completed
-from binlog_kaitai.snapshot.snapshot_values import quoted, schema_of
+from binlog_kaitai.snapshot.snapshot_values import schema_of
 from binlog_kaitai.sources.packed import SUFFIXES, PackedStream, open_file
 from binlog_kaitai.sources.source import natural_key
 from binlog_kaitai.values.charsets import decode

@@ -47,6 +47,13 @@ from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.causes import DENIED
 from binlog_kaitai.live.server_logs import anyone, log_header, sources_of
 from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.live.server_tables import (
+    ListedTable,
+    create_statements,
+    list_tables,
+    quoted,
+    script_of,
+)
 from binlog_kaitai.rows.arrow_types import arrow_type
 from binlog_kaitai.rows.builders import plain_value
 from binlog_kaitai.rows.change_schemas import CHANGE_TYPE, META_FIELDS, own_columns
@@ -67,15 +74,11 @@ from binlog_kaitai.snapshot.snapshot_files import Snapshot, completed
 from binlog_kaitai.snapshot.snapshot_values import (
     check_readable,
     documents_in,
-    quoted,
     schema_of,
     value_of_text,
 )
 from binlog_kaitai.values.schema import Column, Schema
 from binlog_kaitai.views.change_batches import table_batches
-
-#: Databases of the server itself.
-SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
 
 #: Maximum number of rows in a batch, and of bytes, except for a single row.
 BATCH_ROWS, BATCH_BYTES = 8192, 16 << 20
@@ -88,9 +91,6 @@ _PATIENCE = 1800.0
 
 #: A row as PyMySQL returns it: text, or bytes.
 _Row = tuple[str | bytes | None, ...]
-
-#: Schema, name, engine and approximate number of rows of a table.
-_Listed = tuple[str, str, str | None, int | None]
 
 
 def take_snapshot(
@@ -195,7 +195,7 @@ class _Taking:
             locking.run("UNLOCK TABLES")
         return ddl, tables
 
-    def _lock_all(self, session: ServerSession) -> list[_Listed]:
+    def _lock_all(self, session: ServerSession) -> list[ListedTable]:
         try:
             session.ask("FLUSH TABLES WITH READ LOCK", what="a snapshot (RELOAD)")
         except ServerError as error:
@@ -208,7 +208,7 @@ class _Taking:
             raise ServerError(f"{reason}that the log has; commit them or roll them back, and run this again")
         return self._listed(session)
 
-    def _lock_tables(self, session: ServerSession) -> list[_Listed]:
+    def _lock_tables(self, session: ServerSession) -> list[ListedTable]:
         # With autocommit, older servers do not wait for transactions that have changed an InnoDB table.
         session.run(f"SET SESSION autocommit = 0, innodb_lock_wait_timeout = {_LOCK_SECONDS}")
         if not (listed := self._listed(session)):
@@ -217,27 +217,19 @@ class _Taking:
         session.ask(f"LOCK TABLES {locks}", what="a snapshot (LOCK TABLES)")
         return listed
 
-    def _listed(self, session: ServerSession) -> list[_Listed]:
+    def _listed(self, session: ServerSession) -> list[ListedTable]:
         """The tables to read."""
-        listed = session.ask(
-            "SELECT table_schema, table_name, engine, table_rows FROM information_schema.tables "
-            "WHERE table_type IN ('BASE TABLE', 'SYSTEM VERSIONED') "
-            f"AND table_schema NOT IN {SYSTEM} ORDER BY 1, 2",
-            *(str, str, (str, NoneType), (int, NoneType)),
-        )
-        return [row[:4] for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
+        listed = list_tables(session)
+        return [row for row in listed if not self._wanted or f"{row[0]}.{row[1]}" in self._wanted]
 
-    def _tables(self, session: ServerSession, chosen: list[_Listed]) -> tuple[list[ServerTable], str]:
+    def _tables(self, session: ServerSession, chosen: list[ListedTable]) -> tuple[list[ServerTable], str]:
         optional = str, NoneType
         engines = session.ask("SELECT engine, transactions FROM information_schema.engines", str, optional)
         transactional = {engine for engine, transactions, *_ in engines if transactions == "YES"}
-        statements: dict[TableKey, str] = {}
-        for schema_name, name, *_ in chosen:
-            show = f"SHOW CREATE TABLE {quoted(schema_name, name)}"
-            _, statement = session.ask_one(show, str, str, what="a snapshot (SELECT)")
-            statements[schema_name, name] = statement
+        keys = [(schema_name, name) for schema_name, name, *_ in chosen]
+        statements = create_statements(session, keys, "a snapshot (SELECT)")
         self._files.tables = [(*key, text) for key, text in statements.items()]
-        ddl = "\n".join(f"USE {quoted(key[0])};\n{text};\n" for key, text in statements.items())
+        ddl = script_of(statements)
         definitions = Definitions("file")
         definitions.load(ddl)
         tables = []

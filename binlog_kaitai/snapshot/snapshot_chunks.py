@@ -20,9 +20,10 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage
 from binlog_kaitai.lake.types import TAKEN
 from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.live.server_tables import quoted
 from binlog_kaitai.rows.change_schemas import own_columns, untaken_name
 from binlog_kaitai.snapshot.snapshot_files import SnapshotFiles, rows_by_path
-from binlog_kaitai.snapshot.snapshot_values import quoted, selected
+from binlog_kaitai.snapshot.snapshot_values import selected
 from binlog_kaitai.sources.disk import replace_file, sync
 from binlog_kaitai.values.column_kinds import Kind
 from binlog_kaitai.values.schema import Column, Schema

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from binlog_kaitai.ddl.logged_columns import logged_column
 from binlog_kaitai.errors import ServerError
+from binlog_kaitai.live.server_tables import quoted
 from binlog_kaitai.values.charsets import decode
 from binlog_kaitai.values.column_kinds import MOMENTS, STRINGS, UTC_MOMENTS, Kind
 from binlog_kaitai.values.representations import Value
@@ -98,11 +99,6 @@ def selected(column: Column) -> str:
     if has_own_text(column):
         return f"CAST({name} AS CHAR)"
     return _SELECTED.get(column.kind, "{}").format(name)
-
-
-def quoted(*names: str) -> str:
-    """A name, or a qualified one, as an SQL identifier."""
-    return ".".join("`" + name.replace("`", "``") + "`" for name in names)
 
 
 def value_of_text(text: Any, column: Column) -> Value:

@@ -14,10 +14,12 @@ class Servers(NamedTuple):
     """What reads the servers of a URL scheme.
 
     `logs`: URL → the logs that the server has, oldest first, each a `Source`.
+    `definitions`: URL → the current CREATE TABLE of the server's tables.
     `feed`: URL, where to begin, and whether only to read what there is now → a `Feed` to follow.
     """
 
     logs: Callable[[str], Sequence[object]]
+    definitions: Callable[[str], str]
     feed: Callable[[str, str | Mapping[str, object], bool], object]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
 from itertools import groupby
 from operator import itemgetter
 from typing import Any
@@ -113,6 +116,30 @@ def followed(server: Server) -> Definitions:
             if event.type in ("QUERY_EVENT", "QUERY_COMPRESSED_EVENT"):
                 found.observe_query(event.body)
     return found
+
+
+@pytest.mark.parametrize("name", ["mysql-5.6", "mariadb-11.8"])
+def test_a_running_server_names_columns(name: str, start_server: StartServer) -> None:
+    """Its table maps have no names."""
+    server = start_server(name)
+    for statement in (
+        "DROP DATABASE IF EXISTS d",
+        "CREATE DATABASE d",
+        "CREATE TABLE d.`a ``b` (`first` INT, `zweite Spälte` VARCHAR(9))",
+        "FLUSH LOGS",
+        "INSERT INTO d.`a ``b` VALUES (1, 'x')",
+    ):
+        server.execute(statement)
+    command = [sys.executable, "-m", "binlog_kaitai", "rows", "--format", "json", str(last_log(server))]
+    given = ["--ddl", f"mysql://root@127.0.0.1:{server.port}/"]
+    images = []
+    for options in ([], given):
+        done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+        images += [json.loads(line)["after"] for line in done.stdout.splitlines()]
+    assert images == [{"c1": 1, "c2": "x"}, {"first": 1, "zweite Spälte": "x"}]
+    done = subprocess.run([*command, "--ddl", "mysql://root@127.0.0.1:1/"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "127.0.0.1:1" in done.stderr
 
 
 @pytest.mark.parametrize("seed", sample(range(8), 1))

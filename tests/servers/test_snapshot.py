@@ -20,13 +20,13 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.write import write_lake
 from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.live.server_tables import quoted
 from binlog_kaitai.rows.change_schemas import META_FIELDS
 from binlog_kaitai.rows.row_masks import Masks
 from binlog_kaitai.snapshot import server_snapshot as snapshots
 from binlog_kaitai.snapshot import snapshot_chunks
 from binlog_kaitai.snapshot.server_snapshot import take_snapshot
 from binlog_kaitai.snapshot.snapshot_files import Snapshot
-from binlog_kaitai.snapshot.snapshot_values import quoted
 from binlog_kaitai.sources.source import Source
 from tests.lake.lakes import complete, fold, kill, opened
 from tests.lake.test_rules import texts_of
