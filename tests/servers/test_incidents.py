@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -219,3 +220,106 @@ def test_transactions_that_only_one_server_has(night: Night) -> None:
     there, here = commands("Do two servers have the same transactions?")
     assert night.shell(there.replace("/backup/", "")).strip() == ""
     assert re.fullmatch(r"[0-9a-f-]{36}:\d+", night.shell(here.replace("/backup/", "")).strip())
+
+
+def test_what_happened_between_two_times(night: Night) -> None:
+    night.server.execute("UPDATE shop.orders SET status = 'paid' WHERE id < 4")
+    night.copy()
+    stats, listed = (
+        command.replace("15:20", "-1h").replace("15:30", "2100-01-01")
+        for command in commands("What happened between two times?")
+    )
+    assert "shop.orders" in night.shell(stats)
+    assert len(night.shell(listed).splitlines()) == 1 + 3 + 50
+    assert "no event before the stop time" in night.shell(listed.replace("2100-01-01", "-30m"))
+
+
+def test_deleted_rows_come_back(night: Night) -> None:
+    before = night.rows()
+    night.server.execute("DELETE FROM shop.orders WHERE id < 30 OR id > 40")
+    night.server.execute("INSERT INTO shop.orders VALUES (70, 'new', 1)")
+    night.copy()
+    for command in commands("Bring back the rows of a DELETE"):
+        night.shell(command)
+    found = {row[0] for row in night.rows()}
+    assert found == {*range(30, 41), 70, *(row[0] for row in before if row[2] > 40)}
+
+
+def test_transactions_of_a_row(night: Night) -> None:
+    night.server.execute("CREATE TABLE shop.others (id INT PRIMARY KEY)")
+    connection = night.server.connect()
+    for statement in (
+        "BEGIN",
+        "UPDATE shop.orders SET status = 'paid' WHERE id = 42",
+        "INSERT INTO shop.others VALUES (7)",
+        "COMMIT",
+        "DELETE FROM shop.orders WHERE id = 41",
+    ):
+        connection.cursor().execute(statement)
+    connection.close()
+    night.copy()
+    keep, show = commands("All that happened together with a change of this row")
+    night.shell(keep)
+    found = [tuple(line.split()[3:6]) for line in night.shell(show).splitlines()[1:]]
+    assert [words[:2] for words in found] == [
+        ("shop.orders", "insert"), ("shop.orders", "update"), ("shop.others", "insert"),
+    ]  # fmt: skip
+
+
+def test_a_long_transaction(night: Night) -> None:
+    connection = night.server.connect()
+    for statement in ("BEGIN", "DELETE FROM shop.orders WHERE id = 5", "SELECT SLEEP(3)", "COMMIT"):
+        connection.cursor().execute(statement)
+    connection.close()
+    night.copy()
+    longest, rows = commands("Which transaction took so long?")
+    first = night.shell(longest).splitlines()[1]
+    (gtid,) = re.findall(r"[0-9a-f-]{36}:\d+", first)
+    assert re.search(r" [234] s ", first)
+    assert re.search(r"delete +id=5 ", night.shell(rows, gtid=gtid))
+
+
+def test_columns_have_the_names_of_the_server(night: Night) -> None:
+    night.copy()
+    night.server.execute("UPDATE shop.orders SET status = 'paid' WHERE id = 5")
+    night.copy()
+    (command,) = commands("Columns have no names")
+    there = f"127.0.0.1:{night.server.port}"
+    assert "status=new" in night.shell(command.replace("127.0.0.1", there)).replace("'", "")
+    assert "c2=new" in night.shell(re.sub("--ddl [^ ]+", "", command)).replace("'", "")
+
+
+def test_a_table_is_watched(night: Night) -> None:
+    (command,) = commands("Watch a table")
+    command = command.replace("127.0.0.1", f"127.0.0.1:{night.server.port}")
+    update = threading.Timer(4, night.server.execute, ["UPDATE shop.orders SET total = 7 WHERE id = 1"])
+    update.start()
+    found = night.shell(f"timeout --preserve-status --signal INT 8 {command}")
+    update.join()
+    assert len(found.splitlines()) == 2
+    assert "total=1.50→7.00" in found
+
+
+def test_rows_for_a_spreadsheet(night: Night) -> None:
+    night.copy()
+    (command,) = commands("Rows for a spreadsheet")
+    night.shell(command)
+    heading, *rows = (night.folder / "orders.csv").read_text().splitlines()
+    assert heading.endswith("id,status,total")
+    assert [row.split(",")[-3] for row in rows] == [str(number) for number in range(1, 51)]
+
+
+def test_an_archive_is_whole(night: Night) -> None:
+    for _ in range(3):
+        night.server.execute("UPDATE shop.orders SET total = total + 1")
+        logs = night.copy("source")
+    verify, lacking = (
+        command.replace("/backup/", "").replace("127.0.0.1", f"127.0.0.1:{night.server.port}")
+        for command in commands("Is the archive of the logs whole?")
+    )
+    assert night.shell(verify).count(": ok") == 3
+    assert re.findall(r"^[0-9a-f-]{36}.*", night.shell(lacking), re.MULTILINE) == []
+    night.server.execute("DELETE FROM shop.orders")
+    assert re.findall(r"^[0-9a-f-]{36}:\d+$", night.shell(lacking), re.MULTILINE)
+    logs[1].unlink()
+    night.shell(verify, code=3)
