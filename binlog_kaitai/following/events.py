@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from contextlib import closing
 from typing import TYPE_CHECKING, Annotated, Self, TypeVar, Unpack
 
@@ -84,7 +86,11 @@ class LogFollower(Iterator[_Item]):
             keys=options["keys"],
         )
         stop: Callable[[], bool] = options["stop"]
-        spans = self._logs.follow(_STEP, interval=interval, idle_timeout=idle_timeout, stop=stop)
+        self._is_closed = False
+        self._pending: Future[_Item | None] | None = None
+        spans = self._logs.follow(
+            _STEP, interval=interval, idle_timeout=idle_timeout, stop=lambda: self._is_closed or stop()
+        )
         self._items = (item for source in spans for item in self._of_span(source))
 
     @property
@@ -98,8 +104,38 @@ class LogFollower(Iterator[_Item]):
     def __next__(self) -> _Item:
         return next(self._items)
 
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> _Item:
+        """The next one, for which a thread waits. If the task is cancelled, the next call returns it."""
+        from asyncio import wrap_future  # slow to load
+
+        self._pending = self._pending or self._next_in_thread()
+        found = await wrap_future(self._pending)
+        self._pending = None
+        if found is None:
+            raise StopAsyncIteration
+        return found
+
+    def _next_in_thread(self) -> Future[_Item | None]:
+        future = Future[_Item | None]()
+        future.set_running_or_notify_cancel()  # from now on, it cannot be cancelled
+
+        def run() -> None:
+            try:
+                future.set_result(next(self._items, None))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return future
+
     def close(self) -> None:
-        """Close the current file; nothing more is yielded."""
+        """Close the current file; nothing more is yielded. A thread that waits ends within `interval`."""
+        self._is_closed = True
+        if self._pending is not None:
+            wait([self._pending])
         self._items.close()
         self._logs.close()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import threading
 import time
@@ -48,6 +49,38 @@ def test_what_a_server_writes_comes_in_whole_transactions(tmp_path: Path) -> Non
         assert checkpoint["position"] in ends
         assert found[-1][1] < checkpoint["position"] <= int(size * share)
     assert found == offsets(bk.open(source))
+
+
+def test_tasks_wait_for_more(tmp_path: Path) -> None:
+    """A task that is cancelled loses no event; errors of the reader are raised in the task."""
+    source = case("mysql-9.7", "mixed").logs[0]
+    target, whole = tmp_path / source.name, source.read_bytes()
+    grow(source, target, len(whole) // 3)
+    found: list[bk.Event] = []
+
+    async def read(events: bk.EventFollower) -> None:
+        async for event in events:
+            found.append(event)
+
+    async def run() -> None:
+        with bk.follow(target, interval=0.02) as events:
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(read(events), 0.5)
+            before = len(found)
+            assert before > 10
+            grow(source, target, len(whole))
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(read(events), 0.5)
+            assert len(found) > before
+        with pytest.raises(StopAsyncIteration):
+            await anext(events)
+        target.write_bytes(whole[:-60] + bytes(30) + whole[-30:])
+        with bk.follow(target) as events, pytest.raises(bk.BinlogError, match=source.name):
+            await read(events)
+
+    asyncio.run(run())
+    expected = offsets(bk.open(source))
+    assert offsets(found)[: len(expected)] == expected
 
 
 def test_it_waits_for_more(tmp_path: Path) -> None:
