@@ -521,6 +521,6 @@ def unnamed(page: RowsPage, table: Table, event: int, otherwise: str = "") -> Us
         reason += "pass its CREATE TABLE from when they were logged with --ddl FILE"
     else:
         reason = f"the log does not have the column names of {name}; pass its CREATE TABLE with --ddl FILE"
-        reason += " (mysqldump --no-data) or --ddl mysql://USER@HOST/, or give the log that has it, too"
+        reason += " (mysqldump --no-data) or --ddl mysql://USER@HOST/, or read the earlier log that has it"
     position = int(page.block.positions[page.images.rows[event]])
     return UsageError(reason + otherwise, file=page.block.file, position=position)

@@ -270,7 +270,7 @@ def after_definitions(path: Path, folder: Path) -> Path:
 
 def test_unknown_names_are_rejected_with_suggestions(tmp_path: Path) -> None:
     log = after_definitions(MIXED, tmp_path)
-    reason = r"the column names of t\.s; pass its CREATE TABLE with --ddl FILE, .* --allow-unnamed"
+    reason = r"the column names of t\.s; pass its CREATE TABLE with --ddl FILE .*, or use --allow-unnamed"
     with pytest.raises(UsageError, match=reason):
         sql(log, allow_unnamed=False)
     assert "(`c1`, `c2`, `c3`) VALUES (11, '0.83" in sql(log)
