@@ -190,7 +190,7 @@ class SqlScript:
     def _put(self, block: Block, lines: ScriptLines, numbers: Ints) -> None:
         """Write lines to the spool, those of the open transaction as separate chunks."""
         assert self._spool is not None
-        is_open = numbers == (NO_TRANSACTION - 1 if self._open is None else self._open)
+        is_open = _equal(numbers, self._open)
         for chosen in (~is_open, is_open):
             if chosen is is_open and self._open != self._was_open:
                 self._mark = len(self._spool)
@@ -271,43 +271,62 @@ class SqlScript:
         `contents`, `rows`: all lines, and those of them that are row changes.
         `span`: the range of events that this call completes.
         """
-        base, number_of = transactions.base, transactions.number_of
+        number_of = transactions.number_of
+        changed = distinct_events(rows.events, len(page.block))
         events = distinct_events(contents.events, len(page.block))
         events = events[number_of[events] >= 0]
-        first = np.flatnonzero(np.diff(number_of[events], prepend=NO_TRANSACTION))
-        numbers, first = number_of[events[first]], events[first]
-        # A statement that is a transaction of its own has no BEGIN.
-        changed = distinct_events(rows.events, len(page.block))
+        numbers, first = self._first_lines(transactions, events, changed)
+        self._was_open = self._open
+        stated = number_of[np.setdiff1d(events, changed)]
+        self._stated = np.append(self._stated[_equal(self._stated, self._was_open)], stated)
+        ends = self._ends(transactions, numbers, span)
+        self._note_open(page, transactions)
+        is_new = ~_equal(numbers, self._was_open)
+        make = self._undo_brackets if self._undo else self._redo_brackets
+        brackets = make(page, transactions, (numbers[is_new], first[is_new]), ends)
+        whole = ScriptLines.joined([contents, *self._checks(page, changed, number_of), *brackets])
+        of_line = number_of[whole.events]
+        if self._undo and ends[2].any():
+            return self._without_rolled_back(page, whole, of_line, ends)
+        return whole, of_line
+
+    def _first_lines(self, transactions: Transactions, events: Ints, changed: Ints) -> _Begins:
+        """The transactions that need BEGIN and COMMIT, each with the first of its events that have lines.
+
+        A statement that is a transaction of its own needs neither, nor does one that XA statements begin and
+        end.
+
+        `events`, `changed`: events of transactions with lines, and those of them with row changes.
+        """
+        base, number_of = transactions.base, transactions.number_of
+        first = events[np.flatnonzero(np.diff(number_of[events], prepend=NO_TRANSACTION))]
+        numbers = number_of[first]
         takes = transactions.is_begun.copy()
         takes[number_of[changed[number_of[changed] >= 0]] - base] = True
         takes[self._owns[self._owns >= base] - base] = False
         is_taken = takes[numbers - base]
-        numbers, first = numbers[is_taken], first[is_taken]
-        self._was_open = self._open
-        is_carried = self._stated == (NO_TRANSACTION if self._was_open is None else self._was_open)
-        self._stated = np.append(self._stated[is_carried], number_of[np.setdiff1d(events, changed)])
-        is_new = numbers != (NO_TRANSACTION if self._open is None else self._open)
-        every = numbers if self._open is None or self._open < base else np.union1d(numbers, [self._open])
-        ends = transactions.closing[every - base]
-        is_done = (ends >= 0) & (ends < span.stop)
-        outcomes = transactions.outcomes[every - base]
-        if len(every):
-            self._open = None if is_done[-1] else int(every[-1])
-            if self._open is not None and self._open != self._was_open:
-                is_older = transactions.continues and self._open == base
-                row = int(transactions.first[self._open - base])
-                position = self._start[0] if is_older else int(page.block.positions[row])
-                self._open_at = f"{plain(page.block.file)}:{position}"
-        lines = [contents, *self._checks(page, changed, number_of)]
-        begins = numbers[is_new], first[is_new]
-        finished = every[is_done], ends[is_done], outcomes[is_done] == Outcome.ROLLBACK
-        make = self._undo_brackets if self._undo else self._redo_brackets
-        lines += make(page, transactions, begins, finished)
-        whole = ScriptLines.joined(lines)
-        of_line = number_of[whole.events]
-        if self._undo and finished[2].any():
-            return self._without_rolled_back(page, whole, of_line, finished)
-        return whole, of_line
+        return numbers[is_taken], first[is_taken]
+
+    def _ends(self, transactions: Transactions, numbers: Ints, span: range) -> _Ends:
+        """Those of some transactions, and the open one, that end in a range; the last one may now be open."""
+        base = transactions.base
+        if self._open is not None and self._open >= base:
+            numbers = np.union1d(numbers, [self._open])
+        rows = transactions.closing[numbers - base]
+        is_done = (rows >= 0) & (rows < span.stop)
+        if len(numbers):
+            self._open = None if is_done[-1] else int(numbers[-1])
+        is_rollback = transactions.outcomes[numbers - base] == Outcome.ROLLBACK
+        return numbers[is_done], rows[is_done], is_rollback[is_done]
+
+    def _note_open(self, page: RowsPage, transactions: Transactions) -> None:
+        """Note where the open transaction begins, in case its end is missing."""
+        if self._open is None or self._open == self._was_open:
+            return
+        begins_before = transactions.continues and self._open == transactions.base
+        row = int(transactions.first[self._open - transactions.base])
+        position = self._start[0] if begins_before else int(page.block.positions[row])
+        self._open_at = f"{plain(page.block.file)}:{position}"
 
     def _redo_brackets(
         self, page: RowsPage, transactions: Transactions, begins: _Begins, ends: _Ends
@@ -394,6 +413,11 @@ class SqlScript:
             for value, rows_of, where in ((0, first, PREFIX), (1, last, SUFFIX)):
                 text = f"SET {name} = {value};\n".encode()
                 yield ScriptLines.at(text, rows_of[chosen], where)
+
+
+def _equal(numbers: Ints, number: int | None) -> Bools:
+    """Which are equal to a number; none if there is no number."""
+    return np.zeros(len(numbers), dtype=np.bool_) if number is None else numbers == number
 
 
 class WriteOptions(KeyOptions, DefinitionOptions, PassOptions, total=False):
