@@ -16,6 +16,7 @@ from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 from binlog_grammar import KaitaiStruct
+from binlog_grammar import layouts as layouts
 from binlog_grammar import masks as masks
 from binlog_grammar import plain_decoders as plain_decoders
 from binlog_grammar import sizes as sizes

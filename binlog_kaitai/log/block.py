@@ -22,6 +22,7 @@ from binlog_kaitai.core.grammar import (
     Header,
     TableMapEvent,
     header_length,
+    layouts,
     read_header,
 )
 from binlog_kaitai.core.rows_events import Pieces
@@ -308,7 +309,7 @@ class Block:
         kind = int(self.types[row])
         body = self.body(kind)
         fields: tuple[LayoutField, ...] = body.layout.fields
-        runs = [field for field in fields if type(field).__name__ == "Run" and field.size is None]
+        runs = [field for field in fields if isinstance(field, layouts.Run) and field.size is None]
         paths = [field.path for field in runs if not field.is_structure]
         start, end, index = int(self.starts[row]), int(self.starts[row] + self.sizes[row]), self.ranks[row]
         offset, after = end, end

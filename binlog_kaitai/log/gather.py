@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from binlog_kaitai.core.grammar import Layout, walk_over
+from binlog_kaitai.core.grammar import Layout, layouts, walk_over
 from binlog_kaitai.kernels.arrays import (
     Array,
     Bools,
@@ -175,11 +175,8 @@ def _one_for_all(values: Column) -> Column:
 #: A value of each event as an array, or one number or truth value that all events have.
 Column = Any
 
-#: A field of a record layout, one of the classes of `binlog_grammar.layouts`.
+#: A field of a record layout, one of the classes of `layouts`.
 LayoutField = Any
-
-#: Steps for structures that a walk decodes.
-_INNER = ("Inner", "InnerRun", "InnerList")
 
 
 @cache
@@ -226,7 +223,7 @@ class Gathered:
         self._is_located = True
         for name in parameters:
             # From here on, the name refers to the field instead of the parameter.
-            if type(self._fields.get(name)).__name__ == "Number":
+            if isinstance(self._fields.get(name), layouts.Number):
                 del self._values[name]
 
     def _locate(self) -> None:
@@ -234,24 +231,26 @@ class Gathered:
         for field in fields:
             condition = True if field.condition is None else _truth(field.condition(_Operations, self))
             self._conditions[field.path] = condition
-            kind = type(field).__name__
-            if kind == "Number":
-                self._positions[field.path] = self.pos
-                self._move(condition, int(field.dtype[-1]))
-                if field.valid is not None:
-                    self._require(condition, field.valid(_Operations, self))
-            elif kind == "Run":
-                self._positions[field.path] = self.pos
-                length = self.size - self.pos if field.size is None else field.size(_Operations, self)
-                if field.size is not None:
-                    length = _one_for_all(length)
-                self._lengths[field.path] = length
-                self._require(condition, length >= 0)
-                self._move(condition, length)
-            elif kind in _INNER:
-                self._require(condition, self.follows(field.source))
+            match field:
+                case layouts.Number():
+                    self._positions[field.path] = self.pos
+                    self._move(condition, int(field.dtype[-1]))
+                    if field.valid is not None:
+                        self._require(condition, field.valid(_Operations, self))
+                case layouts.Run():
+                    self._positions[field.path] = self.pos
+                    length = self._length_of(field)
+                    self._lengths[field.path] = length
+                    self._require(condition, length >= 0)
+                    self._move(condition, length)
+                case layouts.Inner() | layouts.InnerRun() | layouts.InnerList():
+                    self._require(condition, self.follows(field.source))
         reached = self.pos == self.size if self.layout.complete else self.pos <= self.size
         self._require(True, reached)
+
+    def _length_of(self, run: layouts.Run) -> Column:
+        """Length of a run that begins at the current position."""
+        return self.size - self.pos if run.size is None else _one_for_all(run.size(_Operations, self))
 
     def follows(self, path: str) -> Bools:
         """Which events match the grammar in a structure with a walk; True if there is none."""
@@ -296,13 +295,16 @@ class Gathered:
         condition = self._conditions[field.path]
         if condition is False:
             return 0
-        if type(field).__name__ == "Value":
-            with np.errstate(all="ignore"):
-                values = field.expression(_Operations, self)
-        elif type(field).__name__ == "Inner":
-            values = self._walk(field.source)[1][field.slot]
-        else:
-            values = self._read_number(self._positions[field.path], field.dtype)
+        match field:
+            case layouts.Value():
+                with np.errstate(all="ignore"):
+                    values = field.expression(_Operations, self)
+            case layouts.Inner():
+                values = self._walk(field.source)[1][field.slot]
+            case layouts.Number():
+                values = self._read_number(self._positions[field.path], field.dtype)
+            case _:
+                raise TypeError(f"{field.path} is not a number")
         return values if condition is True else np.where(condition, values, 0)
 
     def _read_number(self, offset: Column, dtype: str) -> Column:
@@ -385,9 +387,9 @@ class Gathered:
     def ranges(self, path: str) -> tuple[Ints, Ints]:
         """Offset in the block and length of a byte or text field of each event; (0, 0) where absent."""
         field = self._fields[path]
-        if type(field).__name__ == "Text":
+        if isinstance(field, layouts.Text):
             path, field = field.source, self._fields[field.source]
-        if type(field).__name__ == "InnerRun":
+        if isinstance(field, layouts.InnerRun):
             positions, lengths = self._walk(field.source)[1][field.slot : field.slot + 2]
             return np.where(self.matches, positions, 0), np.where(self.matches, lengths, 0)
         starts, lengths = self._starts + self._positions[path], self._spread(self.length(path))
