@@ -93,9 +93,9 @@ def test_what_is_shown_of_a_text_begins_and_ends_with_words(folder: Path, quiet:
     quiet.get((folder / "index.html").as_uri())
     quiet.find_element(By.ID, "search").send_keys("binlog_row_metadata")
     shown = [one.text for one in quiet.find_elements(By.CSS_SELECTOR, "#results small")]
-    texts = quiet.execute_script("return ENTRIES.map((entry) => entry[1])")
-    words = {word for text in texts for word in text.split()} | {"…"}
-    assert any(text.startswith("… ") and text.endswith(" …") for text in shown)
+    texts = quiet.execute_script("return ENTRIES.flatMap((entry) => [entry[1], entry[3] ?? ''])")
+    words = {word for text in texts for word in text.split()} | {"…", "·"}
+    assert any(text.startswith("Command line · … ") and text.endswith(" …") for text in shown)
     assert {word for text in shown for word in text.split()} <= words
 
 

@@ -11,13 +11,8 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.lake.files import TableFiles
-from binlog_kaitai.lake.storage import Storage
-from binlog_kaitai.lake.types import TAKEN
-from binlog_kaitai.lake.write import write_lake
-from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, untaken_name
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS
 from binlog_kaitai.rows.log_pages import RowsPages
-from binlog_kaitai.sources.source import resolve
 from binlog_kaitai.views.parquet_folder import write_changes
 from tests.corpus_files import case
 from tests.grammar.row_bytes import field, table_map_bytes
@@ -81,19 +76,6 @@ def test_exported_files_have_each_name_once(log: Path, tmp_path: Path) -> None:
     assert [row[name] for name in NAMES.values()] == list(range(len(NAMES)))
 
 
-def test_a_lake_has_its_dates_to_itself(log: Path, tmp_path: Path) -> None:
-    (source,) = resolve(str(log))
-    files = TableFiles(Storage(str(tmp_path / "lake")))
-    written = write_lake(source, files, views=["changes"])
-    files.close()
-    (row,) = pq.read_table(tmp_path / "lake/changes/s.t", partitioning="hive").to_pylist()
-    names = [untaken_name(name, TAKEN["delta"]) for name in NAMES.values()]
-    assert {"log_date_", "_Metadata_"} <= {*names}
-    assert [row[name] for name in names] == list(range(len(NAMES)))
-    assert row["log_date"] != list(NAMES).index("log_date")
-    assert [one.key for one in written.facts] == [(), tuple(NAMES.values())]
-
-
 def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> None:
     log = log_with(["a", "A", "b", "A_", "_gtid", "_GTID"], tmp_path)
     names = ["a", "A_", "b", "A__", "_gtid_", "_GTID__"]
@@ -103,9 +85,6 @@ def test_names_that_differ_only_by_case_are_distinguished(tmp_path: Path) -> Non
     write_changes(RowsPages(log, Filters()), tmp_path / "changes")
     (row,) = pq.read_table(tmp_path / "changes/s.t").to_pylist()
     assert [row[name] for name in names] == list(range(len(names)))
-    (source,) = resolve(str(log))
-    written = write_lake(source, TableFiles(Storage(str(tmp_path / "lake"))), views=["changes"])
-    assert [one.key for one in written.facts] == [(), tuple(names)]
 
 
 @pytest.mark.parametrize("is_stream", [False, True])

@@ -43,7 +43,10 @@ def write(grammar: Grammar, examples: dict[str, Sample], folder: Path) -> None:
     titles = {name: _title(text) for name, text in documents.items()}
     reference = {top.id: pages.page(grammar, top, examples, show=as_html) for top in grammar.tops()}
     bodies = {name: _html(text) for name, text in (documents | reference).items()}
-    entries = [*_entries(grammar), *(one for name in documents for one in _sections(name, bodies[name]))]
+    entries = [
+        *_entries(grammar),
+        *(one for name, title in titles.items() for one in _sections(name, title, bodies[name])),
+    ]
     (folder / "search.js").write_text(f"const ENTRIES = {json.dumps(entries)};\n", "utf-8")
     template = Template((_ASSETS / "page.html").read_text("utf-8"))
     for name, body in bodies.items():
@@ -111,13 +114,13 @@ def _navigation(grammar: Grammar, titles: dict[str, str], current: str) -> str:
     return "".join(parts)
 
 
-def _sections(name: str, html: str) -> Iterator[list[str]]:
-    """Entries of the search: the headings of a document, each with the text below it."""
+def _sections(name: str, title_of_page: str, html: str) -> Iterator[list[str]]:
+    """Entries of the search: the headings of a document, the text below each, address and document."""
     parts = _SECTION.split(html)
     for fragment, title, text in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
         words = unescape(_plain(re.sub(r"</(?:td|th|li|p|pre)>", " ", f"{title} — {text}"))).split()
         heading_, _, text = " ".join(words).partition(" — ")
-        yield [heading_, text, f"{name}.html#{fragment}"]
+        yield [heading_, text, f"{name}.html#{fragment}", title_of_page]
 
 
 def _entries(grammar: Grammar) -> Iterator[list[str]]:

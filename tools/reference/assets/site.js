@@ -64,12 +64,12 @@ function snippet(text, words) {
 function showResults() {
   const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
   results.replaceChildren();
-  for (const [name, about, address] of find(words)) {
+  for (const [name, about, address, page] of find(words)) {
     const link = document.createElement("a");
     link.href = address;
     link.append(name);
     const small = document.createElement("small");
-    small.textContent = snippet(about, words);
+    small.textContent = `${page ? `${page} · ` : ""}${snippet(about, words)}`;
     link.append(small);
     const item = document.createElement("li");
     item.append(link);
