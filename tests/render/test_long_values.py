@@ -11,20 +11,17 @@ from typing import Any
 import pytest
 
 import binlog_kaitai as bk
-from binlog_kaitai.dump.dump_logs import dump
-from binlog_kaitai.dump.dump_options import DumpOptions
 from binlog_kaitai.lines import long_values, row_forms, row_texts
 from binlog_kaitai.lines.row_forms import JsonForm
 from binlog_kaitai.lines.row_listing import form_of
 from binlog_kaitai.lines.row_programs import SHORT_JSON
 from binlog_kaitai.lines.row_texts import write_rows
-from binlog_kaitai.log import mapped_memory
 from tests.corpus_files import case
-from tests.long_logs import log_of_statement, log_of_value
+from tests.long_logs import log_of_value
 from tests.text.test_json_kernels import log_of
 from tests.values.json_documents import document
 
-_SIZE = 33 << 20
+SIZE = 33 << 20
 
 LOG = case("mysql-9.7", "types_full").logs[0]
 _DDL = "CREATE TABLE shop.blobs (id INT, content LONGTEXT CHARACTER SET utf8mb4)"
@@ -33,10 +30,6 @@ _DDL = "CREATE TABLE shop.blobs (id INT, content LONGTEXT CHARACTER SET utf8mb4)
 def _sql(path: Path, **options: Any) -> None:
     for _ in bk.sql_script(path, ddl=_DDL, **options):
         pass
-
-
-def _dump(path: Path, *, verbose: int) -> None:
-    dump(path, len, DumpOptions(verbose=verbose))
 
 
 def _changes(path: Path) -> None:
@@ -49,7 +42,16 @@ def _rows(path: Path, *, output: str) -> None:
         pass
 
 
-def _peak(task: Callable[..., object], path: Path, options: dict[str, Any]) -> int:
+def growth(
+    task: Callable[..., object], made: Callable[[Path, int], Path], folder: Path, options: dict[str, Any]
+) -> float:
+    """How much more memory a log with a long value takes than one without, in sizes of the value."""
+    task(made(folder / "warm", 0), **options)
+    start = peak(task, folder / "warm", options)
+    return (peak(task, made(folder / "binlog.000001", SIZE), options) - start) / SIZE
+
+
+def peak(task: Callable[..., object], path: Path, options: dict[str, Any]) -> int:
     tracemalloc.start()
     try:
         task(path, **options)
@@ -58,20 +60,12 @@ def _peak(task: Callable[..., object], path: Path, options: dict[str, Any]) -> i
         tracemalloc.stop()
 
 
-def test_a_long_statement_is_not_described_by_its_shape(tmp_path: Path) -> None:
-    log_of_statement(tmp_path / "warm", 0)
-    start = _peak(_dump, tmp_path / "warm", {"verbose": 0})
-    found = _peak(_dump, log_of_statement(tmp_path / "binlog.000001", _SIZE), {"verbose": 0}) - start
-    assert found < 4.5 * _SIZE
-
-
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")
 @pytest.mark.parametrize(
     ("task", "options", "most"),
     [
         (_sql, {}, 0.7),
         (_sql, {"undo": True}, 0.7),
-        (_dump, {"verbose": 1}, 4),  # 64 MiB of text wait in memory for the end of the statement
         (_changes, {}, 1.3),
         (_rows, {"output": "csv"}, 0.7),
         (_rows, {"output": "table"}, 0.7),
@@ -80,10 +74,7 @@ def test_a_long_statement_is_not_described_by_its_shape(tmp_path: Path) -> None:
 def test_a_long_value_is_in_memory_once(
     task: Callable[..., None], options: dict[str, Any], most: float, tmp_path: Path
 ) -> None:
-    task(log_of_value(tmp_path / "warm", 0), **options)
-    start = _peak(task, tmp_path / "warm", options)
-    found = _peak(task, log_of_value(tmp_path / "binlog.000001", _SIZE), options) - start
-    assert found < most * _SIZE
+    assert growth(task, log_of_value, tmp_path, options) < most
 
 
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")
@@ -139,21 +130,10 @@ def test_a_table_shows_the_beginning_of_a_long_value(tmp_path: Path, monkeypatch
     assert b"".join(write_rows(path, form=in_pieces)) == expected
 
 
-def test_pieces_of_a_dumped_value_are_its_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    path = log_of_value(tmp_path / "binlog.000001", 3 << 20)
-    made: list[bytes] = []
-    for size in (1 << 30, 1 << 20):
-        monkeypatch.setattr(mapped_memory, "PIECE", size)
-        out = bytearray()
-        dump(path, out.extend, DumpOptions(verbose=1))
-        made.append(bytes(out))
-    assert made[0] == made[1]
-
-
 @pytest.mark.filterwarnings("ignore::binlog_kaitai.errors.IncompleteScriptWarning")
 def test_a_long_document_is_held_a_few_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The memory for its text grows by itself, and that of the statements does not grow with it."""
     monkeypatch.setattr(row_forms, "_SCRATCH", 64)
     size = 1 << 20
     path = log_of([document("x" * size), *(document("y" * (10 * length)) for length in range(300))], tmp_path)
-    assert _peak(lambda log: [*bk.sql_script(log, ddl="CREATE TABLE s.t (j JSON)")], path, {}) < 20 * size
+    assert peak(lambda log: [*bk.sql_script(log, ddl="CREATE TABLE s.t (j JSON)")], path, {}) < 20 * size
