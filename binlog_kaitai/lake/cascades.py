@@ -7,13 +7,15 @@ to one that was deleted is not looked at. Foreign keys are known from definition
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from binlog_kaitai.core.grammar import ROWS_TYPES
+from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.following.effects import Effect, unclear
 from binlog_kaitai.kernels.arrays import Bools, Ints
+from binlog_kaitai.log.statements import statement_body, statements_in
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import ABSENT, BEFORE, DELETE, MismatchError, walk
 from binlog_kaitai.rows.log_pages import RowsPage
@@ -23,21 +25,47 @@ from binlog_kaitai.values.table_definition import ForeignKey, TableDefinition
 #: A table, and one of its foreign keys.
 Reference = tuple[TableDefinition, ForeignKey]
 
+#: The foreign keys by the tables to which they refer.
+Children = defaultdict[tuple[str, str], list[Reference]]
+
 _FLAGS = ("is_sql_foreign_key", "has_no_foreign_key_checks")
 
 
-def cascades(page: RowsPage, before: Sequence[Reference], after: Sequence[Reference]) -> Iterator[Effect]:
-    """The tables whose contents are not known after the changes of a page, selected or not.
+class Cascades:
+    """Finds the tables whose contents are not known after changes, selected or not.
 
-    `before`, `after`: the foreign keys before the statements of the page and after them.
+    `definitions`: those before the first page, which the statements of all pages change.
+    `statements`: the positions of statements that change definitions are appended to it.
     """
-    children: defaultdict[tuple[str, str], list[Reference]] = defaultdict(list)
-    for table, key in dict.fromkeys((*before, *after)):
+
+    def __init__(self, definitions: Definitions, statements: list[int]) -> None:
+        self._definitions, self._statements = definitions, statements
+        self._children = _children_of(definitions)
+
+    def of(self, page: RowsPage) -> Iterator[Effect]:
+        """What follows from the changes of the next page."""
+        block, begin = page.block, 0
+        for row in (*statements_in(block), len(block)):
+            if self._children:
+                is_between = (page.images.rows >= begin) & (page.images.rows < row)
+                yield from _cascades(page, self._children, is_between)
+            begin = row
+            if row < len(block) and self._definitions.observe_query(statement_body(block, row)):
+                self._children = _children_of(self._definitions)
+                self._statements.append(int(block.positions[row]))
+
+
+def _children_of(definitions: Definitions) -> Children:
+    children: Children = defaultdict(list)
+    for table, key in definitions.foreign_keys():
         if key.on_delete or key.on_update:
             children[_folded(key.parent)].append((table, key))
-    if not children:
-        return
-    has_cascades = page.wanted[page.images.rows] & _leaves_out(page)[page.images.rows]
+    return children
+
+
+def _cascades(page: RowsPage, children: Children, is_between: Bools) -> Iterator[Effect]:
+    """The tables whose contents are not known after some of the changes of a page."""
+    has_cascades = is_between & page.wanted[page.images.rows] & _leaves_out(page)[page.images.rows]
     for number, parent in enumerate(page.images.tables):
         if isinstance(parent, Table) and (own := children.get(_folded(parent.key))):
             events = np.flatnonzero(has_cascades & (page.images.table_of == number))
@@ -84,9 +112,7 @@ def _last_changes(page: RowsPage, table: Table, events: Ints, names: set[str]) -
     return deleted, changed
 
 
-def _refused(
-    position: int, parent: str, table: TableDefinition, children: dict[tuple[str, str], list[Reference]]
-) -> Iterator[Effect]:
+def _refused(position: int, parent: str, table: TableDefinition, children: Children) -> Iterator[Effect]:
     """The table, and those whose foreign keys refer to it."""
     reason = f"a foreign key changes its rows with those of {parent}, and the server does not log it"
     waiting, known = [table], set[tuple[str, str]]()

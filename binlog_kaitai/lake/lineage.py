@@ -63,7 +63,9 @@ class Entry(Effect):
 
     @property
     def place(self) -> Place:
-        return Place(self.era, self.log, self.position)
+        """Where it happened: after the rows of a snapshot that has the position of a statement."""
+        is_statement = self.kind not in _WITHOUT_SPELLING
+        return Place(self.era, self.log, self.position + is_statement)
 
 
 #: The columns of the table `_lineage`.
@@ -237,7 +239,7 @@ class Lineage:
         begin = self.segments(table)[0].after
         for schema, place, reason in self._all_unclear:
             if schema in ("", table[0]) and (begin is None or begin < place):
-                return f"{reason} (log {place.log}, position {place.position})"
+                return reason
         if not self._has_case:
             for key in (table, (table[0], "")):
                 if key in self._spellings and (begin is None or begin < self._spellings[key][1]):
@@ -301,7 +303,8 @@ class Lineage:
             case _ if one.table_name:
                 self.unclear[table] = one.reason
             case _:
-                self._all_unclear.append((one.schema_name, place, one.reason))
+                reason = f"{one.reason} (log {place.log}, position {one.position})"
+                self._all_unclear.append((one.schema_name, place, reason))
 
     def _end(self, one: Entry) -> None:
         prepared = self._prepared.pop(one.table_name, None)

@@ -182,8 +182,7 @@ class Update:
         last_key = {*self.parts[-1].current_key}
         if unknown := sorted(keys.difference(whole.names) | last_key.difference(own.names)):
             return self._without_key(unknown)
-        is_same = table is not None and all(table.columns.get(one.name, one.type) == one.type for one in own)
-        if self.since is not None and table is not None and kept == self.begin and is_same:
+        if self.since is not None and table is not None and kept == self.begin and _can_have(table, own):
             rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows, without):
                 if rows.num_rows:
@@ -252,6 +251,12 @@ class Update:
         keys = self.parts[-1].current_key if self.parts else None
         name, place = f"{STATE}/{self.name}", self.end._asdict()
         self.tables.replace(name, table, reader, self.batch, place, keys, self.source)
+
+
+def _can_have(table: Table, columns: pa.Schema) -> bool:
+    """Whether a table has these columns, as they are spelled, or can get those that it lacks."""
+    spelled = {name.lower(): (name, kind) for name, kind in table.columns.items()}
+    return all(spelled.get(one.name.lower(), (one.name, one.type)) == (one.name, one.type) for one in columns)
 
 
 def _with_key(tables: Format, part: Part) -> Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,7 +19,7 @@ from binlog_kaitai.ddl.lexer import may_replace
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
 from binlog_kaitai.lake import STATEMENTS
-from binlog_kaitai.lake.cascades import cascades
+from binlog_kaitai.lake.cascades import Cascades
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
@@ -106,26 +107,25 @@ def write_lake(
     the damage.
     Raises `BinlogError`: the log is damaged; the files must be discarded.
     """
-    written, damages = Written(), dict[int, Gap]()
+    written, damages, statements = Written(), dict[int, Gap](), list[int]()
     batches_of = page_batches if skips_damage else table_batches_of  # damage is skipped in log order
 
     def changes_and_statements(
         source: Source, span: Span, **options: Any
     ) -> Iterator[tuple[str, pa.RecordBatch]]:
         chosen, all_tables = Filters.of(table=list(tables), **options), Filters.of(**options)
-        known = definitions_at(span)
         pages = RowsPages(
             source,
             chosen,
-            definitions=known,
+            definitions=definitions_at(span),
             era=span.era,
             every_block=True,
             origins=[STATEMENT],
         )
-        definitions, lacking, references = definitions_at(span), set[tuple[str, str]](), known.foreign_keys()
+        cascades = Cascades(definitions_at(span), statements)
+        definitions, lacking = definitions_at(span), set[tuple[str, str]]()
         for page in pages:
-            earlier, references = references, known.foreign_keys()
-            written.effects += (*statements_in_payloads(page), *cascades(page, earlier, references))
+            written.effects += (*statements_in_payloads(page), *cascades.of(page))
             error = None
             try:
                 yield from _changes(page, batches_of, written, lacking, zero_dates, rules)
@@ -153,7 +153,10 @@ def write_lake(
                 damages.setdefault(item.start, item)
             else:
                 files.write(*item)
-    written.effects = [*{replace(one, position=0): one for one in written.effects}.values()]  # the last ones
+    # The last ones before a statement, which may rename or empty a table.
+    number = partial(bisect, statements)
+    last = {(replace(one, position=0), number(one.position)): one for one in written.effects}
+    written.effects = [*last.values()]
     written.damages = [damages[start] for start in sorted(damages)]
     return written
 

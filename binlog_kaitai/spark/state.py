@@ -24,7 +24,7 @@ from binlog_kaitai.ddl import Definitions
 from binlog_kaitai.errors import DamagedError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
 from binlog_kaitai.following.known_values import unpacked
-from binlog_kaitai.lake.cascades import cascades
+from binlog_kaitai.lake.cascades import Cascades
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place, Segment
 from binlog_kaitai.lake.rules import NO_RULES
 from binlog_kaitai.lake.state_tables import AFTER, COPIES, IS_THERE
@@ -314,7 +314,8 @@ def lineage_of(options: ReadOptions) -> Lineage:
     definitions = Definitions()
     if options.ddl is not None:
         definitions.load(options.ddl)
-    watch, references = _Watch(definitions), definitions.foreign_keys()
+    watch, statements = _Watch(definitions), list[int]()
+    cascades = Cascades(definitions.copy(), statements)
     try:
         for page in pages:
             file = page.block.file
@@ -328,8 +329,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
                         continue  # Spark converts columns of other types
                     effect = replace(effect, kind=EffectKind.CONVERTED)
                 effects[file].append(Entry.of(effect, 0, log))
-            earlier, references = references, definitions.foreign_keys()
-            changed = (*statements_in_payloads(page), *cascades(page, earlier, references))
+            changed = (*statements_in_payloads(page), *cascades.of(page))
             effects[file] += (Entry.of(one, 0, log) for one in changed)
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
@@ -339,7 +339,8 @@ def lineage_of(options: ReadOptions) -> Lineage:
                         by_log[file].setdefault(known, Entry.of(one, 0, log))
             for last, own_table, program in programs_of(page):
                 for one in effects_of(page, last, own_table, program):
-                    by_log[file][own_table.key, one.kind, one.columns, one.reason] = Entry.of(one, 0, log)
+                    found = own_table.key, one.kind, one.columns, one.reason, len(statements)
+                    by_log[file][found] = Entry.of(one, 0, log)
                 lacking = (own_table.schema.columns[one] for one in lacking_columns(own_table, program))
                 if not options.lists_absent and any(not one.is_generated for one in lacking):
                     one = unclear(page.position(last), *own_table.key, _NEEDS_ABSENT)

@@ -61,14 +61,14 @@ def test_a_table_is_all_its_changes() -> None:
 
 def test_an_emptied_table_begins_there() -> None:
     lineage = Lineage([keyed(1, 4, "a"), keyed(1, 4, "b"), emptied(1, 50, "a"), emptied(2, 70, "")])
-    assert lineage.segments(A) == [Segment(A, after=Place(0, 2, 70))]
-    assert lineage.segments(B) == [Segment(B, after=Place(0, 2, 70))]
+    assert lineage.segments(A) == [Segment(A, after=Place(0, 2, 71))]
+    assert lineage.segments(B) == [Segment(B, after=Place(0, 2, 71))]
 
 
 def test_a_renamed_table_keeps_its_rows() -> None:
-    first, second = Place(0, 2, 10), Place(0, 2, 20)
-    steps = keyed(1, 4, "a", "id"), keyed(2, 4, "new", "id"), renamed(*first[1:], "a", "old")
-    lineage = Lineage([*steps, renamed(*second[1:], "new", "a")])
+    first, second = Place(0, 2, 11), Place(0, 2, 21)
+    steps = keyed(1, 4, "a", "id"), keyed(2, 4, "new", "id"), renamed(2, 10, "a", "old")
+    lineage = Lineage([*steps, renamed(2, 20, "new", "a")])
     assert lineage.segments(OLD) == [Segment(A, before=first), Segment(OLD, after=first)]
     assert lineage.segments(A) == [Segment(NEW, before=second), Segment(A, after=second)]
     assert lineage.segments(NEW) == [Segment(NEW, after=second)]
@@ -84,8 +84,8 @@ def test_renamed_columns_follow_their_table() -> None:
     )
     lineage = Lineage(steps)
     first, second = lineage.moves(B)
-    assert first == (Place(0, 2, 10), {"id": "key", "x": "y"}, frozenset())
-    assert second == (Place(0, 2, 30), {"y": "_file_"}, frozenset())
+    assert first == (Place(0, 2, 11), {"id": "key", "x": "y"}, frozenset())
+    assert second == (Place(0, 2, 31), {"y": "_file_"}, frozenset())
     assert lineage.moves(A) == []
     assert lineage.keys[B] == ["key"]
     assert naming(["id", "x"], lineage.moves(B)).names == {"id": "key", "x": "_file_"}
@@ -152,7 +152,7 @@ def test_a_dropped_column_is_not_the_new_one_of_its_name() -> None:
         columns_moved(1, 20, "b", ("", "X")),
     )
     moves = Lineage([*steps, columns_moved(1, 30, "b", ("", "y"))]).moves(B)
-    assert moves == [Moves(Place(0, 1, 10), {"x": ""}), Moves(Place(0, 1, 20), {}, frozenset({"x"}))]
+    assert moves == [Moves(Place(0, 1, 11), {"x": ""}), Moves(Place(0, 1, 21), {}, frozenset({"x"}))]
     names = {"id": "id", "x": "x"}
     assert naming(names, moves) == (names, {"x"}, set())
     assert naming(names, moves, 1) == (names, set(), {"x"})

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import closing, suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -325,6 +326,56 @@ def test_many_kills_while_tables_are_read_again(start_server: StartServer, tmp_p
     assert killed > 3
     assert Run(server, tmp_path)(heals=True) == {}
     check(server, tmp_path, "w.silent")
+
+
+def test_a_column_gets_capitals(start_server: StartServer, tmp_path: Path) -> None:
+    """The folder of its table has the former spelling, that of the table's next name the new one."""
+    server = start_server("mysql-9.7")
+    empty(server, "w")
+    run = Run(server, tmp_path)
+    for statement in (
+        "CREATE TABLE w.t (k INT PRIMARY KEY, b INT)",
+        "INSERT INTO w.t VALUES (1, 1), (2, 2)",
+        "CREATE TABLE w.u (k INT PRIMARY KEY)",
+        "INSERT INTO w.u VALUES (1)",
+        "ALTER TABLE w.t RENAME COLUMN b TO B",
+        "RENAME TABLE w.u TO w.x, w.t TO w.u, w.x TO w.t",
+        "INSERT INTO w.u VALUES (4, 4)",
+        "UPDATE w.u SET B = 9 WHERE k < 3",
+    ):
+        execute(server, statement)
+        assert run() == {}
+    state = opened(tmp_path).tables.open("state/w.u")
+    assert state is not None
+    rows = [row for batch in state.batches() for row in batch.to_pylist()]
+    assert sorted(rows, key=itemgetter("k")) == [{"k": 1, "B": 9}, {"k": 2, "B": 9}, {"k": 4, "B": 4}]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "TRUNCATE TABLE w.t",
+        "RENAME TABLE w.t TO w.u",
+        "ALTER TABLE w.t CHANGE v x INT",
+        "ALTER TABLE w.t ADD x INT DEFAULT 5",
+    ],
+)
+def test_a_statement_at_the_position_of_a_snapshot(statement: str, tmp_path: Path) -> None:
+    """Without GTIDs, no event comes before it."""
+    server = Server("mysql-5.6", f"nogtids{label()}")
+    server.start("--gtid-mode=OFF", "--enforce-gtid-consistency=OFF")
+    try:
+        empty(server, "w")
+        execute(
+            server, "CREATE TABLE w.t (k INT PRIMARY KEY, v INT)", "INSERT INTO w.t VALUES (1, 1), (2, 2)"
+        )
+        run = Run(server, tmp_path, snapshot_readers=1)
+        assert run() == {}
+        execute(server, statement)
+        assert run() == {}
+        check(server, tmp_path)
+    finally:
+        server.stop()
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])

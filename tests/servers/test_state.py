@@ -130,6 +130,43 @@ def test_each_change_counts_by_the_primary_key_of_its_time(start_server: StartSe
             assert shown(kept, table) == Counter(map(tuple, table.rows)), (size, table.name)
 
 
+def test_cascades_between_statements(start_server: StartServer, tmp_path: Path) -> None:
+    """In one part of a log, tables with foreign keys get them, lose them, and change their names."""
+    foreign_key = "FOREIGN KEY p (p) REFERENCES w.p (id) ON DELETE CASCADE"
+    statements = (
+        "CREATE DATABASE w",
+        "CREATE TABLE w.p (id INT PRIMARY KEY)",
+        "INSERT INTO w.p VALUES (1), (2), (3), (4)",
+        *(f"CREATE TABLE w.{name} (id INT PRIMARY KEY, p INT)" for name in ("some", "late", "early")),
+        *(f"INSERT INTO w.{name} VALUES (1, 1), (2, 2), (3, 3)" for name in ("some", "late", "early")),
+        f"ALTER TABLE w.some ADD CONSTRAINT s {foreign_key}",
+        "DELETE FROM w.p WHERE id = 1",
+        "ALTER TABLE w.some DROP FOREIGN KEY s",
+        "UPDATE w.late SET p = 4 WHERE p = 1",
+        "UPDATE w.early SET p = 4 WHERE p = 1",
+        f"ALTER TABLE w.early ADD CONSTRAINT e {foreign_key}",
+        "DELETE FROM w.p WHERE id = 2",
+        "RENAME TABLE w.early TO w.former",
+        "UPDATE w.late SET p = 4 WHERE p = 2",
+        f"CREATE TABLE w.early (id INT PRIMARY KEY, p INT, {foreign_key})",
+        "INSERT INTO w.early VALUES (1, 3)",
+        "UPDATE w.late SET p = 4 WHERE p = 3",
+        f"ALTER TABLE w.late ADD CONSTRAINT l {foreign_key}",
+        "RENAME TABLE w.late TO w.later",
+        "DELETE FROM w.p WHERE id = 3",
+    )
+    server = start_server("mariadb-11.8")
+    oracle = tables_after(server, statements)
+    refused = run(tmp_path, [server.data / "binlog.index"], 1 << 20, views=["changes"])
+    assert refused.keys() == {"w.some", "w.former", "w.early", "w.later"}
+    lake = opened(tmp_path)
+    (parents,) = (table for table in oracle if table.name == ("w", "p"))
+    state = lake.tables.open("state/w.p")
+    assert state is not None
+    kept = [row for batch in state.batches() for row in batch.to_pylist()]
+    assert shown(kept, parents) == Counter(map(tuple, parents.rows))
+
+
 #: Tables whose images lack columns that their lake has under other names.
 _OTHER_NAMES = (
     "CREATE DATABASE w",
