@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -25,7 +27,9 @@ from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
 from binlog_kaitai.lake.place import PlanTable
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+from tests.extent import rounds
 from tests.lake.lakes import KilledError, OneByOne, dying, opened
+from tests.lake.lakes import kill as kill_session
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable
 from tests.servers.conftest import StartServer
@@ -351,29 +355,25 @@ def test_a_column_gets_capitals(start_server: StartServer, tmp_path: Path) -> No
     assert sorted(rows, key=itemgetter("k")) == [{"k": 1, "B": 9}, {"k": 2, "B": 9}, {"k": 4, "B": 4}]
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
+def test_a_statement_at_the_position_of_a_snapshot(tmp_path: Path) -> None:
+    """Without GTIDs, no event comes before it."""
+    statements = (
         "TRUNCATE TABLE w.t",
         "RENAME TABLE w.t TO w.u",
         "ALTER TABLE w.t CHANGE v x INT",
         "ALTER TABLE w.t ADD x INT DEFAULT 5",
-    ],
-)
-def test_a_statement_at_the_position_of_a_snapshot(statement: str, tmp_path: Path) -> None:
-    """Without GTIDs, no event comes before it."""
+    )
     server = Server("mysql-5.6", f"nogtids{label()}")
     server.start("--gtid-mode=OFF", "--enforce-gtid-consistency=OFF")
     try:
-        empty(server, "w")
-        execute(
-            server, "CREATE TABLE w.t (k INT PRIMARY KEY, v INT)", "INSERT INTO w.t VALUES (1, 1), (2, 2)"
-        )
-        run = Run(server, tmp_path, snapshot_readers=1)
-        assert run() == {}
-        execute(server, statement)
-        assert run() == {}
-        check(server, tmp_path)
+        for number, statement in enumerate(statements):
+            empty(server, "w")
+            execute(server, "CREATE TABLE w.t (k INT PRIMARY KEY, v INT)", "INSERT INTO w.t VALUES (1, 1)")
+            run = Run(server, tmp_path / str(number), snapshot_readers=1)
+            assert run() == {}
+            execute(server, statement)
+            assert run() == {}
+            check(server, tmp_path / str(number))
     finally:
         server.stop()
 
@@ -420,6 +420,66 @@ def test_a_key_that_goes_on_in_another_column(name: str, start_server: StartServ
         execute(server, "TRUNCATE TABLE w.t")
         assert run() == {}
         check(server, tmp_path)
+
+
+@pytest.mark.spark
+def test_kills_of_spark_while_tables_are_read_again(start_server: StartServer, tmp_path: Path) -> None:
+    """Of its JVM, which ends the run, and of a Python worker, which does not."""
+    server, chance, killed = started(start_server, "mysql-9.7"), random.Random(7), Counter[str]()
+    command = [
+        sys.executable,
+        "-m",
+        "binlog_kaitai",
+        "pipeline",
+        "--to",
+        str(tmp_path),
+        "--master",
+        "local[2]",
+    ]
+    command += ["--conf", "spark.driver.memory=512m", "--state", "--heal", "--view", "changes"]
+    command += ["--zero-dates", "text", url(server)]
+    folder, run = tmp_path / "_work" / "snapshot", Run(server, tmp_path)
+    run(heals=True)
+    for number in range(rounds(12, 1)):
+        victim = ("java", "pyspark.daemon")[number % 2]
+        values = ", ".join(f"({1000 * number + one}, {one})" for one in range(100, 900))
+        execute(
+            server,
+            f"INSERT INTO w.fine VALUES {values}",
+            "SET SESSION binlog_format = 'STATEMENT'",
+            f"UPDATE w.fine SET v = v + {number}",
+        )
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            while not folder.exists() and process.poll() is None:
+                time.sleep(0.01)
+            deadline = time.monotonic() + chance.uniform(0, 0.8)
+            while process.poll() is None and not killed[f"{number}"]:
+                for pid in processes(process.pid, victim)[-1:] if time.monotonic() > deadline else ():
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+                        killed[f"{number}"] += 1
+                time.sleep(0.01)
+            process.wait(60)
+        finally:
+            kill_session(process)
+        execute(server, f"DELETE FROM w.fine WHERE id = {1000 * number + 100}")
+    assert len(killed) >= rounds(9, 1)
+    assert run(heals=True) == {}
+    check(server, tmp_path, "w.silent")
+
+
+def processes(session: int, word: str) -> list[int]:
+    """The processes of a session whose command has a word."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            command = (path / "cmdline").read_text()
+            if int((path / "stat").read_text().rpartition(")")[2].split()[3]) == session and word in command:
+                found.append(int(path.name))
+    return sorted(found)
 
 
 def test_a_table_that_has_no_state_at_all_is_read_once(start_server: StartServer, tmp_path: Path) -> None:

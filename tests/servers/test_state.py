@@ -189,9 +189,9 @@ _OTHER_NAMES = (
 )
 
 
-@pytest.mark.parametrize("size", [2_000, 1 << 20])
-@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
-@pytest.mark.parametrize("changed", ["t", "u"])
+@pytest.mark.parametrize(
+    ("name", "size", "changed"), [("mysql-9.7", 2_000, "t"), ("mariadb-11.8", 1 << 20, "u")]
+)
 def test_images_lack_a_column_that_has_another_name_in_the_lake(
     name: str, size: int, changed: str, start_server: StartServer, tmp_path: Path
 ) -> None:
