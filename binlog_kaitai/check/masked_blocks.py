@@ -12,7 +12,7 @@ Strategy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -75,8 +75,20 @@ class MaskedBlocks:
         self._masks, self._seen = masks, set[str]()
         self.statements = 0
 
-    def pages_of(self, source: Source) -> Iterator[RowsPage]:
-        """The pages of the next log."""
+    def parts(self, source: Source, choose: Callable[[Block], Bools]) -> Iterator[tuple[Block, Ints, int]]:
+        """The masked blocks of the next log, the numbers of the chosen events, and where each block ends.
+
+        Raises `UsageError`: a value cannot be masked. Raises `BinlogError`: rows or a statement are invalid.
+        """
+        for page in self._pages_of(source):
+            block, chosen = page.block, choose(page.block)
+            end = int(block.end_positions[-1])
+            if not block.is_special:
+                block = self._masked(page, chosen)
+                chosen = np.ones(len(block), dtype=np.bool_)
+            yield block, np.flatnonzero(chosen), end
+
+    def _pages_of(self, source: Source) -> Iterator[RowsPage]:
         while (page := self._next or next(self._pages, None)) is not None:
             self._next = None if page.block.file == source.name else page
             if self._next is not None:
@@ -87,11 +99,8 @@ class MaskedBlocks:
         """Warn of rules that are about no table; see `Masks.warn_unseen`."""
         self._masks.warn_unseen(self._seen)
 
-    def of(self, page: RowsPage, chosen: Bools) -> Block:
-        """The chosen events of a page, masked, as a block; sizes and positions in headers are the old ones.
-
-        Raises `UsageError`: a value cannot be masked. Raises `BinlogError`: rows or a statement are invalid.
-        """
+    def _masked(self, page: RowsPage, chosen: Bools) -> Block:
+        """The chosen events of a page, masked; sizes and positions in headers are the old ones."""
         block = page.block
         is_payload = block.types == EventType.transaction_payload_event
         is_kept = chosen & np.isin(block.types, _KEPT) & ~is_payload

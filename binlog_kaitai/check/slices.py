@@ -7,7 +7,7 @@ the format description, the previous GTIDs, and the rotation.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Unpack
 from warnings import catch_warnings, simplefilter
@@ -21,12 +21,12 @@ from binlog_kaitai.core.filters import FilterOptions, Filters
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import BETWEEN
 from binlog_kaitai.errors import FilterWarning, UsageError, reading, writing_to
-from binlog_kaitai.kernels.arrays import Ints
+from binlog_kaitai.kernels.arrays import Bools, Ints
 from binlog_kaitai.lines.row_texts import page_objects
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.read_options import CopyOptions, CriteriaOptions, DefinitionOptions, MaskOptions
-from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.log_pages import RowsPages
 from binlog_kaitai.rows.row_criteria import CriteriaChoice
 from binlog_kaitai.sources.disk import refuse_inputs
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -148,30 +148,31 @@ def _write(
     is_open = ranges[:, 2] > 0
     starts, ends = ranges[~is_open, 0], ranges[~is_open, 1]
     done = Slice(source.name, target, len(starts), open=int(is_open.sum()))
-    before = masked.statements if masked is not None else 0
-    with (
-        reading(source.name),
-        source.open() as stream,
-        writing(target, inputs, overwrite=overwrite) as writer,
-    ):
-        pages = BlockReader.of_file(stream, source.name) if masked is None else masked.pages_of(source)
-        for page in pages:
-            block = page if isinstance(page, Block) else page.block
-            chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
-            if len(starts):
-                range_of = np.searchsorted(starts, block.positions, side="right") - 1
-                chosen |= (range_of >= 0) & (block.positions < ends[range_of])
-            end = int(block.end_positions[-1])
-            if masked is not None and isinstance(page, RowsPage) and not block.is_special:
-                block = masked.of(page, chosen)
-                chosen = np.ones(len(block), dtype=np.bool_)
-            rows = np.flatnonzero(chosen)
+    before = 0 if masked is None else masked.statements
+
+    def choose(block: Block) -> Bools:
+        chosen = np.isin(block.types, [int(kind) for kind in BETWEEN])
+        if len(starts):
+            range_of = np.searchsorted(starts, block.positions, side="right") - 1
+            chosen |= (range_of >= 0) & (block.positions < ends[range_of])
+        return chosen
+
+    parts = _parts(source, choose) if masked is None else masked.parts(source, choose)
+    with reading(source.name), writing(target, inputs, overwrite=overwrite) as writer:
+        for block, rows, end in parts:
             writer.write(block, rows, are_new=masked is not None)
             done.events += len(rows)
             progress(source, end)
         done.bytes = writer.position
-    done.statements = masked.statements - before if masked is not None else 0
+    done.statements = 0 if masked is None else masked.statements - before
     return done
+
+
+def _parts(source: Source, choose: Callable[[Block], Bools]) -> Iterator[tuple[Block, Ints, int]]:
+    """The blocks of a log, with the numbers of the chosen events, and where each block ends."""
+    with source.open() as stream:
+        for block in BlockReader.of_file(stream, source.name):
+            yield block, np.flatnonzero(choose(block)), int(block.end_positions[-1])
 
 
 def _targets(logs: list[Source], target: str) -> list[str]:
