@@ -39,7 +39,7 @@ from binlog_kaitai.errors import (
 #: The first four bytes of a binary log, plain and encrypted (`BINLOG_MAGIC`, sql/rpl_log_encryption.h).
 MAGIC, ENCRYPTED_MAGIC = sizes.MysqlBinlog.MAGIC, sizes.EncryptionHeader.MAGIC
 
-_STEP = 1 << 20
+_READ_AT_ONCE = 1 << 20
 
 #: The types a log can begin with.
 FIRST_TYPES = (EventType.start_event_v3, EventType.format_description_event)
@@ -129,7 +129,7 @@ class Framer:
         if self._stream.seekable():
             self._stream.seek(position)
         else:
-            while distance > 0 and (chunk := self._stream.read(min(distance, _STEP))):
+            while distance > 0 and (chunk := self._stream.read(min(distance, _READ_AT_ONCE))):
                 distance -= len(chunk)
         self._peeked = b""
         self.position = position
@@ -175,7 +175,7 @@ class Framer:
 
     def _count_zeros(self, size: int) -> int:
         """Length of a tail of zeros, of which `size` bytes have already been read."""
-        while chunk := self._stream.read(_STEP):
+        while chunk := self._stream.read(_READ_AT_ONCE):
             if chunk.strip(b"\0"):
                 raise FramingError("zero bytes where an event should begin", position=self.position)
             size += len(chunk)
@@ -242,7 +242,7 @@ def resized(raw: bytes, size: int) -> bytes:
 
 def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
     """`start` plus up to `size` bytes, fewer at the end of the stream; memory grows only as bytes arrive."""
-    data = stream.read(min(size, _STEP)) or b""
+    data = stream.read(min(size, _READ_AT_ONCE)) or b""
     if len(data) >= size or not data:
         return start + data if start else data
     # A bytearray grows in place, and its contents can be used without a copy.
@@ -250,7 +250,7 @@ def read_up_to(stream: BinaryIO, size: int, start: bytes = b"") -> bytes:
     parts.write(start)
     parts.write(data)
     size -= len(data)
-    while size > 0 and (chunk := stream.read(min(size, 16 * _STEP))):
+    while size > 0 and (chunk := stream.read(min(size, 16 * _READ_AT_ONCE))):
         size -= parts.write(chunk)
     return parts.getvalue()
 

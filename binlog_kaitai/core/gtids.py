@@ -26,7 +26,7 @@ _MOST_SHOWN = 80
 
 #: Below one new range per this many in the set, ranges are added one by one; each insertion moves all later
 #: ones.
-_MANY = 1024
+_RANGES_PER_INSERT = 1024
 
 
 class Intervals:
@@ -51,7 +51,7 @@ class Intervals:
     def add_all(self, ranges: Iterable[tuple[int, int]]) -> None:
         """Add many ranges, with bounds as in `add`, in the time it takes to sort them."""
         added = [(start, end) for start, end in ranges if start < end]
-        if len(added) <= len(self._starts) // _MANY:
+        if len(added) <= len(self._starts) // _RANGES_PER_INSERT:
             for start, end in added:
                 self.add(start, end)
             return

@@ -17,7 +17,7 @@ from kaitaistruct import KaitaiStream, KaitaiStruct, KaitaiStructError, Validati
 _MOST_SHOWN = 200
 
 #: How much is decompressed at a time, in bytes.
-_STEP = 1 << 20
+_DECOMPRESSED_AT_ONCE = 1 << 20
 
 
 def children(node: KaitaiStruct) -> Iterator[tuple[str, KaitaiStruct]]:
@@ -162,7 +162,7 @@ def inflated_size(deflated: bytes, limit: int) -> int | None:
     incomplete.
     """
     stream, size = zlib.decompressobj(), 0
-    while size <= limit and not stream.eof and (part := stream.decompress(deflated, _STEP)):
+    while size <= limit and not stream.eof and (part := stream.decompress(deflated, _DECOMPRESSED_AT_ONCE)):
         size += len(part)
         deflated = stream.unconsumed_tail
     return size if stream.eof or size > limit else None

@@ -10,7 +10,7 @@ from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.grammar import ROWS_TYPES, EventType, TableMapEvent
 from binlog_kaitai.dump.block_columns import BlockColumns
 from binlog_kaitai.dump.printer import Printer
-from binlog_kaitai.dump.row_comments import MOST
+from binlog_kaitai.dump.row_comments import MOST_HEADERS
 from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.kernels.arrays import Array, Bools, Ints
 from binlog_kaitai.kernels.groups import distinct, group_ranges
@@ -45,7 +45,7 @@ class ParsedTableMaps:
 
     def begin(self) -> None:
         """Clear the cache if it is too large."""
-        if len(self._stored) >= MOST:
+        if len(self._stored) >= MOST_HEADERS:
             self._stored.clear()
 
     def read(self, block: Block, earlier: MapsInForce[StoredTableMap]) -> BlockTableMaps:

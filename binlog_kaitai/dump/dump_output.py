@@ -189,7 +189,7 @@ class TextSink:
 
 #: Maximum number of pieces kept in memory, maximum size of those of long texts, and size of pieces read from
 #: the file, in bytes.
-_MANY, _MOST, _STEP = 1 << 16, 32 << 20, 1 << 20
+_MOST_PIECES, _MOST_TEXT, _READ_AT_ONCE = 1 << 16, 32 << 20, 1 << 20
 
 
 class TextSpool(TextSink):
@@ -206,7 +206,7 @@ class TextSpool(TextSink):
 
     def append(self, piece: bytes) -> None:
         self._pieces.append(piece)
-        if len(self._pieces) > _MANY:
+        if len(self._pieces) > _MOST_PIECES:
             self._settle()
 
     def extend(self, pieces: Iterable[bytes]) -> None:
@@ -214,7 +214,7 @@ class TextSpool(TextSink):
         for piece in filter(None, pieces):
             self._pieces.append(piece)
             self._size += len(piece)
-            if self._size > _MOST:
+            if self._size > _MOST_TEXT:
                 self._settle()
 
     def _settle(self) -> None:
@@ -239,9 +239,9 @@ class TextSpool(TextSink):
         """Take everything out, in pieces; what the caller does not reach stays."""
         if self._file is not None:
             self._file.seek(0)
-            while piece := self._file.read(_STEP):
+            while piece := self._file.read(_READ_AT_ONCE):
                 yield piece
-        if sum(map(len, self._pieces)) > _STEP:
+        if sum(map(len, self._pieces)) > _READ_AT_ONCE:
             yield from self._pieces
         elif self._pieces:
             yield b"".join(self._pieces)

@@ -38,7 +38,7 @@ from binlog_kaitai.log.gather import Gathered, take_ranges
 from binlog_kaitai.log.payloads import payload_headers
 
 #: Number of templates that are cached.
-_MOST = 1 << 10
+_MOST_TEMPLATES = 1 << 10
 #: Maximum number of new templates in a block; statements beyond it are printed one by one.
 _NEW = 64
 #: Longer status variables are not matched, in bytes.
@@ -68,7 +68,7 @@ class StatusTemplates:
 
     def match(self, block: Block, events: Ints, body: Gathered) -> tuple[Ints, Ints, Ints]:
         """For each statement, the template (-1 for none), the microseconds, and the transaction number."""
-        if sum(map(len, self._known.values())) >= _MOST:
+        if sum(map(len, self._known.values())) >= _MOST_TEMPLATES:
             self._known.clear()
         data, matches, (starts, lengths) = block.data, body.matches, body.ranges("status_vars")
         template_of, fractions, xids = (np.full(len(matches), -1, dtype=np.int64) for _ in range(3))

@@ -108,7 +108,7 @@ def extra_info(body: Any) -> list[bytes]:
 
 
 #: Number of cached rows event headers, and of tables and programs; and of the columns of these, in all.
-MOST, _MOST_COLUMNS = 1 << 10, 1 << 18
+MOST_HEADERS, _MOST_COLUMNS = 1 << 10, 1 << 18
 #: How many bytes of a header are looked up at once.
 _KEY = 10
 #: Maximum length of a header, in bytes: 64 KiB of extra data, and two bits for each column.
@@ -172,7 +172,7 @@ class RowsHeaders:
             return None
         end = images_end(event) - len(body.images)
         rows_header = RowsHeader(body, event.raw[start:end], layout.effective_type(event.type_code))
-        if len(self._known) >= MOST or len(known) >= MOST:
+        if len(self._known) >= MOST_HEADERS or len(known) >= MOST_HEADERS:
             self._known.clear()
         self._known.setdefault(key, []).append(rows_header)
         return rows_header
@@ -276,7 +276,7 @@ class RowPrograms:
 
     def begin(self) -> None:
         """Clear the cache if it is too large, which invalidates all program numbers."""
-        if len(self._numbers) >= MOST or self._size > _MOST_COLUMNS:
+        if len(self._numbers) >= MOST_HEADERS or self._size > _MOST_COLUMNS:
             self._clear()
 
     def __getitem__(self, number: int) -> RowProgram:
@@ -308,7 +308,7 @@ class RowPrograms:
                 row_lines.LinePrograms(
                     np.cumsum([0, *(len(program.pieces) for program in programs)], dtype=np.int64),
                     np.array(pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
-                    np.frombuffer(bytes(self._pool) + bytes(row_lines.STEP), dtype=np.uint8),
+                    np.frombuffer(bytes(self._pool) + bytes(row_lines.COPIED_AT_ONCE), dtype=np.uint8),
                     np.zeros(0, dtype=np.uint8),
                     np.frombuffer(b"".join(self._words), dtype=np.uint8),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),

@@ -35,7 +35,7 @@ NEVER_FILTERED = frozenset(
 
 #: First words of statements that may end a transaction.
 _ENDS = np.isin(np.arange(256), np.frombuffer(b"CXRr", dtype=np.uint8))
-_MOST = np.iinfo(np.int64).max
+_NO_LIMIT = np.iinfo(np.int64).max
 
 
 class SelectionEndedError(Exception):
@@ -229,7 +229,7 @@ def _held(gtids: GtidSet, stated: Stated) -> Bools:
     for code, source in enumerate(stated.sources):
         if source not in by_source:
             continue
-        pairs = [(first, min(last, _MOST)) for first, last in by_source[source] if first <= _MOST]
+        pairs = [(first, min(last, _NO_LIMIT)) for first, last in by_source[source] if first <= _NO_LIMIT]
         limits = np.array(pairs, dtype=np.int64).reshape(-1, 2)
         own = np.flatnonzero(stated.codes == code)
         numbers = stated.numbers[own]

@@ -172,7 +172,7 @@ class Capture:
 #: Stand for the number of a step: unknown so far, and an event to be printed individually.
 _UNKNOWN, _SINGLE = -1, -2
 #: Number of states that are cached.
-_MOST = 1 << 10
+_MOST_STATES = 1 << 10
 
 
 class ShapeSteps:
@@ -219,7 +219,7 @@ class ShapeSteps:
     def walk(self, begin: int, stop: int) -> int:
         """Find the steps of the events from one on, as far as possible; the printer is unchanged."""
         printer, shapes = self._printer, self._shapes
-        if len(self._states) >= _MOST:
+        if len(self._states) >= _MOST_STATES:
             self._forget()
         before = printer.state
         # The text after a payload was printed before the stretch begins.
@@ -233,7 +233,7 @@ class ShapeSteps:
                 following = follow_steps.run
                 limits = end, stop, state, self._table, self._after, self._of
                 end = int(following(shapes.numbers, *limits))
-                if end == stop or shapes.numbers[end] < 0 or len(self._states) >= _MOST:
+                if end == stop or shapes.numbers[end] < 0 or len(self._states) >= _MOST_STATES:
                     return end
                 if end > begin:
                     state = self._steps[self._of[end - 1]].state

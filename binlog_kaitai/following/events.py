@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from binlog_kaitai.views.logged_rows import LoggedRow
 
 #: Roughly how many bytes of existing logs are read at a time.
-_STEP = 16 << 20
+_READ_AT_ONCE = 16 << 20
 
 PathLike = str | os.PathLike[str]
 
@@ -89,7 +89,10 @@ class LogFollower(Iterator[_Item]):
         self._is_closed = False
         self._pending: Future[_Item | None] | None = None
         spans = self._logs.follow(
-            _STEP, interval=interval, idle_timeout=idle_timeout, stop=lambda: self._is_closed or stop()
+            _READ_AT_ONCE,
+            interval=interval,
+            idle_timeout=idle_timeout,
+            stop=lambda: self._is_closed or stop(),
         )
         self._items = (item for source in spans for item in self._of_span(source))
 

@@ -42,7 +42,7 @@ FAR = 1 << 62
 
 #: Minimum and maximum number of bytes read at a time. Most events need only their header inspected, so the
 #: cost of a walk is proportional to the number of blocks.
-_LEAST, _MOST = 1 << 12, 16 << 20
+_LEAST_BLOCK, _LARGEST_BLOCK = 1 << 12, 16 << 20
 
 
 class Step(NamedTuple):
@@ -193,7 +193,7 @@ class Walk:
                 with open_log(path, self._keys) as stream:
                     self._read_around(Log(stream, path), is_last=is_last)
                 return
-            block_size = max(min(self._limit.size, _MOST), _LEAST)
+            block_size = max(min(self._limit.size, _LARGEST_BLOCK), _LEAST_BLOCK)
             with blocks_from(self.checkpoint, self._keys, block_size) as (reader, span):
                 self._state = self._begin_state = span
                 self._read(reader, is_last=is_last or self._hard != FAR)

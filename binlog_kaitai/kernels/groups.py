@@ -8,7 +8,7 @@ from binlog_kaitai.kernels.arrays import Array, Bytes, Ints
 from binlog_kaitai.kernels.byte_kernels import hash_ranges, same_ranges
 
 #: With so few ranges, or without machine code, kernels cost more than they save.
-_FEW = 64
+_TOO_FEW_RANGES = 64
 
 
 def distinct(keys: Array) -> tuple[Ints, Ints]:
@@ -28,7 +28,7 @@ def distinct_values(values: Array) -> Array:
 def group_ranges(data: Bytes, starts: Ints, ends: Ints) -> Ints:
     """For each range, the number of the first range with the same bytes."""
     count, lengths = len(starts), ends - starts
-    if count <= _FEW or hash_ranges.run is hash_ranges.plain:
+    if count <= _TOO_FEW_RANGES or hash_ranges.run is hash_ranges.plain:
         return _group_by_bytes(data, starts, ends)
     length = int(lengths[0])
     if (lengths == length).all() and (not length or are_same(data, starts, length)):

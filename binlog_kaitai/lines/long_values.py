@@ -31,7 +31,7 @@ _UTF8 = "utf8mb4"
 _PLACEHOLDER = re.compile(re.escape(_MARK) + rb"([hq]|j\w*:[12])(\d+):(\d+);")
 
 #: How much of a value is converted to JSON at once, and how much of it is shown in a table, in bytes.
-_STEP, _SHOWN = 1 << 18, 1 << 12
+_CONVERTED_AT_ONCE, _SHOWN = 1 << 18, 1 << 12
 
 
 def placeholder(start: int, end: int, *, in_hex: bool) -> bytes:
@@ -64,8 +64,8 @@ def _characters(data: Bytes, start: int, end: int, charset: str) -> Iterator[str
     decoder = decoder_of(charset)
     assert decoder is not None
     for piece in pieces(data, start, end):
-        for offset in range(0, len(piece), _STEP):
-            part = bytes(piece[offset : offset + _STEP])
+        for offset in range(0, len(piece), _CONVERTED_AT_ONCE):
+            part = bytes(piece[offset : offset + _CONVERTED_AT_ONCE])
             yield utf8.decode(part) if charset == _UTF8 else decoder(part, "strict")
     utf8.decode(b"", final=True)
 

@@ -14,6 +14,7 @@ from binlog_kaitai.errors import UsageError
 from binlog_kaitai.kernels.arrays import Bytes, Ints
 from binlog_kaitai.kernels.groups import distinct, distinct_values
 from binlog_kaitai.lines.row_line_kernel import (
+    COPIED_AT_ONCE,
     FIRST,
     LEFT_COUNT,
     LINE,
@@ -22,7 +23,6 @@ from binlog_kaitai.lines.row_line_kernel import (
     OFFSET,
     PIECE,
     STATE_SIZE,
-    STEP,
     LineMemory,
     LineRows,
     put_row_lines,
@@ -101,7 +101,7 @@ CHANGES = {INSERT: "insert", BEFORE: "update", DELETE: "delete"}
 _CHANGE_OF = {1: CHANGES[DELETE], 2: CHANGES[INSERT], 3: CHANGES[BEFORE]}
 
 #: Initial capacity for values left out, in rows, and for the text of a document in SQL, in bytes.
-_FEW, _SCRATCH = 1 << 10, 1 << 16
+_VALUES_LEFT_OUT, _SCRATCH = 1 << 10, 1 << 16
 
 
 class RowLines(NamedTuple):
@@ -319,7 +319,7 @@ class LineBuffer:
             np.empty(_SCRATCH if dialect in (SQL, QUOTED_SQL) else 0, dtype=np.uint8),
             np.empty(MAX_DEPTH * LEVEL, dtype=np.int64),
             np.zeros(STATE_SIZE, dtype=np.int64),
-            np.empty((_FEW, 3), dtype=np.int64),
+            np.empty((_VALUES_LEFT_OUT, 3), dtype=np.int64),
             np.empty(size + 4096, dtype=np.uint8),
             np.empty(count, dtype=np.int64),
         )
@@ -493,7 +493,7 @@ def _of_events(page: RowsPage, table: Table, events: Ints, form: Form) -> tuple[
     metadata = OfEvents(*place, positions, stamps, gtids, server_ids, origins, of_mariadb)
     of_rows, program_of = np.repeat(np.arange(len(events)), count), np.tile(np.arange(count), len(events))
     # The bytes after the last text.
-    programs = [*form.of_events(metadata, pool), LineProgram(pool).text(" " * STEP)]
+    programs = [*form.of_events(metadata, pool), LineProgram(pool).text(" " * COPIED_AT_ONCE)]
     of_rows, program_of = np.append(of_rows, 0), np.append(program_of, count)
     data, ends = write_lines(block.data, pool, programs, of_rows, program_of, of_rows)
     return data, np.concatenate(([0], ends[:-1]))

@@ -166,7 +166,7 @@ PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, FLAG, LEAD, LEAD_
 PIECE_SIZE = 12
 
 #: Number of bytes that are copied at a time, and that leads and texts of events are followed by.
-STEP = 16
+COPIED_AT_ONCE = 16
 
 _COMMA_SIZE = 2
 
@@ -176,7 +176,7 @@ LINE, OFFSET, LEFT_COUNT, NEED, STATE_SIZE = range(5)
 
 #: Maximum length that `put_printable` adds to a value, and an arrow; the same with a value of limited length.
 _SHOWN_ROOM = 1536
-_ROOM = _SHOWN_ROOM + WIDEST
+_LIMITED_ROOM = _SHOWN_ROOM + WIDEST
 
 _1, _2, _3, _4 = (np.uint64(number) for number in range(1, 5))
 
@@ -187,7 +187,7 @@ _ARROW = np.frombuffer("→".encode(), dtype=np.uint8)
 @kernel
 @inlined
 def copy_steps(source: Bytes, start: int, length: int, out: Bytes, offset: int) -> None:
-    """Copy bytes, which must be followed by STEP more in both arrays."""
+    """Copy bytes, which must be followed by COPIED_AT_ONCE more in both arrays."""
     from_, to, end = np.uint64(start), np.uint64(offset), np.uint64(offset + length)
     while to < end:
         # All loads before all stores, which compiles to two vector instructions.
@@ -331,8 +331,8 @@ def put_lines(
                 text = np.uint64(np.int64(event) * piece[SECOND] + piece[FIRST])
                 start = text_limits[text]
                 length = text_limits[text + _1] - start
-                if position + length + STEP > room:
-                    need = length + STEP
+                if position + length + COPIED_AT_ONCE > room:
+                    need = length + COPIED_AT_ONCE
                     break
                 copy_steps(texts, start, length, out, position)
                 position += length
@@ -355,8 +355,8 @@ def put_lines(
             elif is_sql and ((kind == OTHERWISE and assigned > 0) or (kind == IF_CHANGED and not is_changed)):
                 continue
             # Enough for all values of limited length, too.
-            if position + length + _ROOM > room:
-                need = length + _ROOM
+            if position + length + _LIMITED_ROOM > room:
+                need = length + _LIMITED_ROOM
                 break
             copy_steps(pool, lead, length, out, position)
             position += length

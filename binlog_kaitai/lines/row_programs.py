@@ -348,7 +348,7 @@ class TableLines:
                 self._arrays = row_lines.LinePrograms(
                     np.array(self._limits, dtype=np.int64),
                     np.array(self._pieces, dtype=np.int64).reshape(-1, row_lines.PIECE_SIZE),
-                    _bytes(bytes(self._pool) + bytes(row_lines.STEP)),
+                    _bytes(bytes(self._pool) + bytes(row_lines.COPIED_AT_ONCE)),
                     _bytes(self.style.null),
                     _bytes(b"".join(self._words)),
                     np.cumsum([0, *map(len, self._words)], dtype=np.int64),

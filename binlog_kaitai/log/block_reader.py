@@ -223,7 +223,7 @@ BLOCK_SIZE = 4 << 20
 _PREFETCH_FROM = 16 << 20
 
 #: Number of bytes read and framed at a time.
-_STEP = 4 << 20
+_FRAMED_AT_ONCE = 4 << 20
 
 #: Buffers of this size and more, in bytes, grow by 1/n, since NumPy touches all of the memory added.
 _LARGE, _GROWTH = 64 << 20, 8
@@ -441,7 +441,7 @@ class BlockReader:
 
     def _read_on(self) -> bool:
         """Read a small step, to frame it while cached; False if the buffer is full or at the end."""
-        room = view_of(self._buffer)[self._end : self._end + _STEP]
+        room = view_of(self._buffer)[self._end : self._end + _FRAMED_AT_ONCE]
         # Some streams do not accept an empty buffer.
         try:
             count = _read_into(self._stream, room) if len(room) and self._error is None else 0

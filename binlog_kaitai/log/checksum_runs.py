@@ -36,7 +36,7 @@ STATUSES = ("none", "ok", "bad")
 _RUN = 1 << 16
 
 #: With fewer events in a process, building the table costs more than it saves.
-_FEW = 20_000
+_TOO_FEW_EVENTS = 20_000
 
 _checked = 0  # events checked one at a time
 
@@ -62,7 +62,7 @@ def settle(data: Bytes, frames: Frames) -> None:
         return
     rows = slice(None) if is_pending.all() else np.flatnonzero(is_pending)
     starts, sizes = frames.starts[rows], frames.sizes[rows]
-    few = len(starts) + _checked < _FEW
+    few = len(starts) + _checked < _TOO_FEW_EVENTS
     are_ok = _each_ok(data, starts, sizes) if few else _ok_in_runs(data, starts, sizes)
     frames.checksums[rows] = OK if are_ok.all() else np.where(are_ok, OK, BAD)
 

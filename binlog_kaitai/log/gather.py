@@ -32,7 +32,7 @@ from binlog_kaitai.kernels.compile import Kernel, kernel
 from binlog_kaitai.text.text_kernels import join_ranges
 
 #: Number of events processed at a time, so that their bytes stay in the cache.
-_STEP = 256
+_EVENTS_AT_ONCE = 256
 
 #: Offset of a number within the event, its width in bytes, and whether it is big-endian.
 _Field = tuple[int, int, bool]
@@ -52,8 +52,8 @@ def read_fixed(data: Bytes, starts: Ints, fields: IntTable, out: OutUnsignedTabl
     events = starts.shape[0]
     for field in range(fields.shape[0]):
         is_same[field] = True
-    for begin in range(0, events, _STEP):
-        end = min(begin + _STEP, events)
+    for begin in range(0, events, _EVENTS_AT_ONCE):
+        end = min(begin + _EVENTS_AT_ONCE, events)
         part = starts[begin:end]
         lowest = highest = starts[begin]
         for index in range(part.shape[0]):

@@ -90,7 +90,7 @@ def payload_headers(block: Block, rows: Ints) -> PayloadHeaders:
 
 #: Payloads that decompress to more than this become separate blocks; also the limit for expanding in place.
 _SMALL = 4 << 20
-_ROOM = 8 << 20
+_EXPANDED_IN_PLACE = 8 << 20
 #: Maximum number of events of a damaged payload per block.
 _BATCH = 1 << 10
 
@@ -123,7 +123,7 @@ def expand(
     if not len(rows):
         yield block
         return
-    begin, room = 0, _ROOM
+    begin, room = 0, _EXPANDED_IN_PLACE
     inner: list[tuple[Block, Ints]] = []
     for row, small, large, error in _opened_in_order(block, rows, block_size):
         if error is not None:
@@ -138,7 +138,7 @@ def expand(
         if large is not None and merged is block:
             merged = block.part(0, len(block))  # lookahead flags of the original do not apply to parts
         # Release merged events before they are processed, so that they are not held twice.
-        begin, room, inner = row + 1, _ROOM, []
+        begin, room, inner = row + 1, _EXPANDED_IN_PLACE, []
         del small
         yield merged
         del merged
@@ -192,7 +192,7 @@ def _opened_in_order(block: Block, rows: Ints, block_size: int) -> Iterator[_Ope
 def _number_of_small(headers: PayloadHeaders, begin: int) -> int:
     """Number of consecutive payloads, from `begin`, that can be expanded together."""
     sizes = headers.uncompressed_sizes[begin:]
-    matches = headers.matches[begin:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _ROOM)
+    matches = headers.matches[begin:] & (sizes <= _SMALL) & (np.cumsum(sizes) <= _EXPANDED_IN_PLACE)
     return int(np.argmin(matches)) if not matches.all() else len(matches)
 
 

@@ -145,7 +145,7 @@ class RangeCrc32s:
 _FIRST_WINDOW, _WINDOW = 64 << 10, 4 << 20
 
 #: Offsets confirmed together, at first and at most: usually the first one is an event.
-_FEW, _MANY = 4, 1 << 17
+_FIRST_OFFSETS, _MOST_OFFSETS = 4, 1 << 17
 
 _KNOWN = np.bincount([kind for kind in EventType if kind], minlength=256) > 0
 
@@ -260,8 +260,8 @@ class Search:
         while start + length <= self._log.size:
             window = self._log.part(start, start + _WINDOW + length - 1)
             candidates = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
-            for begin in range(0, len(candidates), _MANY):
-                headers = self._candidates(window, candidates[begin : begin + _MANY], start, wanted)
+            for begin in range(0, len(candidates), _MOST_OFFSETS):
+                headers = self._candidates(window, candidates[begin : begin + _MOST_OFFSETS], start, wanted)
                 headers = headers.part(self._is_whole(headers, layout))
                 for offset, after in zip(headers.offsets.tolist(), headers.ends.tolist(), strict=True):
                     if offset >= end:
@@ -300,8 +300,8 @@ class Search:
             if len(window) < length:
                 return None  # frames of zstd have less than their seek table declares
             candidates = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
-            for begin in range(0, len(candidates), _MANY):
-                headers = self._candidates(window, candidates[begin : begin + _MANY], start, wanted)
+            for begin in range(0, len(candidates), _MOST_OFFSETS):
+                headers = self._candidates(window, candidates[begin : begin + _MOST_OFFSETS], start, wanted)
                 if (found := self._first_whole(headers, wanted)) is not None:
                     return found
             start += max(len(window) - length + 1, 1)
@@ -309,7 +309,7 @@ class Search:
         return None
 
     def _first_whole(self, headers: _Headers, wanted: _Wanted) -> int | None:
-        begin, count = 0, _FEW
+        begin, count = 0, _FIRST_OFFSETS
         while begin < len(headers.offsets):
             some = headers.part(slice(begin, begin + count))
             if len(found := np.flatnonzero(self._is_whole(some, wanted.layout))):

@@ -36,7 +36,7 @@ _FROM = 8 << 20
 _LARGE = 64 << 20
 
 #: Maximum number of threads that are started unasked.
-_MOST = 4
+_DEFAULT_THREADS = 4
 
 #: See `side_by_side`.
 _WAITING = 1
@@ -66,7 +66,7 @@ def default_threads(threads: int | None) -> int:
     """The given number, or one per processor; at most four, because more gain little and need memory."""
     if threads is not None:
         return threads
-    return min(usable_processors(), _MOST)
+    return min(usable_processors(), _DEFAULT_THREADS)
 
 
 def usable_processors() -> int:

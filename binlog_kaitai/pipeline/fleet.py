@@ -22,7 +22,7 @@ from binlog_kaitai.pipeline.tasks import Tasks
 PAUSE = 60.0
 
 #: The maximum number of batches that are loaded side by side.
-_MOST = 32
+_MOST_SOURCES = 32
 
 
 class Fleet:
@@ -49,7 +49,7 @@ class Fleet:
         """
         tasks_of = [tasks(pipeline.job.source) for pipeline in self._pipelines]
         # Two batches for each task, so that some are planned or committed while tasks run.
-        most = min(2 * max(one.at_once for one in tasks_of), _MOST)
+        most = min(2 * max(one.at_once for one in tasks_of), _MOST_SOURCES)
         turns = ThreadPoolExecutor(most, thread_name_prefix="binlog-kaitai-batch")
         for pipeline, own_tasks in zip(self._pipelines, tasks_of, strict=True):
             ours = replace(pipeline, in_turn=lambda load: turns.submit(load).result())

@@ -11,7 +11,7 @@ import zstandard
 _LEVEL = 1
 
 #: Chunks are divided so that reading back takes little memory.
-_MOST = 8 << 20
+_LARGEST_CHUNK = 8 << 20
 
 
 class Stack:
@@ -29,8 +29,8 @@ class Stack:
         """Push a chunk; its content keeps its order."""
         view = memoryview(chunk)
         # The last part is written first, because chunks are read backward.
-        for start in reversed(range(0, len(view), _MOST)):
-            self._file.write(self._pack(view[start : start + _MOST]))
+        for start in reversed(range(0, len(view), _LARGEST_CHUNK)):
+            self._file.write(self._pack(view[start : start + _LARGEST_CHUNK]))
             self._ends.append(self._file.tell())
 
     def cut(self, count: int) -> None:
@@ -43,7 +43,7 @@ class Stack:
         """Push all chunks of another stack, which is empty afterwards."""
         base = self._ends[-1]
         other._file.seek(0)
-        while piece := other._file.read(_MOST):
+        while piece := other._file.read(_LARGEST_CHUNK):
             self._file.write(piece)
         self._ends.extend(base + end for end in other._ends[1:])
         other.cut(0)

@@ -333,7 +333,7 @@ TIMES_OF_ALL_KINDS = (DATES, OLD_TIMES, OLD_DATETIMES, OLD_TIMESTAMPS, TIMES, DA
 NULLS, INVALID, TOTAL, RESULTS = range(4)
 
 #: Rows read at a time, a multiple of 8.
-STEP = 1024
+ROWS_AT_ONCE = 1024
 
 
 @kernel
@@ -384,8 +384,8 @@ def read_columns(
     `results`: int64 array, columns by RESULTS, output: the results of each column.
     """
     out, out2, out4, out8, signed4, signed8 = memory
-    for begin in range(0, count, STEP):
-        end = min(begin + STEP, count)
+    for begin in range(0, count, ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, count)
         for line in range(plan.shape[0]):
             how = plan[line, HOW]
             size = plan[line, SIZE]
@@ -444,8 +444,8 @@ def copy_columns(
 
     `positions` has one more element, the end; 16 bytes after each column are overwritten.
     """
-    for begin in range(0, count, STEP):
-        end = min(begin + STEP, count)
+    for begin in range(0, count, ROWS_AT_ONCE):
+        end = min(begin + ROWS_AT_ONCE, count)
         for line in range(plan.shape[0]):
             cells = starts[plan[line, STARTS] + begin : plan[line, STARTS] + end]
             own = offsets[plan[line, VALUES] + begin : plan[line, VALUES] + end + 1]

@@ -22,7 +22,7 @@ from binlog_kaitai.values.decoders import len_partial_bits
 _COMPRESSED = "compressed_images"
 
 #: Size of decompressed events held at a time, in bytes; a single event may be larger.
-_ROOM = 16 << 20
+_DECOMPRESSED_ROOM = 16 << 20
 
 _NO_BYTES, _NONE = np.zeros(0, dtype=np.uint8), np.zeros(0, dtype=np.int64)
 
@@ -190,7 +190,7 @@ class Images:
             return
         offset = 0
         while offset < len(chosen):
-            begin, room, pieces, limits = offset, _ROOM, list[Bytes](), [0]
+            begin, room, pieces, limits = offset, _DECOMPRESSED_ROOM, list[Bytes](), [0]
             is_wrong = []
             while offset < len(chosen) and (room > 0 or offset == begin):
                 data = self._unpacked(int(chosen[offset]))

@@ -28,7 +28,7 @@ BY_COMMIT = -1
 
 #: Maximum size of a number with its digit count and a point; and of the bytes that `copy` may overwrite after
 #: a text.
-_ROOM, _AFTER = 22, 16
+_LONGEST_NUMBER, _OVERWRITTEN_AFTER = 22, 16
 
 _POINT, _ZERO, _TEN_DIGITS = 46, 48, 65
 
@@ -49,7 +49,7 @@ def sequences(eras: Ints, file: str, positions: Ints, numbers: Ints, is_given: B
     # As long as the longest text, so that there is little to spare, and nothing to copy.
     longest = [max(int(array.max(initial=0)), 0) for array in (eras, positions, numbers)]
     length = sum(len(str(number)) + 2 for number in (log, *longest)) + 1
-    out = np.empty(len(numbers) * length + 4 * _ROOM + 1 + _AFTER, dtype=np.uint8)
+    out = np.empty(len(numbers) * length + 4 * _LONGEST_NUMBER + 1 + _OVERWRITTEN_AFTER, dtype=np.uint8)
     offsets = np.zeros(len(numbers) + 1, dtype=np.int32)
     put_sequences.run(eras, log, positions, numbers, is_given, out, offsets)
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out).slice(0, int(offsets[-1]))]
@@ -58,7 +58,7 @@ def sequences(eras: Ints, file: str, positions: Ints, numbers: Ints, is_given: B
 
 def beginning(numbers: Iterable[int]) -> str:
     """The text for the first of the five numbers: what all texts with these numbers begin with."""
-    out, end = np.empty(5 * _ROOM + _AFTER, dtype=np.uint8), 0
+    out, end = np.empty(5 * _LONGEST_NUMBER + _OVERWRITTEN_AFTER, dtype=np.uint8), 0
     for number in numbers:
         end = _put_counted(max(number, 0), out, end)
     return out[:end].tobytes().decode()
@@ -81,7 +81,7 @@ def put_sequences(
     start, common, length = 0, 0, 0
     era = position = np.int64(-1)
     for row in range(min(positions.shape[0], numbers.shape[0], is_given.shape[0])):
-        if offset + 4 * _ROOM + 1 + _AFTER > out.shape[0]:
+        if offset + 4 * _LONGEST_NUMBER + 1 + _OVERWRITTEN_AFTER > out.shape[0]:
             return
         begin = offset
         of_row = max(eras[row if eras.shape[0] > 1 else 0], 0)

@@ -26,7 +26,7 @@ _MAP, _ROWS, _PAYLOAD = 1, 2, 3
 _EMPTY, _NEVER = -(1 << 62), -(1 << 61)
 
 #: Number of entries of the hash table at first; more than half are never used.
-_FEW = 1 << 10
+_FIRST_ENTRIES = 1 << 10
 
 #: Spreads table ids, which a hostile writer may have chosen, over the hash table.
 _PRIME = (1 << 20) - 3
@@ -223,7 +223,7 @@ class MapsInForce(Generic[_Map]):
     ) -> None:
         self.known = {} if known is None else known
         self._is_after_payload, self._by_id = is_after_payload, by_id
-        self._set_size(_FEW)
+        self._set_size(_FIRST_ENTRIES)
 
     def _set_size(self, size: int) -> None:
         self._ids, self._contents = TableIds.of_size(size), TableIds.of_size(0 if self._by_id else size)

@@ -39,7 +39,7 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3", "wasb": "abfs", "wasbs": "abfss"}
 _AZURE = frozenset(("abfs", "abfss"))
 
 #: Bytes fetched for a single access, and maximum fetched in advance.
-_LEAST, _MOST = 64 << 10, 8 << 20
+_LEAST_FETCHED, _MOST_AHEAD = 64 << 10, 8 << 20
 
 #: Maximum size of a file that is read as a whole: an index, or the state of an archive.
 _MOST_WHOLE = 64 << 20
@@ -353,7 +353,7 @@ class Ranged(Layer):
         self._file = file
         self._check = check
         self._size = int(file.size())
-        self._window = _LEAST
+        self._window = _LEAST_FETCHED
         self.fetched = 0
 
     def _find_size(self) -> int:
@@ -363,8 +363,8 @@ class Ranged(Layer):
         if position >= self._size:
             return position, memoryview(b"")
         is_next = len(self._chunk) and position == self._start + len(self._chunk)
-        self._window = min(2 * self._window, _MOST) if is_next else _LEAST
-        count = min(max(min(self._wanted, _MOST), self._window), self._size - position)
+        self._window = min(2 * self._window, _MOST_AHEAD) if is_next else _LEAST_FETCHED
+        count = min(max(min(self._wanted, _MOST_AHEAD), self._window), self._size - position)
         data = self._fetch(position, count)
         if self.fetched:
             self._check()

@@ -222,7 +222,7 @@ def put_cast(
 
 
 #: Whole numbers of this magnitude are printed with an exponent.
-_MOST = 1e15
+_WITH_EXPONENT = 1e15
 
 
 @kernel
@@ -247,7 +247,7 @@ def put_double(data: Bytes, start: int, out: Bytes, position: int) -> Any:
     """Print a double as servers do, see `double_text`; LEFT for NaN and infinities."""
     bits = json_int64(data, start)
     end = put_shortest(bits, -15, 16, out, position)
-    if end < 0 or abs(np.uint64(bits).view(np.float64)) < _MOST:
+    if end < 0 or abs(np.uint64(bits).view(np.float64)) < _WITH_EXPONENT:
         return end
     if out[end - 2] == 46 and out[end - 1] == 48:
         end = put_shortest(bits, -15, 15, out, position)

@@ -52,9 +52,14 @@ np.put(_HEX_VALUES, HEX_DIGITS, range(16))
 #: Length of a UTF-8 character by its first byte, 0 if invalid; and the range of its second byte, which
 #: excludes overlong forms, surrogates, and code points above U+10FFFF.
 _SIZES = np.zeros(256, dtype=np.uint8)
-_LEAST, _MOST = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
+_SECOND_FROM, _SECOND_TO = np.full(256, 0x80, dtype=np.uint8), np.full(256, 0xBF, dtype=np.uint8)
 _SIZES[:0x80], _SIZES[0xC2:0xE0], _SIZES[0xE0:0xF0], _SIZES[0xF0:0xF5] = 1, 2, 3, 4
-_LEAST[0xE0], _MOST[0xED], _LEAST[0xF0], _MOST[0xF4] = 0xA0, 0x9F, 0x90, 0x8F
+_SECOND_FROM[0xE0], _SECOND_TO[0xED], _SECOND_FROM[0xF0], _SECOND_TO[0xF4] = (
+    0xA0,
+    0x9F,
+    0x90,
+    0x8F,
+)
 
 
 @kernel
@@ -113,7 +118,7 @@ def width_at(data: Bytes, offset: int, end: int) -> Number:
         return width
     is_good = width > 0 and offset + width <= end
     if is_good:
-        is_good = _LEAST[byte] <= data[offset + 1] <= _MOST[byte]
+        is_good = _SECOND_FROM[byte] <= data[offset + 1] <= _SECOND_TO[byte]
         for step in range(2, width):
             is_good = is_good and data[offset + step] & 0xC0 == 0x80
     return width if is_good else np.int64(0)

@@ -158,7 +158,7 @@ SORTS = {
 }
 
 #: Number of rows kept before the first ones are selected again.
-_ROOM = 1 << 16
+_ROWS_KEPT = 1 << 16
 
 
 def write_transactions(
@@ -200,7 +200,7 @@ def write_transactions(
     if sort is None:
         yield from _first(batches, limit)
         return
-    for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROOM):
+    for batch in _sorted(batches, sort, limit).to_batches(max_chunksize=_ROWS_KEPT):
         yield json_lines(batch)
 
 
@@ -236,7 +236,7 @@ def _sorted(batches: Iterator[pa.RecordBatch], sort: str, limit: int | None) -> 
     waiting: list[pa.RecordBatch] = []
     for batch in batches:
         waiting.append(batch)
-        if limit is not None and sum(map(len, waiting)) >= _ROOM:
+        if limit is not None and sum(map(len, waiting)) >= _ROWS_KEPT:
             greatest, waiting = _greatest(greatest, waiting, sort, limit), []
     return _greatest(greatest, waiting, sort, limit)
 

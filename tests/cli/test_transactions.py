@@ -54,7 +54,7 @@ def test_sorted_with_and_without_a_limit(sort: str, monkeypatch: pytest.MonkeyPa
 
     expected = sorted(everything, key=key, reverse=True)  # stable: of equal ones the earlier is first
     assert lines(MIXED.logs, sort=sort) == expected
-    monkeypatch.setattr("binlog_kaitai.views.transactions_view._ROOM", 4)
+    monkeypatch.setattr("binlog_kaitai.views.transactions_view._ROWS_KEPT", 4)
     assert lines(MIXED.logs, sort=sort, limit=7) == expected[:7]
     assert lines(MIXED.logs, limit=7) == everything[:7]
 

@@ -81,7 +81,7 @@ def test_little_room_changes_nothing(room: int, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(row_printer, "_EXPANSION", 0)
     monkeypatch.setattr(row_printer, "_LARGE", room)
     monkeypatch.setattr(row_printer, "_MAX_ROWS", 2)
-    monkeypatch.setattr(dump_output, "_MOST", room)
+    monkeypatch.setattr(dump_output, "_MOST_TEXT", room)
     assert printed(log, tmp_path, verbose=2) == slow
 
 

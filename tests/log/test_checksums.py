@@ -18,7 +18,7 @@ from binlog_kaitai.log.crc32 import crc32_of
 
 @pytest.fixture(params=["one by one", "in runs"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checksums, "_FEW", 1 << 40 if request.param == "one by one" else 0)
+    monkeypatch.setattr(checksums, "_TOO_FEW_EVENTS", 1 << 40 if request.param == "one by one" else 0)
 
 
 def log_of(sizes: list[int], seed: int = 1) -> tuple[Any, Frames]:

@@ -107,7 +107,7 @@ def test_placeholders_become_the_values(log: Path, output: str, monkeypatch: pyt
     in_pieces, _ = form_of(output)
     monkeypatch.setattr(in_pieces, "style", replace(form.style, longest=2))
     monkeypatch.setattr(long_values, "LONG", 1)
-    monkeypatch.setattr(long_values, "_STEP", 3)
+    monkeypatch.setattr(long_values, "_CONVERTED_AT_ONCE", 3)
     made: list[bytes] = []
     filled = long_values.filled
 

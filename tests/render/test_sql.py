@@ -160,7 +160,7 @@ def test_small_blocks_give_the_same_script(undo: bool) -> None:
 @pytest.mark.parametrize("undo", [False, True], ids=["redo", "undo"])
 def test_small_portions_give_the_same_script(undo: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = {path: sql(path, undo=undo) for path in sample(FILES[3::20], 4) if "damaged" not in str(path)}
-    monkeypatch.setattr("binlog_kaitai.render.sql.row_statements._ROOM", 1)
+    monkeypatch.setattr("binlog_kaitai.render.sql.row_statements._TEXT_OF_EVENTS", 1)
     for path, text in whole.items():
         assert at_once(sql(path, undo=undo)) == at_once(text)
 
@@ -367,7 +367,7 @@ def test_a_name_of_a_file_cannot_end_a_comment(tmp_path: Path) -> None:
 
 
 def test_spool_gives_chunks_backward(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.render.disk_stack._MOST", 4)
+    monkeypatch.setattr("binlog_kaitai.render.disk_stack._LARGEST_CHUNK", 4)
     spool = Stack()
     for text in (b"first", b"", b"second, which is long", b"third"):
         spool.append(text)

@@ -150,7 +150,7 @@ def test_damage_after_the_stop_is_no_error(tmp_path: Path) -> None:
 
 
 def test_the_memory_for_rows_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("binlog_kaitai.render.sql.later_changes.MOST", 2)
+    monkeypatch.setattr("binlog_kaitai.render.sql.later_changes.MOST_ROWS", 2)
     said: list[str] = []
     sql(LOGS["mysql-9.7"], said, undo=True, filters=incident(LOGS["mysql-9.7"]))
     assert "of more than 2 rows or values, it is unknown whether they were changed again" in said

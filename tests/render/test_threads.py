@@ -20,7 +20,7 @@ from tools.fuzz.mutants import mutant
 @pytest.fixture(autouse=True)
 def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Threads for everything, with a few rows each."""
-    monkeypatch.setattr(row_statements, "_MANY", 1)
+    monkeypatch.setattr(row_statements, "_SHARED_FROM", 1)
     monkeypatch.setattr(row_statements, "_MAX_ROWS", 3)
     monkeypatch.setattr(module, "_FROM", 1)
     set_block_size(monkeypatch, 3000)

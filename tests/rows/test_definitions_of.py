@@ -48,7 +48,7 @@ def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPat
     tables = names(log)
     # The second time, table maps repeat across blocks.
     skipping = [found(name) for name in tables]
-    monkeypatch.setattr("binlog_kaitai.log.block_reader._STEP", 1 << 10)
+    monkeypatch.setattr("binlog_kaitai.log.block_reader._FRAMED_AT_ONCE", 1 << 10)
     monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 10})
     in_small_blocks = [found(name) for name in tables]
     monkeypatch.setattr(log_definitions, "DefiningEvents", lambda: None)

@@ -108,7 +108,7 @@ def test_table_maps_with_different_ids_may_be_different() -> None:
 
 @pytest.mark.parametrize("by_id", [False, True])
 def test_any_number_of_table_maps_is_known(by_id: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_links, "_FEW", 2)
+    monkeypatch.setattr(table_links, "_FIRST_ENTRIES", 2)
     names = [f"{first}{second}" for first in "abcdefgh" for second in "abcdefgh"]
     ids = [number * 3001 for number in range(2 * len(names))]
     maps = [f"{name}{number}" for name, number in zip(2 * names, ids, strict=True)]

@@ -74,7 +74,7 @@ def test_strings_and_numbers_over_many_steps() -> None:
     """Strings of many lengths up to the last byte there is, some not there; more rows than a step has."""
     chance, data, numbers, texts = random.Random(3), bytearray(), list[int](), list[bytes | None]()
     starts: list[list[int]] = [[], []]
-    for row in range(2 * ways.STEP + 77):
+    for row in range(2 * ways.ROWS_AT_ONCE + 77):
         numbers.append(chance.randrange(1 << 32))
         starts[0].append(len(data))
         data += numbers[-1].to_bytes(4, "little")

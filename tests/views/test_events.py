@@ -66,7 +66,7 @@ def test_plain_kernels_give_the_same(path: Path, monkeypatch: pytest.MonkeyPatch
 def test_payloads_of_any_size_give_the_same(small: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = by_reader(COMPRESSED)
     monkeypatch.setattr(payloads, "_SMALL", small)
-    monkeypatch.setattr(payloads, "_ROOM", room)
+    monkeypatch.setattr(payloads, "_EXPANDED_IN_PLACE", room)
     assert by_columns(COMPRESSED) == wanted
 
 

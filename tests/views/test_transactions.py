@@ -105,7 +105,7 @@ def test_blocks_of_any_size_give_the_same(name: str, block_size: int) -> None:
 def test_payloads_of_any_size_give_the_same(small: int, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = read(PAYLOADS)
     monkeypatch.setattr(payloads, "_SMALL", small)
-    monkeypatch.setattr(payloads, "_ROOM", room)
+    monkeypatch.setattr(payloads, "_EXPANDED_IN_PLACE", room)
     assert read(PAYLOADS, block_size=1000) == wanted
 
 

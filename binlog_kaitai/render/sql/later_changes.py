@@ -7,7 +7,7 @@ Rules
    writes or looks for: it inserts or deletes the row, or changes its key or a column that the statement sets.
    All columns count if the statement inserts or deletes the row, or finds it by all columns.
 3. To know all later changes, logs are read to their end, past a stop.
-4. Memory is bounded: beyond `MOST` rows, the script says that it does not know.
+4. Memory is bounded: beyond `MOST_ROWS` rows, the script says that it does not know.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.values.schema import Column
 
 #: Maximum number of rows, and of their changed columns, to recognize: 128 MiB of digests each.
-MOST = 1 << 24
+MOST_ROWS = 1 << 24
 
 #: The selected ones of some changes, with a flag.
 Select = Callable[[Table, Iterable[ChangeGroup]], Iterator[tuple[ChangeGroup, bool]]]
@@ -51,7 +51,7 @@ class LaterChanges:
 
     @property
     def _is_full(self) -> bool:
-        return max(self._rows.size, self._values.size) >= MOST
+        return max(self._rows.size, self._values.size) >= MOST_ROWS
 
     def stopped(self, error: BinlogError) -> None:
         """Take note of an error after which a log cannot be read on."""
@@ -129,7 +129,9 @@ class LaterChanges:
             effect = "the script may overwrite the later changes, or not find the rows"
             notes.append(f"{count}, the first at {self._first}: {effect}")
         if self._is_full:
-            notes.append(f"of more than {MOST} rows or values, it is unknown whether they were changed again")
+            notes.append(
+                f"of more than {MOST_ROWS} rows or values, it is unknown whether they were changed again"
+            )
         if self._unread:
             notes.append(f"it is unknown whether rows were changed again after this: {self._unread}")
         return notes

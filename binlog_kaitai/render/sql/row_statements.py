@@ -54,10 +54,10 @@ _OF_BYTE = 4
 
 #: Maximum bytes of text for the rows of several events; more rows are divided. Events with long values
 #: (`long_values`) are written one by one.
-_ROOM = _OF_BYTE * LONG
+_TEXT_OF_EVENTS = _OF_BYTE * LONG
 
 #: Bytes of rows of a table from which on threads share the work.
-_MANY = 1 << 20
+_SHARED_FROM = 1 << 20
 
 
 class RowStatements:
@@ -124,13 +124,15 @@ class RowStatements:
         return up_to_invalid(page, self._walked(page, table, events), failures)
 
     def _walked(self, page: RowsPage, table: Table, chosen: Ints) -> Iterator[ScriptLines]:
-        max_rows = min(_MAX_ROWS, _ROOM // _overhead(table) + 2)
+        max_rows = min(_MAX_ROWS, _TEXT_OF_EVENTS // _overhead(table) + 2)
 
         def walked() -> Generator[LocatedRows, None, None]:
             yield from walk_rows(page.images, chosen, table, max_rows)
 
         statements = partial(self._written, page, table, chosen)
-        is_divided = self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _MANY
+        is_divided = (
+            self._threads > 1 and int(page.block.sizes[page.images.rows[chosen]].sum()) >= _SHARED_FROM
+        )
         parts = (
             side_by_side(walked(), statements, self._threads, lambda rows: 0)
             if is_divided
@@ -330,7 +332,9 @@ def _limits(page: RowsPage) -> list[int]:
     limits = [0]
     while limits[-1] < len(offsets):
         before = int(offsets[limits[-1] - 1]) if limits[-1] else 0
-        limits.append(max(int(np.searchsorted(offsets, before + _ROOM, side="right")), limits[-1] + 1))
+        limits.append(
+            max(int(np.searchsorted(offsets, before + _TEXT_OF_EVENTS, side="right")), limits[-1] + 1)
+        )
     return limits
 
 

@@ -169,7 +169,7 @@ def distinct_events(events: Ints, count: int) -> Ints:
 
 
 #: Maximum length of text that is quoted in a warning.
-_MOST = 200
+_LONGEST_QUOTE = 200
 
 
 @dataclass
@@ -230,8 +230,8 @@ def plain(text: str) -> str:
 
 def shortened(text: str) -> str:
     """The beginning of a long text, in one line."""
-    line = " ".join(text[: 2 * _MOST].split())
-    return line if len(line) <= _MOST else line[:_MOST] + " …"
+    line = " ".join(text[: 2 * _LONGEST_QUOTE].split())
+    return line if len(line) <= _LONGEST_QUOTE else line[:_LONGEST_QUOTE] + " …"
 
 
 def comment(text: str) -> bytes:

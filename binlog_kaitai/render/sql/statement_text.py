@@ -130,14 +130,14 @@ _PREPARED = re.compile(
     re.IGNORECASE | re.VERBOSE | re.DOTALL,
 )
 #: Number of leading bytes that determine the kind of a statement.
-_MOST = 1 << 12
+_LEADING_BYTES = 1 << 12
 
 
 def can_prepare(query: bytes, dialect: SqlDialect) -> bool:
     """Whether servers of a dialect prepare a statement."""
     if dialect.is_mariadb and dialect.version >= _MARIADB_PREPARES_ALL:
         return True
-    return _PREPARED.match(query[:_MOST].decode("latin-1")) is not None
+    return _PREPARED.match(query[:_LEADING_BYTES].decode("latin-1")) is not None
 
 
 def arguments(text: bytes) -> bytes:
@@ -421,7 +421,7 @@ def _of_definitions(query: bytes, variables: dict[str, Any], dialect: SqlDialect
     log, with which the server must have accepted the statement.
     """
     settings = []
-    if dialect.is_mariadb and query[:_MOST].lstrip()[:5].upper() == b"ALTER":
+    if dialect.is_mariadb and query[:_LEADING_BYTES].lstrip()[:5].upper() == b"ALTER":
         settings.append(Setting("system_versioning_alter_history", "KEEP", servers="/*M!100304"))
     elif not dialect.is_mariadb and b"REFERENCES" in query.upper():
         settings.append(Setting("restrict_fk_on_non_standard_key", "0", servers="/*!80400"))
