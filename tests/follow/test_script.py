@@ -32,7 +32,7 @@ def _lines(script: Iterator[memoryview | bytes]) -> list[bytes]:
 
 
 @pytest.mark.parametrize("size", [1000, 1 << 20])
-@pytest.mark.parametrize("case", sample(cases(), 30), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", sample(cases(), 30, 60), ids=lambda case: case.id)
 def test_the_script_is_that_of_the_logs(case: Case, size: int) -> None:
     paths = [str(path) for path in case.logs]
     whole, followed = (OmissionReport(lambda warning: None) for _ in range(2))
