@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -98,8 +98,73 @@ def span_size(total: int, size: int, at_once: int) -> int:
     return max(-(-total // count), 1)
 
 
+@dataclass
+class _OpenStep:
+    """The step that a walk is in: from `start` to the checkpoint that the walk has reached.
+
+    `start`, `format`: where it begins, in the same log, and the format there, as a span.
+    `effects`, `errant`, `gap`: so far; see `Step`.
+    `has_torn_end`: it ends with the log, whose last event is cut off.
+    """
+
+    start: Checkpoint
+    format: Span = field(default_factory=Span)
+    effects: list[Effect] = field(default_factory=list)
+    errant: str = ""
+    gap: str = ""
+    has_torn_end: bool = False
+
+    def ended(self, position: int, keys: Keys | None) -> Step:
+        """The step, if it ends at a position."""
+        begin = self.start
+        start = begin.position if begin.position > len(MAGIC) else 0
+        span = replace(
+            self.format,
+            start=start,
+            end=None if self.has_torn_end else position,
+            formats=self.format.formats if start else (),
+            definitions=begin.definitions,
+            exclude=begin.skip,
+            era=begin.era,
+        )
+        source = replace(Source.of_path(begin.file, keys), span=span)
+        return Step(source, begin.position, position, tuple(self.effects), self.errant, self.gap)
+
+
+@dataclass
+class _OpenTransaction:
+    """What takes effect with the end of the transaction that the walk is in.
+
+    `statements`: by position; a gap is one of them.
+    """
+
+    gtids: GtidSet = field(default_factory=GtidSet)
+    statements: list[tuple[int, TableStatement | Gap]] = field(default_factory=list)
+
+
+@dataclass
+class _LogLimits:
+    """The limits within a log.
+
+    `soft`, `hard`: offsets that the walk passes only if it has read nothing, and that it never passes.
+    `begin`, `step`: where spans begin to be counted, and their size.
+    """
+
+    soft: int = FAR
+    hard: int = FAR
+    begin: int = 0
+    step: int = FAR
+
+    def goal_after(self, position: int) -> int:
+        """Target end of a step that begins at a position."""
+        return self.begin + ((position - self.begin) // self.step + 1) * self.step
+
+
 class Walk:
     """Advances from a checkpoint, log by log; :attr:`checkpoint` is the position reached, after `steps`.
+
+    The checkpoint is always between two transactions of its log. What the log has from there on, as far as it
+    has been looked at, is in the open transaction; what it has had since the last step, in the open step.
 
     `split_size`, `at_once`: as for `span_size`.
     `wanted`: transactions whose statements count, if not all do; those that the checkpoint skips never do.
@@ -123,35 +188,28 @@ class Walk:
         self.is_over = False
         self._limit = limit
         self._split_size, self._at_once = split_size, at_once
-        self._base, self._step = start.position, FAR  # start of the log's first span, and span size
         self._definitions = definitions
         self._passes_damage = passes_damage
         self._keys = keys
         self._gtids = GtidSet.parse(start.gtids)
-        # State of the open transaction, in which a gap is among the statements:
-        self._open_gtids, self._open_statements = GtidSet(), list[tuple[int, TableStatement | Gap]]()
-        self._effects: list[Effect] = []
+        self._log, self._step, self._open = _LogLimits(), _OpenStep(start), _OpenTransaction()
         self._statements, self._wanted, self._counts = Statements(), wanted, True
-        self._errant = self._gap = ""  # of the open step
         self._before_gap = start
         self._own_steps = 0  # the first step in this server's logs
         self._earlier = self._gtids - GtidSet.parse(start.skip)  # what earlier walks have read there
         self._quiescent = np.array([start.position], dtype=np.int64)  # of this block and the one before
-        self._begin = start  # start of the next step
-        self._state = self._begin_state = Span()  # format at the checkpoint, and at `_begin`
-        self._has_torn_end = False
-        self._size = self._files = 0
-        self._soft = self._hard = FAR  # limits in the current log
+        self._format = Span()  # at the checkpoint
+        self._size = self._files = 0  # bytes and logs that were read
 
     @property
     def end(self) -> Checkpoint:
         """The checkpoint reached; that before missing logs if no step follows them, which would say so."""
-        return self._before_gap if self._gap else self.checkpoint
+        return self._before_gap if self._step.gap else self.checkpoint
 
     def enter(self, start: Checkpoint, lost: str) -> None:
         """Continue in the next log; `lost`: as for `forget`."""
         self._split_point()
-        if not self._gap:
+        if not self._step.gap:
             self._before_gap = self.checkpoint
         self.forget(lost, start.position)
         if start.era != self.checkpoint.era:
@@ -160,7 +218,7 @@ class Walk:
         self._quiescent = np.array([start.position], dtype=np.int64)
         if self._definitions is not None:
             self._definitions.reach(start.file, 0)
-        self.checkpoint = self._begin = replace(
+        self.checkpoint = self._step.start = replace(
             start, gtids=str(self._gtids), definitions=self.checkpoint.definitions
         )
 
@@ -169,13 +227,13 @@ class Walk:
 
         `position`: where the next step begins, if not at the checkpoint.
         """
-        self._gap = lost or self._gap
+        self._step.gap = lost or self._step.gap
         if lost and self._definitions is not None:
             self._definitions.forget(lost)
-            self._effects.append(
+            self._step.effects.append(
                 unclear(position or self.checkpoint.position, reason=f"logs are missing: {lost}")
             )
-            self.checkpoint = self._begin = replace(self.checkpoint, definitions=save(self._definitions))
+            self.checkpoint = self._step.start = replace(self.checkpoint, definitions=save(self._definitions))
 
     def read(self, *, is_last: bool) -> None:
         """Read the complete transactions of the checkpoint's log; all of the log if it is not the last one.
@@ -184,19 +242,19 @@ class Walk:
         """
         path, begin = self.checkpoint.file, self.checkpoint.position
         is_target = path == self._limit.file
-        self._hard = self._limit.position if is_target else FAR
-        self._soft = begin + self._limit.size - self._size
+        hard = self._limit.position if is_target else FAR
+        soft = begin + self._limit.size - self._size
         try:
-            total = min(self._hard, self._soft, size_of(path)) - begin
-            self._base, self._step = begin, span_size(total, self._split_size, self._at_once)
+            total = min(hard, soft, size_of(path)) - begin
+            self._log = _LogLimits(soft, hard, begin, span_size(total, self._split_size, self._at_once))
             if self._passes_damage:
                 with open_log(path, self._keys) as stream:
                     self._read_around(Log(stream, path), is_last=is_last)
                 return
             block_size = max(min(self._limit.size, _LARGEST_BLOCK), _LEAST_BLOCK)
             with blocks_from(self.checkpoint, self._keys, block_size) as (reader, span):
-                self._state = self._begin_state = span
-                self._read(reader, is_last=is_last or self._hard != FAR)
+                self._format = self._step.format = span
+                self._read(reader, is_last=is_last or hard != FAR)
         except BinlogError as error:  # first, since some are errors of the system, too
             raise error.at(file=path, position=self.checkpoint.position) from error.__cause__
         except OSError as error:
@@ -223,13 +281,13 @@ class Walk:
         span = log.log_header.span(begin if begin > len(MAGIC) else 0)
         if self.checkpoint.format_position > len(MAGIC):
             span = replace(span, formats=log.split_point_before(begin).formats)
-        self._state = self._begin_state = span
+        self._format = self._step.format = span
         quiescent, after, gap, end = QuiescentPoints(), None, None, begin
         for block in log.blocks(span):
             if isinstance(block, Gap):
                 quiescent, gap = QuiescentPoints(), block
                 if not gap.is_last:
-                    self._open_statements.append((gap.start, gap))
+                    self._open.statements.append((gap.start, gap))
                 after = SplitPointFinder(log.log_header, is_sure=False)
                 continue
             points, end = quiescent.of(block), int(block.end_positions[-1])
@@ -243,22 +301,23 @@ class Walk:
                 return
         is_torn = gap is not None and gap.is_last and not _is_in_use(log, gap)
         end = log.size if is_torn else end
-        if not is_last or (is_torn and self._hard == end):
+        if not is_last or (is_torn and self._log.hard == end):
             self._pass(None)
             self._move(end)
-            self._has_torn_end = is_torn
+            self._step.has_torn_end = is_torn
 
     def _take(self, block: Block, quiescent: Ints) -> None:
         """Take a block up to the limits, after which the walk is over."""
         if block.is_special and block.types[0] == EventType.format_description_event:
-            formats = tuple(dict.fromkeys((*self._state.formats[:1], block.raw(0))))
-            self._state = replace(self._state, binlog_version=block.layout.binlog_version, formats=formats)
+            formats = tuple(dict.fromkeys((*self._format.formats[:1], block.raw(0))))
+            self._format = replace(self._format, binlog_version=block.layout.binlog_version, formats=formats)
         offsets = np.append(block.positions, block.end_positions[-1])[quiescent]
         self._quiescent = np.append(self._quiescent[-1], offsets)
         is_new = offsets > self.checkpoint.position
-        within = np.flatnonzero(is_new & (offsets <= min(self._soft, self._hard)))
+        limits = self._log
+        within = np.flatnonzero(is_new & (offsets <= min(limits.soft, limits.hard)))
         if not len(within) and not self._size:
-            within = np.flatnonzero(is_new & (offsets <= self._hard))[:1]  # one transaction, however large
+            within = np.flatnonzero(is_new & (offsets <= limits.hard))[:1]  # one transaction, however large
         first = 0
         stops = range(len(within)) if self._has_skipped(block) else self._stops(offsets[within])
         for number in stops:
@@ -267,13 +326,13 @@ class Walk:
             self._move(int(offsets[within[number]]))
             if block.is_special:
                 self.checkpoint = replace(self.checkpoint, format_position=int(block.positions[0]))
-            if self._errant or self.checkpoint.position >= self._goal():
+            if self._step.errant or self.checkpoint.position >= self._goal():
                 self._split_point()
             first = row
         if first < len(block):
             self._keep(_part(block, first, len(block)))
         end = int(block.end_positions[-1])
-        self.is_over = end > self._hard or (end > self._soft and self._size > 0)
+        self.is_over = end > limits.hard or (end > limits.soft and self._size > 0)
 
     def _stops(self, offsets: Ints) -> Iterator[int]:
         """Which of some ascending offsets to stop at, in order: the ends of spans, and the last offset."""
@@ -285,34 +344,34 @@ class Walk:
 
     def _goal(self) -> int:
         """Target end of the current step."""
-        return self._base + ((self._begin.position - self._base) // self._step + 1) * self._step
+        return self._log.goal_after(self._step.start.position)
 
     def _pass(self, block: Block | None) -> None:
         """Add the open transaction, and everything that takes effect with its end."""
         if block is not None:
             self._keep(block)
-        if self._begin.skip:
+        if self._step.start.skip:
             self._find_errant()
-        self._gtids.update(self._open_gtids)
+        self._gtids.update(self._open.gtids)
         if self._definitions is not None:
-            for position, body in self._open_statements:
+            for position, body in self._open.statements:
                 if isinstance(body, Gap):
                     self._definitions.observe_query(body.error)
                 else:
-                    self._effects += take_statement(position, body, self._definitions)
+                    self._step.effects += take_statement(position, body, self._definitions)
                     self._definitions.reach(self.checkpoint.file, position)
-        self._open_gtids, self._open_statements = GtidSet(), []
+        self._open = _OpenTransaction()
 
     def _keep(self, block: Block) -> None:
         """Store what takes effect at the end of the open transaction."""
-        add_gtids(self._open_gtids, block)
+        add_gtids(self._open.gtids, block)
         if self._definitions is not None:
             for part in self._counting(block):
-                self._open_statements += self._statements.of(part, self._quiescent)
+                self._open.statements += self._statements.of(part, self._quiescent)
 
     def _counting(self, block: Block) -> Iterator[Block]:
         """The parts of a block without transactions that were, or will be, read from another log."""
-        skip, wanted = GtidSet.parse(self._begin.skip), self._wanted
+        skip, wanted = GtidSet.parse(self._step.start.skip), self._wanted
 
         def count(part: Block) -> bool:
             gtids = gtids_of(part)
@@ -330,8 +389,8 @@ class Walk:
 
     def _has_skipped(self, block: Block) -> bool:
         """Whether transactions of a block, or the open one, were read from another log."""
-        skip = self._begin.skip
-        return bool(skip and GtidSet.parse(skip) & (gtids_of(block) | self._open_gtids))
+        skip = self._step.start.skip
+        return bool(skip and GtidSet.parse(skip) & (gtids_of(block) | self._open.gtids))
 
     def _find_errant(self) -> None:
         """If the open transaction was read from another log, mark the steps that have some from before it.
@@ -339,14 +398,14 @@ class Walk:
         Those that the same server committed first are not errant: a replica changes their order only if they
         do not depend on each other.
         """
-        skip = GtidSet.parse(self._begin.skip)
-        known = self._open_gtids & skip
-        if not known or not (early := (self._gtids | self._open_gtids).without(skip).of_others(known)):
+        skip = GtidSet.parse(self._step.start.skip)
+        known = self._open.gtids & skip
+        if not known or not (early := (self._gtids | self._open.gtids).without(skip).of_others(known)):
             return
-        self._errant, own = str(early), self._own_steps
-        self.steps[own:] = [step._replace(errant=self._errant) for step in self.steps[own:]]
+        self._step.errant, own = str(early), self._own_steps
+        self.steps[own:] = [step._replace(errant=str(early)) for step in self.steps[own:]]
         if self._earlier.of_others(known):
-            self._effects.append(unclear(self.checkpoint.position, reason=ERRANT.format(early)))
+            self._step.effects.append(unclear(self.checkpoint.position, reason=ERRANT.format(early)))
 
     def _move(self, position: int) -> None:
         self._size += position - self.checkpoint.position
@@ -357,24 +416,10 @@ class Walk:
         self._gtids = self._gtids.up_to_last()
         definitions = "" if self._definitions is None else save(self._definitions)
         self.checkpoint = replace(self.checkpoint, gtids=str(self._gtids), definitions=definitions)
-        begin, end = self._begin, self.checkpoint.position
-        if end > begin.position:
-            start = begin.position if begin.position > len(MAGIC) else 0
-            span = replace(
-                self._begin_state,
-                start=start,
-                end=None if self._has_torn_end else end,
-                formats=self._begin_state.formats if start else (),
-                definitions=begin.definitions,
-                exclude=begin.skip,
-                era=begin.era,
-            )
-            source = replace(Source.of_path(begin.file, self._keys), span=span)
-            self.steps.append(
-                Step(source, begin.position, end, tuple(self._effects), self._errant, self._gap)
-            )
-            self._effects, self._has_torn_end, self._errant, self._gap = [], False, "", ""
-        self._begin, self._begin_state = self.checkpoint, self._state
+        if self.checkpoint.position > self._step.start.position:
+            self.steps.append(self._step.ended(self.checkpoint.position, self._keys))
+            self._step = _OpenStep(self.checkpoint)
+        self._step.start, self._step.format = self.checkpoint, self._format
 
 
 def _part(block: Block, begin: int, end: int) -> Block:
