@@ -317,6 +317,8 @@ class State:
             with suppress(UsageError):  # in the lake, another table has its name
                 if table_name(plan.rules.name_of(one)) in names:
                     tables.append(one)
+        # Such as those that were dropped, or restored without rows.
+        settled = [Updated(name) for name in self.refused if self._keys[name] not in tables]
         has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
         if self._is_current:
             affected = {table for piece in pieces for table in _affected(piece)}
@@ -341,7 +343,7 @@ class State:
                 refused.append(Updated(name, reason, since=since))
             else:
                 updates.append(self._update(changes, table, plan))
-        return updates, refused
+        return updates, [*refused, *settled]
 
     def _waits(self, lineage: Lineage, table: Key, name: str, count: int | None) -> str:
         """Why a table has no state after so many changes, None for any number; "" if it must be looked at."""

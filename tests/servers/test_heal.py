@@ -422,6 +422,25 @@ def test_a_key_that_goes_on_in_another_column(name: str, start_server: StartServ
         check(server, tmp_path)
 
 
+def test_tables_without_rows_heal_in_the_same_run(start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server("mysql-9.7")
+    empty(server, "w")
+    execute(
+        server,
+        "CREATE TABLE w.t (k INT PRIMARY KEY)",
+        "SET SESSION binlog_format = 'STATEMENT'",
+        "UPDATE w.t SET k = 2",
+    )
+    run = Run(server, tmp_path)
+    assert run().keys() == {"w.t"}
+    assert run(heals=True) == {}
+    assert len(run.lines) == 1
+    execute(server, "SET SESSION binlog_format = 'STATEMENT'", "UPDATE w.t SET k = 2")
+    assert run().keys() == {"w.t"}
+    execute(server, "DROP TABLE w.t")
+    assert run() == {}
+
+
 @pytest.mark.spark
 def test_kills_of_spark_while_tables_are_read_again(start_server: StartServer, tmp_path: Path) -> None:
     """Of its JVM, which ends the run, and of a Python worker, which does not."""
