@@ -28,7 +28,7 @@ from tools.servers import Server
 
 pytestmark = [pytest.mark.server, pytest.mark.spark]
 
-KILLS, LIVE_KILLS = rounds(20, 5), rounds(6, 2)
+KILLS, LIVE_KILLS = rounds(20, 3), rounds(6, 2)
 
 TABLES = {
     "a": "id INT PRIMARY KEY AUTO_INCREMENT, n BIGINT, v VARCHAR(300), d DECIMAL(10,2), t DATETIME(3)",

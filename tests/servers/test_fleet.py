@@ -27,7 +27,7 @@ from tools.servers import Server
 pytestmark = [pytest.mark.server, pytest.mark.spark]
 
 NAMES = ("mysql-5.7", "mysql-8.0", "mysql-9.7", "mariadb-10.11", "mariadb-11.4")
-KILLS = rounds(6, 2)
+KILLS = rounds(6, 1)
 
 
 def command(folder: Path, *options: str) -> list[str]:

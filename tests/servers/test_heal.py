@@ -442,6 +442,7 @@ def test_tables_without_rows_heal_in_the_same_run(start_server: StartServer, tmp
 
 
 @pytest.mark.spark
+@pytest.mark.thorough
 def test_kills_of_spark_while_tables_are_read_again(start_server: StartServer, tmp_path: Path) -> None:
     """Of its JVM, which ends the run, and of a Python worker, which does not."""
     server, chance, killed = started(start_server, "mysql-9.7"), random.Random(7), Counter[str]()
