@@ -45,14 +45,18 @@ class Cascades:
     def of(self, page: RowsPage) -> Iterator[Effect]:
         """What follows from the changes of the next page."""
         block, begin = page.block, 0
-        for row in (*statements_in(block), len(block)):
-            if self._children:
-                is_between = (page.images.rows >= begin) & (page.images.rows < row)
-                yield from _cascades(page, self._children, is_between)
-            begin = row
-            if row < len(block) and self._definitions.observe_query(statement_body(block, row)):
+        for row in statements_in(block):
+            if self._definitions.observe_query(statement_body(block, row)):
+                yield from self._between(page, begin, row)
                 self._children = _children_of(self._definitions)
                 self._statements.append(int(block.positions[row]))
+                begin = row
+        yield from self._between(page, begin, len(block))
+
+    def _between(self, page: RowsPage, begin: int, end: int) -> Iterator[Effect]:
+        """What follows from the changes in a range of events, with the foreign keys there."""
+        if self._children:
+            yield from _cascades(page, self._children, (page.images.rows >= begin) & (page.images.rows < end))
 
 
 def _children_of(definitions: Definitions) -> Children:
