@@ -65,3 +65,12 @@ def test_another_language_goes_to_build(small_root: Path) -> None:
     assert main(["--target", "java", "--root", str(small_root)]) == 0
     names = {path.name for path in (small_root / "build/java").iterdir()}
     assert names == {"EventBody.java", "EventHeader.java", "MysqlBinlog.java", "Name.java"}
+
+
+def test_a_language_that_is_not_supported_is_said_to_be(
+    small_root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--target", "perl", "--root", str(small_root)]) == 0
+    assert capsys.readouterr().err == (
+        "perl is not supported: the compiler's files do not work; see docs/languages.md\n"
+    )

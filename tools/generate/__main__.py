@@ -20,7 +20,14 @@ from tools.generate import (
     unsigned,
     webide,
 )
-from tools.generate.compiler import LANGUAGES, CompileError, Target, compile_grammar, write_target
+from tools.generate.compiler import (
+    LANGUAGES,
+    UNSUPPORTED,
+    CompileError,
+    Target,
+    compile_grammar,
+    write_target,
+)
 from tools.generate.grammar import Grammar, GrammarError
 from tools.viewer import bundle
 
@@ -100,6 +107,9 @@ def run(options: argparse.Namespace) -> int:
         files = targets.compile_for(grammar, options.target)
         write_target(files, folder)
         print(f"wrote {len(files)} files to {folder}")
+        if options.target in UNSUPPORTED:
+            reason = f"{options.target} is not supported: the compiler's files do not work"
+            print(f"{reason}; see docs/languages.md", file=sys.stderr)
         return 0
     if options.webide:
         write_target({WEBIDE.name: webide.render(grammar, ENTRY)}, (options.root / WEBIDE).parent)

@@ -26,6 +26,8 @@ LANGUAGES = (
     *("construct", "cpp_stl", "csharp", "go", "graphviz", "html", "java", "javascript"),
     *("lua", "nim", "perl", "php", "python", "ruby", "rust"),
 )
+#: Languages for which the compiler writes files that do not work; see docs/languages.md.
+UNSUPPORTED = ("perl", "rust")
 
 
 class CompileError(Exception):
