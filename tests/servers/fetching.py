@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from binlog_kaitai.core.framing import MAGIC
-from binlog_kaitai.core.grammar import header_offset
+from binlog_kaitai.core.grammar import header_length, header_offset, read_header
 from binlog_kaitai.sources.disk import try_lock
 from tools.corpus.recorder import reset_statement
 from tools.servers import Server
@@ -339,7 +339,11 @@ def logs_in(folder: Path) -> list[str]:
 
 
 def differences(archive: Path, server: Server, *, but_in_use: bool = False) -> list[str]:
-    """How an archive differs from a server's directory; `but_in_use` takes the in-use flag for equal."""
+    """How an archive differs from a server's directory.
+
+    `but_in_use`: the in-use flag counts as equal; and what a killed server wrote of an event, which it does
+    not send, is no difference.
+    """
     mine, theirs = logs_in(archive), logs_in(server.data)
     found = [] if mine == theirs else [f"archive has {mine}, server has {theirs}"]
     listed = (archive / "binlog.index").read_text().split()
@@ -350,10 +354,19 @@ def differences(archive: Path, server: Server, *, but_in_use: bool = False) -> l
         if but_in_use:
             for data in (ours, others):
                 data[len(MAGIC) + header_offset("flags")] &= 0xFE
+            if name != mine[-1]:
+                del others[_whole_end(others, len(ours)) :]
         if ours != others:
             at = next((at for at, (a, b) in enumerate(zip(ours, others, strict=False)) if a != b), None)
             found.append(f"{name}: {len(ours)} and {len(others)} bytes, first difference at {at}")
     return found
+
+
+def _whole_end(log: bytearray, position: int) -> int:
+    """The position, if a log ends within the event there; else the end of the log."""
+    rest = bytes(log[position : position + header_length(4)])
+    is_torn = len(rest) < header_length(4) or position + read_header(rest, 4).len_event > len(log)
+    return position if is_torn else len(log)
 
 
 def last_differences(port: int, archive: Path, server: Server, *, but_in_use: bool) -> list[str]:
