@@ -6,11 +6,11 @@ line: the file exists, or an error.
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 from binlog_kaitai.kernels.library import argument_types
+from binlog_kaitai.sources.disk import replacing
 from tools.kernels.annotations import find_kernel
 from tools.kernels.translate import Translator
 
@@ -27,17 +27,13 @@ def main(machine: str, cpu: str, *options: str) -> None:
         except Exception as error:  # Numba raises many types of exceptions
             print("error", f"{name} ({signature}): {error}".replace("\n", " "), sep="\t", flush=True)
             continue
-        # The object file is written last: if it exists, so does the other one.
-        _write(Path(path).with_suffix(".result"), made.result.encode())
-        _write(Path(path), made.code)
+        # Other builds may write the same files, or read them. The object file is written last: if it
+        # exists, so does the other one.
+        results = {Path(path).with_suffix(".result"): made.result.encode(), Path(path): made.code}
+        for file, content in results.items():
+            with replacing(file) as stream:
+                stream.write(content)
         print("done", name, sep="\t", flush=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that the worker of another build may be writing as well, or reading."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    draft.write_bytes(content)
-    draft.replace(path)
 
 
 if __name__ == "__main__":
