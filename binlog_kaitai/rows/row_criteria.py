@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,9 +16,11 @@ from binlog_kaitai.log.event_rows import Change
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.row_changes import ChangeGroup, Side, walked_groups
 from binlog_kaitai.rows.table_maps import Table
-from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
-from binlog_kaitai.values.conditions import WhereCondition, parse_where
 from binlog_kaitai.values.schema import Column, NameSource
+
+if TYPE_CHECKING:  # loaded for a condition
+    from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
+    from binlog_kaitai.values.conditions import WhereCondition
 
 #: Maximum number of tables with unknown columns that are named in an error.
 _MOST_NAMES = 5
@@ -54,7 +56,11 @@ class RowCriteria:
         words = [one.lower() for one in several(operation)]
         if unknown := [one for one in words if one not in known]:
             raise UsageError(f"{unknown[0]!r} is not an operation; use {', '.join(known)}")
-        condition = parse_where(where) if where is not None else None
+        condition = None
+        if where is not None:
+            from binlog_kaitai.values.conditions import parse_where
+
+            condition = parse_where(where)
         return cls(frozenset(known[one] for one in words), condition, frozenset(several(column)))
 
     @property
@@ -148,6 +154,8 @@ class CriteriaChoice:
         return np.asarray(pc.fill_null(holds, False))
 
     def _prepared(self, table: str, column: Column, comparison: Comparison) -> ColumnComparison:
+        from binlog_kaitai.values.comparisons import ColumnComparison
+
         key = (table, column, comparison)
         if key not in self._comparisons:
             self._comparisons[key] = ColumnComparison(column, comparison, f"{table}.{column.name}")
