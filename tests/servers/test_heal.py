@@ -88,10 +88,11 @@ LATER = (
 REFUSED = {"w.converted", "w.Text", "w.old"}
 
 
-def started(start_server: StartServer, name: str) -> Server:
+def started(start_server: StartServer, name: str, *statements: str) -> Server:
+    """A server after some statements; by default, with tables whose state is lost."""
     server = start_server(name)
     empty(server, "w")
-    execute(server, *LOST)
+    execute(server, *(statements or LOST))
     return server
 
 
@@ -225,10 +226,9 @@ def test_a_table_is_refused_again(start_server: StartServer, tmp_path: Path) -> 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_columns_have_names_from_then_on(name: str, start_server: StartServer, tmp_path: Path) -> None:
     """Definitions that no log has are those of the snapshot from there on."""
-    server = start_server(name)
-    empty(server, "w")
-    execute(
-        server,
+    server = started(
+        start_server,
+        name,
         "SET sql_log_bin = 0",
         "CREATE TABLE w.unnamed (id INT PRIMARY KEY, e ENUM('x', 'y'), u INT UNSIGNED)",
         "SET sql_log_bin = 1",
@@ -248,9 +248,9 @@ def test_columns_have_names_from_then_on(name: str, start_server: StartServer, t
 @pytest.mark.parametrize("name", NAMES)
 def test_while_the_tables_change(name: str, start_server: StartServer, tmp_path: Path) -> None:
     """A change counts once: it is before the snapshot, or after it. Without a key, one too many shows."""
-    server = start_server(name)
-    empty(server, "w")
-    execute(server, "CREATE TABLE w.k (id INT PRIMARY KEY, v INT)", "CREATE TABLE w.n (v INT)")
+    server = started(
+        start_server, name, "CREATE TABLE w.k (id INT PRIMARY KEY, v INT)", "CREATE TABLE w.n (v INT)"
+    )
     stopped, size = threading.Event(), 1 << 20
 
     def write(seed: int) -> None:
@@ -381,9 +381,7 @@ def test_a_statement_at_the_position_of_a_snapshot(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_a_table_is_read_twice_at_one_position(name: str, start_server: StartServer, tmp_path: Path) -> None:
     """Only the rows of the last time count, also without a key."""
-    server = start_server(name)
-    empty(server, "w")
-    execute(server, "CREATE TABLE w.t (v INT)", "INSERT INTO w.t VALUES (1), (1), (2)")
+    server = started(start_server, name, "CREATE TABLE w.t (v INT)", "INSERT INTO w.t VALUES (1), (1), (2)")
     run = Run(server, tmp_path, snapshot_readers=1)
     for value in (1, 2, 3):
         assert run(resnapshot=["w.t"] if value > 1 else []) == {}
@@ -396,10 +394,9 @@ def test_a_table_is_read_twice_at_one_position(name: str, start_server: StartSer
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_a_key_that_goes_on_in_another_column(name: str, start_server: StartServer, tmp_path: Path) -> None:
-    server = start_server(name)
-    empty(server, "w")
-    execute(
-        server,
+    server = started(
+        start_server,
+        name,
         "CREATE TABLE w.t (k INT, l INT, v INT, PRIMARY KEY (l, k))",
         "INSERT INTO w.t VALUES (1, 1, 1), (2, 2, 2)",
         "ALTER TABLE w.t MODIFY k VARBINARY(9)",
@@ -423,10 +420,9 @@ def test_a_key_that_goes_on_in_another_column(name: str, start_server: StartServ
 
 
 def test_tables_without_rows_heal_in_the_same_run(start_server: StartServer, tmp_path: Path) -> None:
-    server = start_server("mysql-9.7")
-    empty(server, "w")
-    execute(
-        server,
+    server = started(
+        start_server,
+        "mysql-9.7",
         "CREATE TABLE w.t (k INT PRIMARY KEY)",
         "SET SESSION binlog_format = 'STATEMENT'",
         "UPDATE w.t SET k = 2",
@@ -504,9 +500,12 @@ def processes(session: int, word: str) -> list[int]:
 
 def test_a_table_that_has_no_state_at_all_is_read_once(start_server: StartServer, tmp_path: Path) -> None:
     """Without a key, its documents cannot be compared."""
-    server = start_server("mysql-9.7")
-    empty(server, "w")
-    execute(server, "CREATE TABLE w.lists (v VECTOR(2))", "INSERT INTO w.lists VALUES (TO_VECTOR('[1,2]'))")
+    server = started(
+        start_server,
+        "mysql-9.7",
+        "CREATE TABLE w.lists (v VECTOR(2))",
+        "INSERT INTO w.lists VALUES (TO_VECTOR('[1,2]'))",
+    )
     run = Run(server, tmp_path)
     assert run(heals=True).keys() == {"w.lists"}
     assert len(run.lines) == 1
