@@ -95,7 +95,7 @@ class KernelsHook(BuildHookInterface):  # type: ignore[type-arg]
 
 
 def _numba() -> str:
-    """The requirement of Numba, or "" where there are no wheels of it, as with musl."""
+    """The requirement for Numba; "" where no wheels of Numba exist, for example on musl."""
     is_intel_mac = sys.platform == "darwin" and platform.machine() == "x86_64"
     is_known = platform.machine() in ("x86_64", "AMD64", "aarch64", "arm64")
     if not is_known or sys.implementation.name != "cpython" or (is_intel_mac and sys.version_info >= (3, 14)):

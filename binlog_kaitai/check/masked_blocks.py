@@ -81,12 +81,12 @@ class MaskedBlocks:
         Raises `UsageError`: a value cannot be masked. Raises `BinlogError`: rows or a statement are invalid.
         """
         for page in self._pages_of(source):
-            block, chosen = page.block, choose(page.block)
-            end = int(block.end_positions[-1])
-            if not block.is_special:
+            chosen, end = choose(page.block), int(page.block.end_positions[-1])
+            if page.block.is_special:
+                yield page.block, np.flatnonzero(chosen), end
+            else:
                 block = self._masked(page, chosen)
-                chosen = np.ones(len(block), dtype=np.bool_)
-            yield block, np.flatnonzero(chosen), end
+                yield block, np.arange(len(block)), end
 
     def _pages_of(self, source: Source) -> Iterator[RowsPage]:
         while (page := self._next or next(self._pages, None)) is not None:

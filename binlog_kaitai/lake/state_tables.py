@@ -214,7 +214,7 @@ class Update:
         return without
 
     def _without_key(self, unknown: Sequence[str]) -> tuple[str, ...]:
-        """Leave no rows, since there are no changes: the key was renamed while the table was empty.
+        """Empty the state of a table without changes: its key was renamed while it had no rows.
 
         Raises `UsageError`: there are changes.
         """

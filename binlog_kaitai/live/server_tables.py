@@ -9,6 +9,7 @@ from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.live.address import Address
 from binlog_kaitai.live.server_logs import anyone
 from binlog_kaitai.live.server_session import ServerSession
+from binlog_kaitai.values.sql_text import identifier
 
 #: Databases of the server itself.
 SYSTEM = ("mysql", "information_schema", "performance_schema", "sys")
@@ -19,7 +20,7 @@ ListedTable = tuple[str, str, str | None, int | None]
 
 def quoted(*names: str) -> str:
     """A name, or a qualified one, as an SQL identifier."""
-    return ".".join("`" + name.replace("`", "``") + "`" for name in names)
+    return ".".join(map(identifier, names))
 
 
 def list_tables(session: ServerSession) -> list[ListedTable]:

@@ -127,10 +127,10 @@ def _entries(grammar: Grammar) -> Iterator[list[str]]:
     """Entries of the search for the grammar: name, server's name and meaning, and address."""
     for type_ in grammar:
         address = f"{type_.id}.html#{anchor(heading(type_))}"
-        yield [heading(type_), pages.title_of(type_) or _short(type_.node.get("doc")), address]
+        yield [heading(type_), pages.title_of(type_) or _unmarked(type_.node.get("doc")), address]
         fields = StructureFields(grammar, type_)
         for field in (*fields.stored(), *fields.derived()):
-            about = " ".join(filter(None, [field.server_name.strip("`"), _short(field.meaning)]))
+            about = " ".join(filter(None, [field.server_name.strip("`"), _unmarked(field.meaning)]))
             yield [f"{heading(type_)}.{field.name.strip('`')}", about, address]
         yield from _members(type_, address)
 
@@ -142,5 +142,5 @@ def _members(type_: Type, address: str) -> Iterator[list[str]]:
             yield [f"{enum} {number} {enum_member_name(member)}", server_name, address]
 
 
-def _short(doc: object) -> str:
+def _unmarked(doc: object) -> str:
     return " ".join(re.sub(r"[*`]", "", str(doc or "")).split())

@@ -416,7 +416,7 @@ class SqlScript:
 
 
 def _equal(numbers: Ints, number: int | None) -> Bools:
-    """Which are equal to a number; none if there is no number."""
+    """Which of some numbers equal another one, as a bool array; False throughout if that is None."""
     return np.zeros(len(numbers), dtype=np.bool_) if number is None else numbers == number
 
 

@@ -51,7 +51,7 @@ function find(words) {
   return scored.slice(0, MOST).map((one) => one[2]);
 }
 
-/** The part of a text around the first of the words, from the begin of a word to the end of one. */
+/** The part of a text around the first of the words, from the beginning of a word to the end of one. */
 function snippet(text, words) {
   const places = words.map((word) => text.toLowerCase().indexOf(word)).filter((place) => place >= 0);
   let start = places.length ? Math.max(0, Math.min(text.length - LONGEST, Math.min(...places) - 40)) : 0;
