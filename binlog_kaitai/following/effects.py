@@ -78,8 +78,9 @@ class EffectKind(StrEnum):
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
     another; `REDEFINED`: columns are new or have another type, and their values are known.
     `KEYED`, `UNNAMED`, `COMPUTED` and `RESTORED` are not effects, but facts that a lake records among them,
-    in log order: the primary key of a table, why its columns have no names, which ones the server computes,
-    but leaves out of images although their values change, and that a snapshot has all rows of a table.
+    in log order: the primary key and the columns of a table, why its columns have no names, which ones the
+    server computes, but leaves out of images although their values change, and that a snapshot has all rows
+    of a table.
     """
 
     CREATED = "created"
@@ -111,6 +112,7 @@ class Effect:
     `new_schema_name`, `new_table_name`: new name of a renamed table.
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
     Those of kind `COMPUTED` have the same one twice, as do those of `REDEFINED` whose text is another one.
+    Those of kind `KEYED` are all columns, each with its type in a lake.
     `values`: of kind `REDEFINED`: see `known_values`.
     `key`: of kind `KEYED`: the columns of the primary key.
     """

@@ -1,25 +1,26 @@
 """A lake: the logs as Delta or Iceberg tables, to which each batch is added exactly once.
 
-============  ==================================================================
-storage       the folder of a lake: a path or a URL
-types         column types and names that the readers of a lake support
-files         tasks write Parquet files straight into the folders of tables
-write         the files of part of a log
-delta         Delta tables, by deltalake
-iceberg       Iceberg tables, by PyIceberg
-iceberg_rows  their rows, read and replaced file by file
-place         the plan of the current batch: where the pipeline continues
-batches       commits batches, table by table; the interface of a table format
-changes       the changes that make up a table, as Arrow
-state_tables  the contents of tables, kept up to date
-cascades      tables that foreign keys change without a log of it
-lineage       which changes make up a table, across TRUNCATE, DROP and RENAME
-rules         what is left out, masked and renamed
-preview       what a pipeline would load
-upkeep        joins small files, and removes what no reader needs
-erasing       erases rows, as a person may ask for
-lake_command  `binlog-kaitai lake`
-============  ==================================================================
+==============  ==================================================================
+storage         the folder of a lake: a path or a URL
+types           column types and names that the readers of a lake support
+files           tasks write Parquet files straight into the folders of tables
+write           the files of part of a log
+delta           Delta tables, by deltalake
+iceberg         Iceberg tables, by PyIceberg
+iceberg_rows    their rows, read and replaced file by file
+place           the plan of the current batch: where the pipeline continues
+batches         commits batches, table by table; the interface of a table format
+changes         the changes that make up a table, as Arrow
+column_changes  refuses batches that change the columns of a table
+state_tables    the contents of tables, kept up to date
+cascades        tables that foreign keys change without a log of it
+lineage         which changes make up a table, across TRUNCATE, DROP and RENAME
+rules           what is left out, masked and renamed
+preview         what a pipeline would load
+upkeep          joins small files, and removes what no reader needs
+erasing         erases rows, as a person may ask for
+lake_command    `binlog-kaitai lake`
+==============  ==================================================================
 
 ::
 
@@ -43,7 +44,7 @@ A batch
 
 A process killed before step 3 ends leaves a plan whose batch `statements` lacks. The next process repeats the
 batch from the plan; the tables that have it already are skipped. No lock is needed: of two processes that
-write to a lake, the second one to commit a plan fails. Files that no commit names are invisible, and `lake
+write   to a lake, the second one to commit a plan fails. Files that no commit names are invisible, and `lake
 vacuum` removes them.
 
 Several sources may share a lake. Each has an application's id, plans and numbers of batches of its own, so

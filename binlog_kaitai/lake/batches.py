@@ -46,7 +46,7 @@ class Piece:
     `start`, `end`: positions in it.
     `era`: the era of its changes.
     `effects`: effects of statements on whole tables, and facts about tables with changes, see `EffectKind`;
-    keys have the names of columns in the view of changes.
+    keys and columns of kind `KEYED` have the names of columns in the view of changes.
     `damaged_ranges`: ranges that could not be read.
     `warnings`: what the user should know.
     """
@@ -62,10 +62,12 @@ class Piece:
 
     def entries(self, kind: str) -> Iterator[Entry]:
         """What the lake must know to join changes to tables."""
-        log = log_number(self.log)
+        log, name_of = log_number(self.log), partial(untaken_name, reserved=TAKEN[kind])
         for effect in self.effects:
-            key = tuple(untaken_name(name, TAKEN[kind]) for name in effect.key)
-            yield Entry.of(replace(effect, key=key), self.era, log)
+            if effect.kind is EffectKind.KEYED:
+                columns = tuple((name_of(name), type_name) for name, type_name in effect.columns)
+                effect = replace(effect, key=tuple(map(name_of, effect.key)), columns=columns)
+            yield Entry.of(effect, self.era, log)
 
     @property
     def tables(self) -> set[Key]:

@@ -167,6 +167,8 @@ class Lineage:
     place, and what it did.
     `computed`: columns whose values are not in all changes, in lower case, and where the last one was found.
     `committed`: Those that were committed: from one place to another, and where they were committed.
+    `columns`: the columns of the last changes under each name, with their types; {} if a statement has given
+    the table others since.
     """
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
@@ -181,6 +183,7 @@ class Lineage:
         self.converted: dict[Key, tuple[Place, str]] = {}
         self.computed: dict[Key, tuple[Place, frozenset[str]]] = {}
         self.committed: list[tuple[Place, Place, Place]] = []
+        self.columns: dict[Key, dict[str, str]] = {}
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._rolled_back: list[tuple[Place, Place]] = []
@@ -257,9 +260,12 @@ class Lineage:
             return self.unclear.get(one.table) == one.reason
         if one.kind == EffectKind.COMPUTED:
             return one.table in self.computed and self._names(one) <= self.computed[one.table][1]
+        has_columns = not one.columns or self.columns.get(one.table) == dict(one.columns)
+        return one.kind == EffectKind.KEYED and self._has_key(one) and has_columns
+
+    def _has_key(self, one: Entry) -> bool:
         keys = self.keyed(one.table)
-        is_known = one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
-        return one.kind == EffectKind.KEYED and is_known
+        return one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
 
     def _names(self, one: Entry) -> set[str]:
         return {name_in_lake(name, self._kind).lower() for name, _ in one.columns}
@@ -273,9 +279,7 @@ class Lineage:
         self._spell(one)
         match one.kind:
             case EffectKind.KEYED:
-                self._keys.setdefault(table, []).append(Keyed(place, one.key))
-                self.recorded.add(table)
-                self._has_case |= table != (table[0].lower(), table[1].lower())
+                self._define(one)
             case EffectKind.UNNAMED:
                 before = self._unnamed.get(table, "" if table in self.recorded else None)
                 if before is not None and bool(before) != bool(one.reason):
@@ -305,6 +309,14 @@ class Lineage:
             case _:
                 reason = f"{one.reason} (log {place.log}, position {one.position})"
                 self._all_unclear.append((one.schema_name, place, reason))
+
+    def _define(self, one: Entry) -> None:
+        if not self._has_key(one):
+            self._keys.setdefault(one.table, []).append(Keyed(one.place, one.key))
+        if one.columns:
+            self.columns[one.table] = dict(one.columns)
+        self.recorded.add(one.table)
+        self._has_case |= one.table != (one.schema_name.lower(), one.table_name.lower())
 
     def _end(self, one: Entry) -> None:
         prepared = self._prepared.pop(one.table_name, None)
@@ -356,6 +368,7 @@ class Lineage:
     def _move_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
         pairs = [tuple(name and name_in_lake(name, self._kind) for name in pair) for pair in columns]
         names = {old.lower(): new for old, new in pairs if old}
+        self.columns[table] = {}
         former = self._former.setdefault(table, set())
         former.update(names)
         added = frozenset(former & {new.lower() for old, new in pairs if not old})

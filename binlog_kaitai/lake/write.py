@@ -23,9 +23,10 @@ from binlog_kaitai.lake.cascades import Cascades
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
+from binlog_kaitai.lake.types import type_in_lake
 from binlog_kaitai.lines.row_forms import RowShape
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, TIME, own_columns, table_schema
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_NAMES, TIME, own_columns, table_schema
 from binlog_kaitai.rows.event_metadata import STATEMENT, texts_of
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
@@ -67,7 +68,7 @@ _MAY_BE_COMPUTED = (
 class Written:
     """What was found while writing part of a log, by schema and name of a table.
 
-    `facts`: the primary keys of each table and why its columns have no names, as far as the log or its
+    `facts`: the primary keys and columns of each table, and why these have no names, as far as the log or its
     definitions show, at the first change with each.
     `effects`: tables whose content cannot be derived from their changes, and columns that are not in all.
     `damages`: the damage that was skipped, by position.
@@ -82,7 +83,7 @@ class Written:
         """Add facts about a table, unless they are its last ones."""
         for one in facts:
             last = self._last.get((one.kind, one.table))
-            if last is None or (last.reason, last.key) != (one.reason, one.key):
+            if last is None or replace(last, position=one.position) != one:
                 self._last[one.kind, one.table] = one
                 self.facts.append(one)
 
@@ -210,7 +211,7 @@ def _changes(
             written.effects.append(unclear(page.position(last), *table.key, reason))
     for table, batch in batches(page, readable, zero_dates):
         if batch.num_rows:
-            written.note(facts_of(table, batch.column("_position")[0].as_py()))
+            written.note(facts_of(table, batch.column("_position")[0].as_py(), schema_of(table)))
         if masks:
             batch = masks.applied(table.schema, batch, schema_of(table))
         yield f"changes/{table_name(rules.name_of(table.key))}", batch
@@ -239,13 +240,18 @@ def statements_in_payloads(page: RowsPage) -> list[Effect]:
     return found
 
 
-def facts_of(table: Table, position: int) -> Iterator[Effect]:
-    """Why the columns of a table with a change at a position have no names, "" if they have; and its key."""
+def facts_of(table: Table, position: int, schema: Iterable[pa.Field] = ()) -> Iterator[Effect]:
+    """The key and columns of a table with a change at a position, and why these have no names, or "".
+
+    `schema`: that of its changes.
+    """
     is_unnamed = table.schema.names_from is NameSource.NONE
     reason = table.mismatch or "its definition is unknown" if is_unnamed else ""
     yield Effect(position, EffectKind.UNNAMED, *table.key, reason=reason)
     key = tuple(name for name, one in own_columns(table.schema).items() if one.is_primary_key)
-    yield Effect(position, EffectKind.KEYED, *table.key, key=key)
+    own = (one for one in schema if one.name not in META_NAMES)
+    columns = tuple((one.name, str(type_in_lake(one.type))) for one in own)
+    yield Effect(position, EffectKind.KEYED, *table.key, key=key, columns=columns)
 
 
 def lacking_columns(table: Table, program: ImageProgram) -> set[int]:

@@ -27,6 +27,7 @@ from binlog_kaitai.following.effects import ERRANT, unclear
 from binlog_kaitai.following.walk import Step
 from binlog_kaitai.lake import STATE
 from binlog_kaitai.lake.batches import Lake, Piece, Shared
+from binlog_kaitai.lake.column_changes import check_columns
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
@@ -63,6 +64,7 @@ class Job:
     `keeps_state`: keep the contents of each table, too.
     `has_dates`: partition the tables by date.
     `drops_refused`: leave no rows in tables whose contents are not known.
+    `keeps_columns`: end with an error before a batch that changes the columns of a table.
     `resnapshot`: tables to read from the server again; `heals`: and those that have no state, at any time.
     `source`: with several sources: the name of this one.
     `is_shared`: other sources have the lake, too; rows have the name of theirs in the column `_source`.
@@ -87,6 +89,7 @@ class Job:
     drops_refused: bool = False
     resnapshot: Sequence[str] = ()
     heals: bool = False
+    keeps_columns: bool = False
 
     @property
     def source_in_lake(self) -> str:
@@ -214,6 +217,8 @@ class Pipeline:
             pieces = [self._snapshot_piece(plan)]
         else:
             pieces = self._pieces(tasks, logs.steps(plan.start, plan.end))
+        if self.job.keeps_columns:
+            check_columns(self.lake, pieces)
         self.lake.commit(pieces)
         if plan.start == plan.end:
             shutil.rmtree(self._folder, ignore_errors=True)

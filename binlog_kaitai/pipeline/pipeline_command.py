@@ -45,7 +45,7 @@ _INPUTS = ("servers", "dump", "mask_key_file")
 _OF_SOURCES = (
     "tables", "views", "state", "start", "batch_size", "split_size", "zero_dates", "ddl", "mode",
     "allow_loss", "spool", "snapshot", "snapshot_readers", "dump", "included", "excluded", "masks",
-    "mask_key_file", "renames", "on_refusal", "resnapshot", "heal",
+    "mask_key_file", "renames", "on_refusal", "resnapshot", "heal", "on_schema_change",
 )  # fmt: skip
 
 
@@ -73,6 +73,12 @@ _OF_SOURCES = (
     "With --state: what a table whose contents are not known keeps: the rows from before, or none.",
     type=click.Choice(("keep", "drop")),
     default="keep",
+)
+@options.option(
+    "--on-schema-change",
+    "When the columns of a table change: change them in the lake, too, or end before that batch.",
+    type=click.Choice(("evolve", "fail")),
+    default="evolve",
 )
 @options.flag("--no-dates", "Do not partition the tables by date.")
 @options.option(
@@ -336,6 +342,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
         chosen.on_refusal == "drop",
         chosen.resnapshot,
         chosen.heal,
+        chosen.on_schema_change == "fail",
     )
 
 
