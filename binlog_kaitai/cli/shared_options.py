@@ -6,7 +6,7 @@ import os
 import stat
 import time
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from inspect import cleandoc
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar, cast
 
 import click
 
-from binlog_kaitai.cli.console import progress_over, say
+from binlog_kaitai.cli.console import progress_over, say, warn
 from binlog_kaitai.core.filters import (
     MAX_POSITION,
     ZERO_DATES,
@@ -34,6 +34,9 @@ from binlog_kaitai.views import VIEWS
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End
     from binlog_kaitai.sources.source import Source
+
+#: Number of tables that a message names.
+_MOST_NAMES = 5
 
 #: The file descriptor; `sys.stdout` may have been replaced.
 _STDOUT = 1
@@ -493,6 +496,22 @@ def say_ends(ends: list[End]) -> None:
         after = f"; the {end.bytes_after} bytes after it are an incomplete event" if end.bytes_after else ""
         if end.kind is EndKind.IN_USE:
             say(f"{end.file}: in use, read up to position {end.position}{after}", err=True)
+
+
+def say_nameless(logs: Sequence[Source], tables: Collection[str]) -> None:
+    """Report on stderr tables whose columns have no names in the logs, and what may have them."""
+    if not tables:
+        return
+    from binlog_kaitai.sources.source import earlier_logs
+
+    shown = ", ".join(sorted(tables)[:_MOST_NAMES]) + (" …" if len(tables) > _MOST_NAMES else "")
+    first = next((log.path for log in logs if log.path is not None), None)
+    before = [os.path.basename(path) for path in (earlier_logs(first) if first else ())]
+    place = f" ({before[0]}{f' to {before[-1]}' if before[1:] else ''}, beside these)" if before else ""
+    warn(
+        f"the logs do not name the columns of {shown}, shown as c1, c2 …; read the earlier log that has "
+        f"CREATE TABLE{place}, or use --ddl FILE (mysqldump --no-data) or --ddl mysql://USER@HOST/"
+    )
 
 
 def write_page(path: str, page: bytes) -> None:

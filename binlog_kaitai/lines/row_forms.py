@@ -45,7 +45,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.text.json_kernels import LEVEL, MAX_DEPTH
 from binlog_kaitai.text.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.text.listed_values import NO_SCRATCH, QUOTED_SQL, SQL
-from binlog_kaitai.values.schema import Schema, is_mariadb
+from binlog_kaitai.values.schema import NameSource, Schema, is_mariadb
 
 if TYPE_CHECKING:
     from binlog_kaitai.lines.masked_rows import MaskedRows
@@ -204,12 +204,18 @@ class Form:
     `text_count`: number of texts per event that appear in the lines of its rows.
     `takes_unknown`: whether columns whose values a partial update leaves unknown are written, too.
     `masks`: columns to mask, or to leave out.
+    `nameless`: the tables so far whose columns have no names in the logs.
     """
 
     style: ValueStyle
     text_count = 0
     takes_unknown = False
     masks: MaskedRows | None = None
+
+    @cached_property
+    def nameless(self) -> set[str]:
+        """See :class:`Form`."""
+        return set()
 
     def masked(self, masks: MaskedRows) -> Self:
         """This form, with columns masked or left out."""
@@ -382,6 +388,8 @@ class LineWriter:
             rows = np.flatnonzero(~is_after)
             of_rows, in_event = of_rows[rows], in_event[rows]
         page, table_lines, count = self._page, self._table_lines, len(rows)
+        if count and self._table.schema.names_from is NameSource.NONE:
+            self._form.nameless.add(self._table.schema.full_name)
         indexes = self._event_indexes(of_rows, updated)
         which = rows, indexes, page.numbered(of_rows, in_event), self._numbers
         arrays, (texts, text_limits) = table_lines.arrays(), self._texts

@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from typing import BinaryIO, Unpack
 
 import numpy as np
@@ -31,7 +33,11 @@ from binlog_kaitai.log.read_options import LogOptions, ReaderOptions
 from binlog_kaitai.log.series import SeriesDefinitions
 from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
+from binlog_kaitai.text.notebook import html_table
 from binlog_kaitai.values.schema import Schema, is_mariadb
+
+#: Number of events that a notebook shows of a reader.
+_SHOWN = 20
 
 #: Every statement that can change a definition contains one of these words.
 _CHANGING = re.compile(rb"create|alter|drop|rename", re.IGNORECASE)
@@ -136,6 +142,23 @@ class LogReader(reader.EventReader):
         self._series = {}  # a new iteration starts over
         self._definitions.restart()
         return super().__iter__()  # type: ignore[return-value]
+
+    def _repr_html_(self) -> str:
+        """The first events, unless they can be read only once."""
+        columns = "position", "time (UTC)", "type", "GTID", "bytes"
+        if not self.sources or self.sources[0].path is None:
+            return html_table(repr(self), columns, ())
+        again = reader.EventReader(self.sources, start_position=self._start_position)
+        rows: list[tuple[object, ...]] = []
+        try:
+            for event in islice(again, _SHOWN):
+                time = datetime.fromtimestamp(event.header.timestamp, UTC)
+                rows.append((event.position, f"{time:%F %T}", event.type, event.gtid or "", len(event.raw)))
+        except BinlogError as error:
+            rows.append(("", "", str(error), "", ""))
+        finally:
+            again.close()
+        return html_table(repr(self), columns, rows)
 
     def read_from(self, source: Source, stops: Sequence[int] = ()) -> Generator[Event, None, None]:
         return super().read_from(source, stops)  # type: ignore[return-value]

@@ -140,7 +140,8 @@ class CriteriaChoice:
             shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
             reason += (
                 f", but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
-                "TABLE, or have the server log names (binlog_row_metadata=FULL)"
+                "TABLE, read the earlier log that has it, or have the server log names "
+                "(binlog_row_metadata=FULL)"
             )
         raise UsageError(reason)
 

@@ -389,16 +389,29 @@ def _plain_size(path: str, size: int, modified: float, *, unpacks: bool) -> int 
 
 def later_logs(path: str) -> list[str]:
     """The logs of a log's series after it, in the same folder; none of a URL."""
+    return _neighbors(path, lambda other, own: other > own)
+
+
+def earlier_logs(path: str) -> list[str]:
+    """The logs of a log's series before it, in the same folder; none of a URL."""
+    return _neighbors(path, lambda other, own: other < own)
+
+
+_Key = list[tuple[int, int, str]]
+
+
+def _neighbors(path: str, is_wanted: Callable[[_Key, _Key], bool]) -> list[str]:
     if remote.is_url(path):
         return []
     folder, series = series_of(path)
-    newest = natural_key(log_name(os.path.basename(path)))
-    later = [
+    own = natural_key(log_name(os.path.basename(path)))
+    wanted = [
         other
         for other in os.listdir(folder or ".")
-        if re.fullmatch(re.escape(series) + r"\d+", log_name(other)) and natural_key(log_name(other)) > newest
+        if re.fullmatch(re.escape(series) + r"\d+", log_name(other))
+        and is_wanted(natural_key(log_name(other)), own)
     ]
-    return [os.path.join(folder, other) for other in _without_copies(sorted(later, key=natural_key))]
+    return [os.path.join(folder, other) for other in _without_copies(sorted(wanted, key=natural_key))]
 
 
 def series_of(name: str) -> tuple[str, str]:
@@ -444,7 +457,7 @@ def _locate(entry: str, folder: str) -> str:
     return next(filter(os.path.isfile, candidates), paths[-1])
 
 
-def natural_key(path: str) -> list[tuple[int, int, str]]:
+def natural_key(path: str) -> _Key:
     """Sort key that orders ``binlog.999999`` before ``binlog.1000000``."""
     parts = re.split(r"(\d+)", path)
     return [(1, int(part), "") if part.isdigit() and part.isascii() else (0, 0, part) for part in parts]

@@ -169,6 +169,19 @@ def test_records_are_counted_in_pieces_of_any_size(number: int, size: int) -> No
     assert b"".join(last_records(iter(pieces), number, is_csv=True)) == b"".join(records[-number:])
 
 
+def test_columns_without_names_are_said_with_the_logs_that_may_have_them(run: Run, tmp_path: Path) -> None:
+    logs = case("mariadb-11.8", "rotate").logs
+    first, last = logs[0], logs[-1]
+    done = run("rows", last)
+    assert "c1=" in done.stdout
+    assert f"CREATE TABLE ({first.name} to {logs[-2].name}, beside these)" in done.stderr
+    assert "do not name" not in run("rows", *logs).stderr
+    alone = tmp_path / last.name
+    alone.write_bytes(last.read_bytes())
+    assert "has CREATE TABLE, or use --ddl FILE" in run("rows", alone).stderr
+    assert "do not name" not in run("rows", "--operation", "delete", last).stderr
+
+
 def test_a_limit_ends_reading(run: Run, tmp_path: Path) -> None:
     log = tmp_path / "cut"
     log.write_bytes(MIXED.logs[0].read_bytes()[:-10])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import unescape
+from pathlib import Path
 
 import pytest
 
@@ -98,6 +99,25 @@ def test_notebooks_show_tables() -> None:
     assert cells(stats.parts["tables"]._repr_html_())[7:11] == ["t", "s", "insert", "704"]
     assert stats.parts["tables"]._repr_html_() in stats._repr_html_()
     assert "header.server_id" in cells(Explained.of(event)._repr_html_())
+
+
+def test_notebooks_show_the_first_events_of_a_reader() -> None:
+    log = bk.open(LOG)
+    events = iter(log)
+    assert next(events).type == "FORMAT_DESCRIPTION_EVENT"
+    shown = cells(log._repr_html_())
+    assert shown[5:10] == ["4", "2026-11-20 19:31:47", "FORMAT_DESCRIPTION_EVENT", "", "123"]
+    assert len(shown) == 5 + 5 * 20
+    assert next(events).type == "PREVIOUS_GTIDS_LOG_EVENT"
+
+
+def test_notebooks_show_where_a_reader_finds_damage(tmp_path: Path) -> None:
+    damaged = bytearray(LOG.read_bytes())
+    damaged[130] ^= 1
+    log = tmp_path / "binlog.000001"
+    log.write_bytes(damaged)
+    assert "checksum" in cells(bk.open(log)._repr_html_())[12]
+    assert cells(bk.open(bytes(damaged))._repr_html_())[5:] == []  # bytes may be a stream, read only once
 
 
 def test_notebooks_show_hostile_text_and_damaged_events() -> None:

@@ -57,5 +57,6 @@ def _types(annotation: Any) -> Iterator[str]:
     elif base in _NUMBERS:
         yield _NUMBERS[base]
     else:
-        _, dtype = get_args(base)
-        yield f"{np.dtype(get_args(dtype)[0]).str[1:]}[{',' if 2 in marks else ''}]{written}"
+        kind = get_args(base)[-1]  # since NumPy 2.5, `NDArray` is an alias of the type of the elements
+        kind = get_args(kind)[0] if get_origin(kind) is np.dtype else kind
+        yield f"{np.dtype(kind).str[1:]}[{',' if 2 in marks else ''}]{written}"
