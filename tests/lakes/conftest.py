@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 
+#: Spark's sink for Kafka.
+KAFKA = "org.apache.spark:spark-sql-kafka-0-10_2.13:4.1.1"
+
+
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     from binlog_kaitai.pipeline.spark_session import session
@@ -35,6 +39,8 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         "spark.databricks.delta.snapshotPartitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
     }
+    settings["spark.jars.packages"] += f",{KAFKA}"
+    settings["spark.jars.excludes"] = "org.xerial.snappy:snappy-java"  # Spark has one
     with needing_jars():
         made = session("local[2]", [f"{name}={value}" for name, value in settings.items()])
     register(made)
