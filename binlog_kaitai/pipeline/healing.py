@@ -24,6 +24,7 @@ from binlog_kaitai.sources.source import log_number
 if TYPE_CHECKING:
     from binlog_kaitai.lake.lineage import Key
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
+    from binlog_kaitai.values.table_definition import TableDefinition
 
 #: Seconds until a table that was read again is read once more, which doubles each time, and at most.
 _PAUSE, _MAX_PAUSE = 60.0, 86400.0
@@ -55,6 +56,8 @@ class Healing:
         #: When a table may be read again, and how long after that once more.
         self._next: dict[Key, tuple[float, float]] = {}
         self._healed: set[Key] = set()
+        #: Tables that were refused although nothing had changed since, with their definitions.
+        self._hopeless: dict[Key, TableDefinition | None] = {}
         self.snapshot: Snapshot | None = None
 
     def begin(self, refused: Mapping[Key, str], offset: Offset) -> bool:
@@ -67,11 +70,17 @@ class Healing:
         if self.snapshot is not None and self.snapshot.era != offset.get("era", 0):
             self._report("another server's logs continue; the tables are read again from it")
             self.snapshot = None
-        for table in self._healed.intersection(refused):
-            self._next[table] = math.inf, math.inf  # although nothing has changed since
+        failed = self._healed.intersection(refused)
+        if failed or self._hopeless:
+            definitions = restore(str(offset.get("definitions", "")))
+            self._hopeless |= {table: definitions.of(*table) for table in failed}
+            self._hopeless = {
+                table: known for table, known in self._hopeless.items() if definitions.of(*table) == known
+            }
         self._healed = set()
         now, asked = time.monotonic(), self._asked
-        due = next((table for table in refused if self._next.get(table, (now, 0))[0] <= now), None)
+        waiting = {table for table, (after, _) in self._next.items() if now < after} | self._hopeless.keys()
+        due = next((table for table in refused if table not in waiting), None)
         if self.snapshot is not None or not (asked or due):
             return False
         tables = asked

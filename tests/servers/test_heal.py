@@ -22,6 +22,7 @@ import pymysql
 import pytest
 
 from binlog_kaitai.errors import BinlogError, DataLossWarning, ServerError, UsageError
+from binlog_kaitai.lake.batches import Shared
 from binlog_kaitai.lake.changes import TableChanges
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
 from binlog_kaitai.lake.place import PlanTable
@@ -111,20 +112,25 @@ class Run:
     `lines`: what the last one reported of snapshots.
     """
 
-    def __init__(self, server: Server, lake: Path, **job: Any) -> None:
+    def __init__(self, server: Server, lake: Path, shared: Shared | None = None, **job: Any) -> None:
         self.address, self._lake, self._job = url(server), lake, job
+        self._shared = shared or Shared()
         self.lines: list[str] = []
 
     def __call__(self, size: int = 2000, *, loses: bool = False, **job: Any) -> dict[str, str]:
         """Load what is new; returns tables without state, and why."""
-        work, self.lines = self._lake / "_work", []
+        pipeline = self.pipeline(size, loses=loses, **job)
+        pipeline.run(OneByOne())
+        return {} if pipeline._state is None else dict(pipeline._state.refused)
+
+    def pipeline(self, size: int = 2000, *, loses: bool = False, **job: Any) -> Pipeline:
+        """The next one."""
+        work, self.lines = self._lake / "_work" / self._job.get("source", ""), []
         spool, fails = (str(work / "spool"),), not loses
         following = Following(spool, max_bytes=size, server=self.address, fails_on_data_loss=fails)
         options = {"keeps_state": True, "views": ["changes"], "zero_dates": "text", **self._job, **job}
         made = Job(following, str(self._lake), str(work), **options)
-        pipeline = Pipeline(made, on_snapshot=self.lines.append)
-        pipeline.run(OneByOne())
-        return {} if pipeline._state is None else dict(pipeline._state.refused)
+        return Pipeline(made, on_snapshot=self.lines.append, shared=self._shared)
 
 
 def check(server: Server, lake: Path, *without: str) -> None:
@@ -221,6 +227,32 @@ def test_a_table_is_refused_again(start_server: StartServer, tmp_path: Path) -> 
     assert run(heals=True) == {}
     assert len(run.lines) == 1
     check(server, tmp_path, "w.silent")
+
+
+def test_a_table_that_cannot_have_a_state_is_read_again_once_it_can(
+    start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lists need a key; without one, a table is left alone until its definition is another one."""
+    monkeypatch.setattr("binlog_kaitai.pipeline.healing._PAUSE", 0.0)
+    add = "INSERT INTO w.t VALUES (1, TO_VECTOR('[1, 2]'))"
+    server = started(start_server, "mysql-9.7", "CREATE TABLE w.t (k INT NOT NULL, v VECTOR(2))", add)
+    run = Run(server, tmp_path)
+    pipeline = run.pipeline(heals=True)
+    thread = threading.Thread(target=pipeline.run, args=(OneByOne(),), kwargs={"interval": 0.1})
+    thread.start()
+    try:
+        for statement in (add, add, "CREATE TABLE w.other (k INT)"):
+            wait_for(lambda: len(run.lines) == 1, "read again")
+            time.sleep(0.5)
+            execute(server, statement)
+        assert len(run.lines) == 1
+        execute(server, "DELETE FROM w.t LIMIT 2", "ALTER TABLE w.t ADD PRIMARY KEY (k)")
+        wait_for(lambda: pipeline._state is not None and not pipeline._state.refused, "a state", 20)
+        assert len(run.lines) == 2
+    finally:
+        pipeline.stopped.set()
+        thread.join()
+    check(server, tmp_path, "w.other")
 
 
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
