@@ -52,6 +52,13 @@ _TABLES = (
     "(TO_DAYS('2026-01-10')), PARTITION p1 VALUES LESS THAN MAXVALUE)",
 )  # fmt: skip
 
+#: Tables of MariaDB only.
+_VERSIONED = (
+    "history (id INT PRIMARY KEY, a INT, b VARCHAR(9)) WITH SYSTEM VERSIONING",
+    "periods (k INT, v INT, s TIMESTAMP(6) GENERATED ALWAYS AS ROW START, e TIMESTAMP(6) GENERATED ALWAYS AS "
+    "ROW END, PERIOD FOR SYSTEM_TIME (s, e), PRIMARY KEY (k, e)) WITH SYSTEM VERSIONING",
+)
+
 #: Types of columns; those in a line widen, and go back.
 _TYPES = (
     ("TINYINT", "SMALLINT", "INT", "BIGINT", "VARCHAR(20)"),
@@ -122,7 +129,7 @@ class BusyDatabase:
         self.ddl_done: list[str] = []
         self.refusals: list[str] = []
         with closing(server.connect(database="w")) as connection:
-            for table in _TABLES:
+            for table in (*_TABLES, *_VERSIONED * self._is_mariadb):
                 connection.cursor().execute(f"CREATE TABLE {table}")
             self._look(connection.cursor())
 
@@ -186,6 +193,12 @@ class BusyDatabase:
                         batch.append(self._statement(choose, choose.choice(tables)))
                         batch.append("ROLLBACK TO s")
                     batch.append(choose.choice(("COMMIT", "COMMIT", "ROLLBACK")))
+                elif kind < 0.19:
+                    left -= self._prepare(choose, f"x{self._phase}-{number}-{left}")
+                    continue
+                elif kind < 0.22:
+                    left -= self.end_prepared(choose, 0.4) or 1
+                    continue
                 else:
                     batch = [self._statement(choose, choose.choice(tables))]
                 left -= len(batch)
@@ -193,6 +206,30 @@ class BusyDatabase:
                     self._run(cursor, statement)
             with suppress(pymysql.err.Error):
                 cursor.execute("ROLLBACK")
+
+    def _prepare(self, choose: random.Random, xid: str) -> int:
+        """An XA transaction that others may end, after its connection; returns the count of statements."""
+        with self._lock:
+            tables = [*self._tables]
+        batch = [self._statement(choose, choose.choice(tables)) for _ in range(choose.randrange(1, 5))]
+        last = choose.choice((*3 * ["PREPARE '{}'"], "COMMIT '{}' ONE PHASE", "ROLLBACK '{}'")).format(xid)
+        batch = [f"XA START '{xid}'", *batch, f"XA END '{xid}'", f"XA {last}"]
+        with closing(self._connected()) as connection:
+            for statement in batch:
+                self._run(connection.cursor(), statement)
+        return len(batch)
+
+    def end_prepared(self, choose: random.Random, share: float = 1) -> int:
+        """Commit a share of the prepared transactions, or roll them back; returns the number."""
+        count = 0
+        with closing(self._connected()) as connection:
+            cursor = connection.cursor()
+            cursor.execute("XA RECOVER")
+            for *_, xid in _texts(cursor):
+                if choose.random() < share:
+                    end = choose.choice(("COMMIT", "COMMIT", "ROLLBACK"))
+                    count += self._run(cursor, f"XA {end} '{xid}'")
+        return count
 
     def _statement(self, choose: random.Random, table: _Table) -> str:
         if not table.own:
@@ -309,6 +346,7 @@ class BusyDatabase:
             cursor = connection.cursor()
             if self._is_mariadb:  # tables may otherwise get rows that were rolled back, and are not logged
                 cursor.execute("SET SESSION old_mode = CONCAT(@@old_mode, ',LOCK_ALTER_TABLE_COPY')")
+                cursor.execute("SET SESSION system_versioning_alter_history = 'KEEP'")
             for number in range(count):
                 while (self.done + self.failed - begun) / target < number / whole and any(
                     thread.is_alive() for thread in threads
@@ -368,7 +406,7 @@ class BusyDatabase:
             (self._set_default, 2), (self._change_key, 3), (self._rename, 1.5), (self._swap, 2),
             (self._truncate, 1), (self._create, 1), (self._drop, 0.7), (self._partition, 9),
             (self._foreign_key, 2), (self._otherwise, 3), (self._copy_table, 0.7), (self._as_text, 0.7),
-            (self._convert, 1), (self._several, 2), (self._flush, 1),
+            (self._convert, 1), (self._several, 2), (self._flush, 1), (self._version, self._is_mariadb),
         ]  # fmt: skip
         act = choose.choices([one for one, _ in acts], [weight for _, weight in acts])[0]
         yield from act(choose, table)
@@ -522,6 +560,15 @@ class BusyDatabase:
 
     def _flush(self, choose: random.Random, table: _Table) -> Iterator[str]:
         yield choose.choice(("FLUSH BINARY LOGS", "ANALYZE TABLE " + table.name))
+
+    def _version(self, choose: random.Random, table: _Table) -> Iterator[str]:
+        yield choose.choice(
+            (
+                f"ALTER TABLE {table.name} ADD SYSTEM VERSIONING",
+                f"ALTER TABLE {table.name} DROP SYSTEM VERSIONING",
+                f"DELETE HISTORY FROM {table.name}",
+            )
+        )
 
     def _foreign_key(self, choose: random.Random, table: _Table) -> Iterator[str]:
         if table.foreign_keys and choose.random() < 0.5:

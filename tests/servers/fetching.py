@@ -39,11 +39,16 @@ def label() -> str:
     )
 
 
-def prepare(server: Server) -> None:
-    """An empty log, a user with no more than the grant that is needed, and tables."""
-    for *_, xid in server.execute("XA RECOVER"):  # left where a server was killed; it holds locks
+def roll_back_prepared(server: Server) -> None:
+    """End XA transactions that were left where a server or a test was stopped: they hold locks."""
+    for *_, xid in server.execute("XA RECOVER"):
         name = xid.decode() if isinstance(xid, bytes) else xid
         server.execute(f"XA ROLLBACK '{name}'")
+
+
+def prepare(server: Server) -> None:
+    """An empty log, a user with no more than the grant that is needed, and tables."""
+    roll_back_prepared(server)
     server.execute("DROP DATABASE IF EXISTS f")
     with suppress(Exception):
         server.execute(f"DROP USER {USER}@'127.0.0.1'")

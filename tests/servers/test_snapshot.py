@@ -31,7 +31,7 @@ from binlog_kaitai.sources.source import Source
 from tests.lake.lakes import complete, fold, kill, opened
 from tests.lake.test_rules import texts_of
 from tests.servers.conftest import StartServer
-from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, wait_for
+from tests.servers.fetching import PASSWORD, USER, logs_in, prepare, roll_back_prepared, wait_for
 from tests.servers.fetching import url as fetching_url
 from tests.servers.random_tables import changes
 from tests.servers.replay import NAMES
@@ -68,6 +68,7 @@ def run(server: Server, lines: list[str]) -> None:
 
 def empty(server: Server, *databases: str) -> None:
     """A server without the databases of other tests, and with these."""
+    roll_back_prepared(server)
     own = "'mysql', 'sys', 'information_schema', 'performance_schema'"
     query = f"SELECT schema_name FROM information_schema.schemata WHERE schema_name NOT IN ({own})"
     for (name,) in server.execute(query):
