@@ -210,8 +210,8 @@ class BusyDatabase:
     def _prepare(self, choose: random.Random, xid: str) -> int:
         """An XA transaction that others may end, after its connection; returns the count of statements.
 
-        If it is prepared, and MariaDB cannot drop a partition for its lock, the partition is gone nevertheless,
-        and that is not logged.
+        Where one is prepared, and DROP PARTITION fails for its lock, MariaDB drops the partition nevertheless,
+        and does not log that.
         """
         with self._lock:
             tables = [one for one in self._tables if not (self._is_mariadb and one.partitions)]
