@@ -210,7 +210,7 @@ class BusyDatabase:
     def _prepare(self, choose: random.Random, xid: str) -> int:
         """An XA transaction that others may end, after its connection; returns the count of statements.
 
-        Where one is prepared, and DROP PARTITION fails for its lock, MariaDB drops the partition nevertheless,
+        If one is prepared, and DROP PARTITION fails for its lock, MariaDB drops the partition nevertheless,
         and does not log that.
         """
         with self._lock:
