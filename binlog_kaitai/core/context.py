@@ -58,11 +58,14 @@ CLOSING_STATEMENTS = (b"\0BEGIN", b"\0COMMIT")
 
 
 class StoredTableMap:
-    """A table map as its bytes, a thousandth of its body; the bodies that were used last are kept."""
+    """A table map as its bytes, a thousandth of its body; the bodies that were used last are kept.
+
+    Equal ones share a body: a process that reads log after log meets the same table maps again and again.
+    """
 
     __slots__ = ("_parameters", "content", "num_columns", "table_id")
 
-    _bodies: ClassVar[dict[StoredTableMap, TableMapEvent]] = {}  # in the order of their last use
+    _bodies: ClassVar[dict[tuple[bytes, int, int], TableMapEvent]] = {}  # in the order of their last use
     _columns: ClassVar[int] = 0  # of these
     _lock: ClassVar[Lock] = Lock()
 
@@ -76,20 +79,19 @@ class StoredTableMap:
     @property
     def body(self) -> TableMapEvent:
         """The body of the event."""
-        body = self._bodies.get(self)
+        body = self._bodies.get((self.content, *self._parameters))
         if body is None:
             body = parse_structure(partial(TableMapEvent, *self._parameters), self.content)
         return self._keep(body)
 
     def _keep(self, body: TableMapEvent) -> TableMapEvent:
-        kept, of_all = self._bodies, StoredTableMap
+        kept, of_all, key = self._bodies, StoredTableMap, (self.content, *self._parameters)
         with self._lock:
-            of_all._columns += self.num_columns if kept.pop(self, None) is None else 0
-            kept[self] = body
+            of_all._columns += self.num_columns if kept.pop(key, None) is None else 0
+            kept[key] = body
             while of_all._columns > MAX_PARSED_COLUMNS and len(kept) > 1:
                 oldest = next(iter(kept))
-                of_all._columns -= oldest.num_columns
-                del kept[oldest]
+                of_all._columns -= kept.pop(oldest).num_columns.value
         return body
 
 

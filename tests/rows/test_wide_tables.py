@@ -93,6 +93,15 @@ def test_bodies_of_table_maps_are_kept_up_to_a_number_of_columns(monkeypatch: py
     assert sum(kept) == context.StoredTableMap._columns <= 2 * WIDEST
 
 
+def test_equal_table_maps_share_a_body() -> None:
+    context.StoredTableMap._bodies.clear()
+    context.StoredTableMap._columns = 0
+    data = wide((bits(WIDEST, 7), b"\0\5\0\0\0"))
+    for _ in range(3):
+        assert [row.after for row in bk.read_rows(data)] == [{"c8": 5}]
+    assert len(context.StoredTableMap._bodies) == 1
+
+
 def wide(*images: tuple[bytes, bytes]) -> bytes:
     log = Log()
     log.query(b"BEGIN")
