@@ -218,7 +218,7 @@ def _log_state(log: _Object) -> str:
 def _transaction_cells(transaction: _Object) -> list[str]:
     committed = transaction["original_commit_timestamp"]
     if committed is None and transaction["start"] is not None:
-        committed = transaction["start"] + transaction["duration"]
+        committed = transaction["start"] + (transaction["duration"] or 0)
     counts = [transaction[name] for name in _CHANGES]
     is_statement = transaction["statement"] and not transaction["tables"]
     return [

@@ -61,10 +61,9 @@ class Figures:
 
         self.file, self._view = plain(file), view
         self._known: dict[int, ViewRow] = {}
-        start, original = numbers("start") // _MICRO, numbers("original_commit_timestamp")
+        original = numbers("original_commit_timestamp")
         self.sizes, self.durations = numbers("bytes"), numbers("duration")
-        known = np.where(start > 0, start + self.durations, 0)
-        self.commits = np.where(original > 0, original // _MICRO, known)
+        self.commits = np.where(original > 0, original // _MICRO, numbers("end"))
         self.immediate = numbers("immediate_commit_timestamp")
         self.changed: Ints = np.sum([numbers(name) for name in _OF_ROWS], axis=0)
         self.servers, self.threads = numbers("server_id"), numbers("thread_id", NO_THREAD)

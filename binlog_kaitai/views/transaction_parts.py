@@ -148,7 +148,8 @@ def parts_of(
 ) -> pa.RecordBatch:
     """All parts in a block.
 
-    `start` and `end` are the least and the last timestamp, in seconds; `outcome` is that of the last event
+    `start` and `end` are the least and the last timestamp, in seconds; `begun_after` is the age of the first
+    statement at its BEGIN, in seconds, null without one; `outcome` is that of the last event
     that ends a transaction, `meant` that of the first statement; `schema`, `defines` and `has_type` are for
     filters; `table_bytes` has the size of the rows events of each of `tables`.
 
@@ -171,7 +172,8 @@ def parts_of(
         "is_begun": parts.any(roles.roles == Role.BEGIN),
         "is_compressed": _compressed(block, parts),
         **_gtid_fields(block, parts),
-        "thread_id": _statement_threads(block, parts),
+        "thread_id": _of_statements(block, parts, "thread_id"),
+        "begun_after": _of_statements(block, parts, "execution_time", is_begin=roles.roles == Role.BEGIN),
         "outcome": outcome,
         "meant": meant,
         "statement": _definitions(block, meant, statements),
@@ -233,15 +235,15 @@ def _xids(block: Block, parts: Parts) -> pa.Array:
     return _picked(values.astype(np.uint64), parts.last_of(rows))
 
 
-def _statement_threads(block: Block, parts: Parts) -> pa.Array:
-    """The thread id of the first statement of each transaction."""
+def _of_statements(block: Block, parts: Parts, field: str, is_begin: Bools | None = None) -> pa.Array:
+    """A number of the first statement of each transaction, or of its BEGIN."""
     kinds = [kind for kind in (*QUERY_TYPES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
     values = np.zeros(len(block), dtype=np.int64)
     has_one = np.zeros(len(block), dtype=np.bool_)
     for kind in kinds:
-        values[block.rows_of(kind)] = block.body(kind).numbers("thread_id")
+        values[block.rows_of(kind)] = block.body(kind).numbers(field)
         has_one[block.rows_of(kind)] = True
-    rows = np.flatnonzero(has_one)
+    rows = np.flatnonzero(has_one if is_begin is None else has_one & is_begin)
     return _picked(values[rows], parts.first_of(rows))
 
 
@@ -346,5 +348,5 @@ def join(whole: PartRow, part: PartRow) -> None:
         whole[name] = part[name]
     for name in ("outcome", "xid", "schema"):
         whole[name] = part[name] or whole[name]
-    for name in ("meant", "statement", "thread_id"):
+    for name in ("meant", "statement", "thread_id", "begun_after"):
         whole[name] = whole[name] if whole[name] else part[name]

@@ -23,14 +23,18 @@ from binlog_kaitai.views.transaction_pages import TransactionPages
 
 _SECOND = 1_000_000
 
+#: The age of a statement at its BEGIN from which on its timestamp counts as one that SET TIMESTAMP has set,
+#: in seconds. A timestamp in the future makes the age negative, which is logged modulo 2^32.
+_MOST_AT_BEGIN = 86_400
+
 #: The columns of the view.
 #:
 #: `start` is the earliest timestamp of its events; `duration` is the time from there to the commit on the
-#: same server, in whole seconds like the timestamps of event headers. `kind` is how the transaction ended:
-#: commit, rollback, xa_prepare; ddl and implicit are single statements that commit implicitly; open has no
-#: end in its file. `tables` are those with changed rows, `statement` is the text of a definition. `bytes` is
-#: the size in the file; `events` includes those inside a compressed payload. Row counts are null if the log
-#: does not describe where a row ends.
+#: same server, in whole seconds like the timestamps of event headers, null if SET TIMESTAMP has set these.
+#: `kind` is how the transaction ended: commit, rollback, xa_prepare; ddl and implicit are single statements
+#: that commit implicitly; open has no end in its file. `tables` are those with changed rows, `statement` is
+#: the text of a definition. `bytes` is the size in the file; `events` includes those inside a compressed
+#: payload. Row counts are null if the log does not describe where a row ends.
 TRANSACTIONS_SCHEMA = pa.schema(
     [
         pa.field("file", pa.string(), nullable=False),
@@ -116,7 +120,8 @@ def view_columns(parts: pa.RecordBatch) -> dict[str, pa.Array]:
     start = columns["start"].to_numpy()
     original = columns["original_commit_timestamp"].fill_null(0).to_numpy()
     committed = np.where(original > 0, original // _SECOND, columns["end"].to_numpy())
-    columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=start == 0)
+    is_unknown = (start == 0) | (columns["begun_after"].fill_null(0).to_numpy() >= _MOST_AT_BEGIN)
+    columns["duration"] = pa.array(np.maximum(committed - start, 0), mask=is_unknown)
     columns["start"] = pa.array(start * _SECOND, mask=start == 0)
     for time in ("original_commit_timestamp", "immediate_commit_timestamp"):
         values = columns[time].fill_null(0).to_numpy()

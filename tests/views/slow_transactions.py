@@ -97,7 +97,10 @@ class Transaction:
         committed = (
             int(row["original_commit_timestamp"].timestamp()) if row["original_commit_timestamp"] else 0
         )
-        row["duration"] = timedelta(seconds=max((committed or times[-1]) - start, 0)) if start else None
+        age = next((one.body.execution_time for one in self.events if step(one) == "begin"), 0)
+        row["duration"] = timedelta(seconds=max((committed or times[-1]) - start, 0))
+        if not start or age >= 86_400:
+            row["duration"] = None
         return row | self.statements() | self.rows()
 
     def statements(self) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from itertools import pairwise
 from pathlib import Path
@@ -13,15 +14,20 @@ import pytest
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import scan
 from binlog_kaitai.core.filters import Filters
+from binlog_kaitai.core.grammar import CHECKSUM_SIZE, header_length
 from binlog_kaitai.log import boundaries, payloads
 from binlog_kaitai.log.block_reader import BLOCK_SIZE
 from binlog_kaitai.log.boundaries import Boundaries, Roles
 from binlog_kaitai.log.transaction_roles import STATE_SIZE, Outcome, Phase, Role, follow_events, meaning_of
 from binlog_kaitai.sources.source import Source
-from binlog_kaitai.views.transactions_view import TRANSACTIONS_SCHEMA, transaction_batches
+from binlog_kaitai.views.transactions_view import (
+    TRANSACTIONS_SCHEMA,
+    transaction_batches,
+    write_transactions,
+)
 from tests.corpus_files import CORPUS, LogFile, ShownEvent, case, logs
 from tests.extent import sample
-from tests.log_maker import log_of_statements
+from tests.log_maker import LogMaker, events_of, log_of_statements
 from tests.support import all_files
 from tests.views.slow_transactions import transactions
 
@@ -240,6 +246,33 @@ def test_a_statement_and_its_commit_are_one_transaction() -> None:
     assert without_file(rows) == without_file(by_reader(data)[0])
     assert without_file(read(data, block_size=256)) == without_file(rows)
     assert scan(Source.of_bytes(data)).transactions == 5
+
+
+@pytest.mark.parametrize("name", ["mysql-9.7/mixed", "mysql-5.7/types_full"])
+def test_timestamps_that_a_connection_has_set_give_no_duration(name: str, tmp_path: Path) -> None:
+    """The age of a statement at its BEGIN is the server's time without its timestamp, modulo 2^32."""
+    layout, (head, *found) = events_of(case(*name.split("/")).logs[0])
+    log, ages = LogMaker(layout), iter((0, 3, 86_399, 86_400, 10**9, -1000))
+    log.add_all(head)
+    expected: list[bool] = []
+    for events in found:
+        begin = next((at for at, one in enumerate(events) if one.endswith(b"BEGIN", 0, -CHECKSUM_SIZE)), None)
+        if begin is None or (age := next(ages, None)) is None:
+            continue
+        event = bytearray(events[begin])
+        stated = int.from_bytes(event[:4], "little") - age
+        execution_time = header_length(4) + 4
+        event[:4], event[execution_time : execution_time + 4] = (
+            value.to_bytes(4, "little") for value in (stated, age % 2**32)
+        )
+        log.add_all([*events[:begin], bytes(event), *events[begin + 1 :]])
+        expected.append(0 <= age < 86_400)
+    path = log.write(tmp_path / "binlog.000001")
+    rows = read(path)
+    assert [row["duration"] is not None for row in rows] == expected == [True] * 3 + [False] * 3
+    assert without_file(rows) == without_file(by_reader(path)[0])
+    lines = b"".join(write_transactions(path, sort="duration")).splitlines()
+    assert sorted(json.loads(line)["position"] for line in lines[:3]) == [row["position"] for row in rows[:3]]
 
 
 @pytest.mark.parametrize(
