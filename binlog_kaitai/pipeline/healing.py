@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from binlog_kaitai.snapshot.snapshot_files import Snapshot
     from binlog_kaitai.values.table_definition import TableDefinition
 
-#: Seconds until a table that was read again is read once more, which doubles each time, and at most.
+#: Seconds until a table that was read again is read once more, which doubles each time, and at most; and
+#: for how long it must not have been due until they are the first ones again.
 _PAUSE, _MAX_PAUSE = 60.0, 86400.0
 
 
@@ -85,7 +86,8 @@ class Healing:
             return False
         tables = asked
         if due is not None and not asked:
-            tables, (_, pause) = TableSet.of([".".join(due)]), self._next.get(due, (now, self._pause))
+            tables, (after, pause) = TableSet.of([".".join(due)]), self._next.get(due, (now, self._pause))
+            pause = self._pause if now - after > _MAX_PAUSE else pause
             self._next[due] = now + pause, min(2 * pause, _MAX_PAUSE)
             self._report(f"{'.'.join(due)} is read again, since {refused[due]}")
         if (self._folder / RECORD).exists():  # of a run that did not come to use it
