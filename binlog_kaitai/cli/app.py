@@ -10,7 +10,7 @@ import stat
 import sys
 import warnings
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import NoReturn
@@ -95,9 +95,10 @@ class _Commands(click.Group):
             return None
         module = import_module(f"binlog_kaitai.{_ALL_COMMANDS[name][0]}")
         command: click.Command = getattr(module, name)
-        from binlog_kaitai.cli.shared_options import HELP_ORDER
+        if not isinstance(command, click.Group):
+            from binlog_kaitai.cli.shared_options import format_options
 
-        command.params.sort(key=lambda option: HELP_ORDER.get(option.name or "", 3))
+            command.format_options = partial(format_options, command)  # type: ignore[method-assign]
         return command
 
     def resolve_command(

@@ -457,13 +457,41 @@ _FILTERS = all_of(
     option("--server-id", "Only events from this server. *", "N", type=number),
 )
 
-#: The places of options in the help of commands: filters come first and keys last; 3 for all others.
-HELP_ORDER = {
-    **dict.fromkeys(FilterOptions.__annotations__, 0),
-    **dict.fromkeys(("kind", "operation", "where", "column", "min_size", "min_rows"), 1),
-    "utc": 2,
-    **dict.fromkeys(("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"), 4),
+#: The headings of several options in the help of commands, after those of the command itself.
+_HELP_HEADINGS = {
+    "Filters": (
+        *FilterOptions.__annotations__,
+        "kind",
+        "operation",
+        "where",
+        "column",
+        "min_size",
+        "min_rows",
+    ),
+    "Columns": ("included", "excluded", "masks", "mask_key_file"),
+    "State": ("state", "on_refusal", "heal", "resnapshot"),
+    "Snapshots": ("snapshot", "snapshot_readers", "dump"),
+    "Engine": ("engine", "ui", "master", "settings"),
+    "Encrypted logs": ("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"),
 }
+
+
+def format_options(command: click.Command, context: click.Context, formatter: click.HelpFormatter) -> None:
+    """Write the options of a command for its help, those of the command itself first."""
+    records = {
+        option.name: record
+        for option in command.get_params(context)
+        if isinstance(option, click.Option) and (record := option.get_help_record(context)) is not None
+    }
+    groups = {
+        heading: [records.pop(name) for name in names if name in records]
+        for heading, names in _HELP_HEADINGS.items()
+        if len(records.keys() & names) > 1
+    }
+    for heading, shown in {"Options": [*records.values()], **groups}.items():
+        if shown:
+            with formatter.section(heading):
+                formatter.write_dl(shown)
 
 
 def print_lines(

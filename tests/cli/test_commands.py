@@ -349,14 +349,32 @@ def test_help_fits_80_columns(command: list[str], run: Run, monkeypatch: pytest.
     assert [line for line in run(*command, "--help").stdout.splitlines() if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("command", ["events", "rows", "transactions", "stats", "sql", "slice", "export"])
-def test_help_has_filters_first_and_keys_last(command: str, run: Run) -> None:
-    text = run(command, "--help").stdout.split("Options:")[1]
-    names = re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", text, re.MULTILINE)
-    assert names[0] == "--start-position"
-    assert names[-2:] == ["--key-file-pbkdf2", "--help"]
-    more = {"rows": 3, "slice": 3, "sql": 3, "transactions": 4}.get(command, 0)
-    assert names.index("--utc") == 10 + more
+_HEADINGS = {
+    "rows": "Options Filters Columns Encrypted_logs",
+    "sql": "Options Filters Encrypted_logs",
+    "slice": "Options Filters Columns Encrypted_logs",
+    "dump": "Options Filters Encrypted_logs",
+    "verify": "Options Encrypted_logs",
+    "pipeline": "Options Columns State Snapshots Engine",
+}
+
+
+@pytest.mark.parametrize("command", _HEADINGS)
+def test_help_has_options_of_the_command_first_and_keys_last(command: str, run: Run) -> None:
+    text = run(command, "--help").stdout
+    sections = dict(re.findall(r"^([A-Z][a-z ]+):\n((?:  +\S.*\n)+)", text, re.MULTILINE))
+    sections.pop("Examples", None)
+    assert " ".join(name.replace(" ", "_") for name in sections) == _HEADINGS[command]
+    names = {
+        name: re.findall(r"^  (?:-\w, )?(--[a-z0-9-]+)", section, re.MULTILINE)
+        for name, section in sections.items()
+    }
+    assert names["Options"][-1] in ("--help", "--version")
+    if "Filters" in names and command != "dump":
+        assert names["Filters"][:2] == ["--start-position", "--stop-position"]
+        assert ("--where" in names["Filters"]) == (command in ("rows", "sql", "slice"))
+    if "Encrypted logs" in names:
+        assert names["Encrypted logs"][0] == "--keyring"
 
 
 @pytest.mark.parametrize("damage", ["flipped_bit", "cut_in_body"])
