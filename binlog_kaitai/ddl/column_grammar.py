@@ -143,7 +143,7 @@ _HARMLESS = (
     *("ENFORCED", "NOT ENFORCED", "CLUSTERING", "CLUSTERING KEY"),
 )
 _HARMLESS_WITH_VALUE = (
-    *("COMMENT", "COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE"),
+    *("COLUMN_FORMAT", "STORAGE", "SRID", "ENGINE_ATTRIBUTE", "SECONDARY_ENGINE_ATTRIBUTE"),
     *("EXTERNAL_FORMAT", "MASKING POLICY", "WITH COMPRESSION_DICTIONARY"),
 )
 _ATTRIBUTES = {
@@ -164,6 +164,7 @@ _ATTRIBUTES = {
     "SERIAL DEFAULT VALUE": _states(is_nullable=False, is_unique=True, default=None),
     "DEFAULT": _states(read_default, "default"),
     "ON UPDATE": _states(_value, has_on_update=True),
+    "COMMENT": _states(lambda cursor: cursor.next().text, "comment"),
     "AS": _states(TokenCursor.group, is_generated=True, is_virtual=True),
     "VIRTUAL": _states(is_virtual=True),
     "STORED": _states(is_virtual=False),

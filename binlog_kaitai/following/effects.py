@@ -113,7 +113,7 @@ class Effect:
     `columns`: old and new name of each renamed column; a new one has no old name, a dropped one no new name.
     Those of kind `COMPUTED` have the same one twice, as do those of `REDEFINED` whose text is another one.
     Those of kind `KEYED` are all columns, each with its type in a lake.
-    `values`: of kind `REDEFINED`: see `known_values`.
+    `values`: of kind `REDEFINED`: see `known_values`; of kind `KEYED`: see `lake.described`.
     `key`: of kind `KEYED`: the columns of the primary key.
     """
 

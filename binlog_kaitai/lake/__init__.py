@@ -5,6 +5,7 @@ storage         the folder of a lake: a path or a URL
 types           column types and names that the readers of a lake support
 files           tasks write Parquet files straight into the folders of tables
 write           the files of part of a log
+described       keys, NOT NULL and comments of columns, as metadata of tables
 delta           Delta tables, by deltalake
 iceberg         Iceberg tables, by PyIceberg
 iceberg_rows    their rows, read and replaced file by file

@@ -15,6 +15,7 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import LINEAGE, SOURCES, STATEMENTS
 from binlog_kaitai.lake.delta import DeltaTable, DeltaTables
+from binlog_kaitai.lake.described import NOTHING, Described
 from binlog_kaitai.lake.files import DataFile, TableFiles, rewritten
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Moves, entries_as_batch, entries_of, in_order
 from binlog_kaitai.lake.place import Plan, PlanTable, private_name
@@ -196,18 +197,18 @@ class Lake:
         batch, lineage = self.plan.batch, self.private.open(private_name(LINEAGE, self.source))
         has_entries = lineage is not None and lineage.batch >= batch
         entries = [] if has_entries else list(self._new_entries(pieces))
-        moves = self._moves(pieces)
+        moves, described = self._moves(pieces), self._described(pieces)
         by_table: defaultdict[str, list[DataFile]] = defaultdict(list)
         for piece in pieces:
             for file in piece.files:
                 by_table[file.table].append(file)
         statements = by_table.pop(STATEMENTS, [])
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="binlog-kaitai-commit") as threads:
-            append = partial(self._append, batch=batch, moves=moves)
+            append = partial(self._append, batch=batch, moves=moves, described=described)
             list(threads.map(append, by_table, by_table.values()))
         if entries:
             self._append_lineage(lineage, entries, batch)
-        self._append(STATEMENTS, statements, batch, moves)
+        self._append(STATEMENTS, statements, batch, moves, {})
 
     def _check_seen(self, pieces: Iterable[Piece]) -> None:
         """Raises `SourceError`: the first file of the run is where this process does not see it."""
@@ -237,17 +238,40 @@ class Lake:
             found[f"changes/{table_name(self.plan.rules.name_of(table))}"] = moves
         return found
 
+    def _described(self, pieces: Iterable[Piece]) -> dict[str, Described]:
+        """What the definitions of tables with changes say, by the folders of their tables."""
+        assert self.plan is not None
+        found = {table: self.described(table) for piece in pieces for table in piece.tables}
+        name_of = self.plan.rules.name_of
+        return {f"changes/{table_name(name_of(table))}": one for table, one in found.items()}
+
+    def described(self, table: Key) -> Described:
+        """What the last definition of a table says; nothing in a lake of several sources."""
+        return Described.of(None if self.source else self.lineage.defined.get(table))
+
     def _append(
-        self, name: str, files: Sequence[DataFile], batch: int, moves: Mapping[str, Sequence[Moves]]
+        self,
+        name: str,
+        files: Sequence[DataFile],
+        batch: int,
+        moves: Mapping[str, Sequence[Moves]],
+        described: Mapping[str, Described],
     ) -> None:
         with self.shared.lock(self.storage.delta_url(name)):
-            table = self.tables.open(name)
+            table, said = self.tables.open(name), described.get(name, NOTHING)
             if table is None or table.batch < batch:
-                self._append_to(table, name, files, batch, moves.get(name, ()))
+                table = self._append_to(table, name, files, batch, moves.get(name, ()), said)
+            table.define(said)
 
     def _append_to(
-        self, table: Table | None, name: str, files: Sequence[DataFile], batch: int, moves: Sequence[Moves]
-    ) -> None:
+        self,
+        table: Table | None,
+        name: str,
+        files: Sequence[DataFile],
+        batch: int,
+        moves: Sequence[Moves],
+        described: Described,
+    ) -> Table:
         columns = {} if table is None else dict(table.columns)
         if name == STATEMENTS:
             merge_columns(columns, schema_in_lake(with_source_field(DDL_SCHEMA, self.source)))
@@ -258,12 +282,12 @@ class Lake:
                 file = rewritten(self.storage, file, partial(with_names, names=names))
                 self.columns[name] = columns
             fitting.append(file)
-        schema = pa.schema(list(columns.items()))
+        schema = described.with_metadata(pa.schema(list(columns.items())))
         if table is None:
             assert self.plan is not None
-            self.tables.create(name, schema, fitting, batch, moves, has_dates=self.plan.has_dates)
-        else:
-            table.append(schema, fitting, batch, moves)
+            return self.tables.create(name, schema, fitting, batch, moves, has_dates=self.plan.has_dates)
+        table.append(schema, fitting, batch, moves)
+        return table
 
     def _append_lineage(self, table: DeltaTable | None, entries: Sequence[Entry], batch: int) -> None:
         name = private_name(LINEAGE, self.source)

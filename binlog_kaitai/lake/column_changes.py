@@ -22,7 +22,8 @@ def check_columns(lake: Lake, pieces: Iterable[Piece]) -> None:
     Raises `UsageError`: there is one; names the table, the columns and the place in the log.
     """
     assert lake.plan is not None
-    known, loaded = dict(lake.lineage.columns), {*lake.lineage.tables()}
+    known = {table: dict(one.columns) if one else {} for table, one in lake.lineage.defined.items()}
+    loaded = {*lake.lineage.tables()}
     for piece in pieces:
         for one in in_order(piece.entries(lake.plan.format)):
             what = ""

@@ -16,6 +16,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE
+from binlog_kaitai.lake.described import Described
 from binlog_kaitai.lake.files import INDEXED, DataFile
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import ConflictError, Storage
@@ -216,6 +217,14 @@ class DeltaTable:
         with _committing(self._storage, self._name, self.handle):
             self.handle.alter.set_table_description(text)
             self.handle.update_incremental()
+
+    def define(self, described: Described) -> None:
+        """Set the metadata of columns to what the table's definition says."""
+        if new := described.new_metadata(pa.schema(self.handle.schema().to_arrow())):
+            with _committing(self._storage, self._name, self.handle):
+                for name, metadata in new.items():
+                    self.handle.alter.set_column_metadata(name, metadata)
+                self.handle.update_incremental()
 
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""

@@ -30,6 +30,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE, STATE, TIMES
+from binlog_kaitai.lake.described import COMMENT, Described
 from binlog_kaitai.lake.files import INDEXED, DataFile, rewritten
 from binlog_kaitai.lake.iceberg_rows import Part, added, files_with, merged, of_others, overwrite, read
 from binlog_kaitai.lake.lineage import Moves
@@ -272,6 +273,19 @@ class IcebergTable:
         """Set the table's comment."""
         with self.committing() as transaction:
             transaction.set_properties({"comment": text})
+
+    def define(self, described: Described) -> None:
+        """Set properties of the table, and docs of columns, to what its definition says."""
+        properties, known = described.properties, self.handle.properties
+        docs = {one.name: one.doc or "" for one in self.handle.schema().fields}
+        comments = {name: one[COMMENT] for name, one in described.columns.items() if name in docs}
+        new = {name: text for name, text in properties.items() if known.get(name, "") != text}
+        if new or any(docs[name] != text for name, text in comments.items()):
+            with self.committing() as transaction:
+                transaction.set_properties(new)
+                with transaction.update_schema() as update:
+                    for name, text in comments.items():
+                        update.update_column(name, doc=text)
 
     def merge(
         self,

@@ -167,8 +167,8 @@ class Lineage:
     place, and what it did.
     `computed`: columns whose values are not in all changes, in lower case, and where the last one was found.
     `committed`: Those that were committed: from one place to another, and where they were committed.
-    `columns`: the columns of the last changes under each name, with their types; {} if a statement has given
-    the table others since.
+    `defined`: what is known of the columns of the last changes under each name, of kind `KEYED`; None if a
+    statement has given the table others since.
     """
 
     def __init__(self, entries: Iterable[Entry], kind: str = "delta") -> None:
@@ -183,7 +183,7 @@ class Lineage:
         self.converted: dict[Key, tuple[Place, str]] = {}
         self.computed: dict[Key, tuple[Place, frozenset[str]]] = {}
         self.committed: list[tuple[Place, Place, Place]] = []
-        self.columns: dict[Key, dict[str, str]] = {}
+        self.defined: dict[Key, Entry | None] = {}
         self._kind = kind
         self._prepared: dict[str, tuple[Place, Place]] = {}
         self._rolled_back: list[tuple[Place, Place]] = []
@@ -260,8 +260,10 @@ class Lineage:
             return self.unclear.get(one.table) == one.reason
         if one.kind == EffectKind.COMPUTED:
             return one.table in self.computed and self._names(one) <= self.computed[one.table][1]
-        has_columns = not one.columns or self.columns.get(one.table) == dict(one.columns)
-        return one.kind == EffectKind.KEYED and self._has_key(one) and has_columns
+        if one.kind != EffectKind.KEYED or not self._has_key(one):
+            return False
+        last = self.defined.get(one.table)
+        return not one.columns or (last and (last.columns, last.values)) == (one.columns, one.values)
 
     def _has_key(self, one: Entry) -> bool:
         keys = self.keyed(one.table)
@@ -314,7 +316,7 @@ class Lineage:
         if not self._has_key(one):
             self._keys.setdefault(one.table, []).append(Keyed(one.place, one.key))
         if one.columns:
-            self.columns[one.table] = dict(one.columns)
+            self.defined[one.table] = one
         self.recorded.add(one.table)
         self._has_case |= one.table != (one.schema_name.lower(), one.table_name.lower())
 
@@ -368,7 +370,7 @@ class Lineage:
     def _move_columns(self, place: Place, table: Key, columns: Iterable[tuple[str, str]]) -> None:
         pairs = [tuple(name and name_in_lake(name, self._kind) for name in pair) for pair in columns]
         names = {old.lower(): new for old, new in pairs if old}
-        self.columns[table] = {}
+        self.defined[table] = None
         former = self._former.setdefault(table, set())
         former.update(names)
         added = frozenset(former & {new.lower() for old, new in pairs if not old})

@@ -30,6 +30,7 @@ from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Format, Lake, Piece, Table
 from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, continues, read_parts
+from binlog_kaitai.lake.described import NOTHING, Described
 from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import ConflictError, table_name
@@ -131,6 +132,7 @@ class Update:
     `batch`, `end`: the batch and the place up to which the table then has all changes.
     `source`: in a lake of several sources, the one whose rows these are.
     `drops_refused`: leave no rows in the table if it is refused.
+    `described`: what the definition of the table says.
     """
 
     tables: Format
@@ -144,6 +146,7 @@ class Update:
     end: Place
     source: str = ""
     drops_refused: bool = False
+    described: Described = NOTHING
 
     @_made_anew
     def __call__(self) -> Updated:
@@ -151,7 +154,10 @@ class Update:
             parts = tuple(_with_key(self.tables, part) for part in self.parts)
             without = replace(self, parts=parts)._run()
             note = _WITHOUT + ", ".join(without) if without else ""
-            _describe(self.tables.open(f"{STATE}/{self.name}"), note, self.source)
+            table = self.tables.open(f"{STATE}/{self.name}")
+            _describe(table, note, self.source)
+            if table is not None:
+                table.define(self.described)
             return Updated(self.name, note=note)
         except UsageError as error:
             reason, left = str(error), getattr(error, "left", 0)
@@ -247,7 +253,7 @@ class Update:
             self._replace(table, own, _counted([*signed, *changed], own))
 
     def _replace(self, table: Any, own: pa.Schema, rows: Iterable[pa.RecordBatch]) -> None:
-        reader = pa.RecordBatchReader.from_batches(own, rows)
+        reader = pa.RecordBatchReader.from_batches(self.described.with_metadata(own), rows)
         keys = self.parts[-1].current_key if self.parts else None
         name, place = f"{STATE}/{self.name}", self.end._asdict()
         self.tables.replace(name, table, reader, self.batch, place, keys, self.source)
@@ -399,7 +405,8 @@ class State:
         self._ends[name] = end
         facts = parts, begin, since, converted, computed
         batch, drops = plan.batch, self._drops_refused
-        return Update(self._tables, name, *facts, batch, end, self._lake.source, drops)
+        described = self._lake.described(table)
+        return Update(self._tables, name, *facts, batch, end, self._lake.source, drops, described)
 
     def _end_of(self, name: str) -> Place | None:
         table = self._tables.open(f"{STATE}/{name}")

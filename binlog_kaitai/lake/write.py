@@ -20,13 +20,13 @@ from binlog_kaitai.errors import BinlogError
 from binlog_kaitai.following.effects import Effect, EffectKind, Statements, take_statement, unclear
 from binlog_kaitai.lake import STATEMENTS
 from binlog_kaitai.lake.cascades import Cascades
+from binlog_kaitai.lake.described import definition_facts
 from binlog_kaitai.lake.files import TableFiles
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import table_name
-from binlog_kaitai.lake.types import type_in_lake
 from binlog_kaitai.lines.row_forms import RowShape
 from binlog_kaitai.log.gaps import Gap
-from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_NAMES, TIME, own_columns, table_schema
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, TIME, table_schema
 from binlog_kaitai.rows.event_metadata import STATEMENT, texts_of
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
 from binlog_kaitai.rows.row_images import ImageProgram
@@ -211,7 +211,9 @@ def _changes(
             written.effects.append(unclear(page.position(last), *table.key, reason))
     for table, batch in batches(page, readable, zero_dates):
         if batch.num_rows:
-            written.note(facts_of(table, batch.column("_position")[0].as_py(), schema_of(table)))
+            written.note(
+                facts_of(table, batch.column("_position")[0].as_py(), schema_of(table), has_texts=not masks)
+            )
         if masks:
             batch = masks.applied(table.schema, batch, schema_of(table))
         yield f"changes/{table_name(rules.name_of(table.key))}", batch
@@ -240,18 +242,19 @@ def statements_in_payloads(page: RowsPage) -> list[Effect]:
     return found
 
 
-def facts_of(table: Table, position: int, schema: Iterable[pa.Field] = ()) -> Iterator[Effect]:
+def facts_of(
+    table: Table, position: int, schema: Iterable[pa.Field] = (), *, has_texts: bool = True
+) -> Iterator[Effect]:
     """The key and columns of a table with a change at a position, and why these have no names, or "".
 
     `schema`: that of its changes.
+    `has_texts`: give the comments of columns, too.
     """
     is_unnamed = table.schema.names_from is NameSource.NONE
     reason = table.mismatch or "its definition is unknown" if is_unnamed else ""
     yield Effect(position, EffectKind.UNNAMED, *table.key, reason=reason)
-    key = tuple(name for name, one in own_columns(table.schema).items() if one.is_primary_key)
-    own = (one for one in schema if one.name not in META_NAMES)
-    columns = tuple((one.name, str(type_in_lake(one.type))) for one in own)
-    yield Effect(position, EffectKind.KEYED, *table.key, key=key, columns=columns)
+    facts = definition_facts(table.schema, schema, has_texts=has_texts)
+    yield Effect(position, EffectKind.KEYED, *table.key, **facts)
 
 
 def lacking_columns(table: Table, program: ImageProgram) -> set[int]:

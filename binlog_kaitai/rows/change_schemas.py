@@ -49,7 +49,7 @@ CHANGES_SCHEMA = pa.schema(
 )
 
 #: Reserved names, which no column of a table gets here.
-META_NAMES = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
+_TAKEN = frozenset(field.name for field in (*META_FIELDS, ABSENT_FIELD))
 
 
 def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Column]:
@@ -71,7 +71,7 @@ def own_columns(table: Schema, schema: pa.Schema | None = None) -> dict[str, Col
 
 def own_name(name: str) -> str:
     """The name of a table's column in the view."""
-    return untaken_name(plain(name), META_NAMES)
+    return untaken_name(plain(name), _TAKEN)
 
 
 def check_schema(table: Schema, schema: pa.Schema) -> None:
@@ -79,7 +79,7 @@ def check_schema(table: Schema, schema: pa.Schema) -> None:
 
     Raises `UsageError`: lists the columns of the table, or explains that they have no names.
     """
-    wanted = [field.name for field in schema if field.name.rstrip("_").lower() not in META_NAMES]
+    wanted = [field.name for field in schema if field.name.rstrip("_").lower() not in _TAKEN]
     own = own_columns(table, schema)
     if not wanted or not own or not own.keys().isdisjoint(wanted):
         return

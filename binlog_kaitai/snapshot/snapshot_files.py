@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.lake import DATE
 from binlog_kaitai.lake.batches import Piece
+from binlog_kaitai.lake.described import definition_facts
 from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage, table_name
@@ -45,7 +47,7 @@ class Snapshot:
     `log_id`, `era`: which log that is, see `Checkpoint`; None if not known.
     `tables`: schema and name of the tables that were read, and their definitions, as the server has them.
     `files`: paths relative to the folder, with row counts.
-    `keys`: the primary keys of the tables that have rows.
+    `keys`: the tables that have rows, with facts as of `lake.described.definition_facts`.
     `incomplete`: tables whose contents cannot be derived from their changes, with reasons.
     `rules`: what was left out, masked and renamed.
     `first_row`: the number of the first row of each table, greater than those of an earlier snapshot, which
@@ -56,7 +58,7 @@ class Snapshot:
     position: int
     ddl: str
     files: dict[str, int] = field(default_factory=dict)
-    keys: list[tuple[str, str, list[str]]] = field(default_factory=list)
+    keys: list[tuple[str, str, dict[str, Any]]] = field(default_factory=list)
     incomplete: list[tuple[str, str, str]] = field(default_factory=list)
     rules: Rules = NO_RULES
     log_id: int | None = None
@@ -95,7 +97,10 @@ class Snapshot:
             day = rest.partition("/")[0] if has_dates else ""
             piece.files.append(moved_in(storage, table, folder / name, day, source))
         effect = partial(Effect, self.position)
-        effects = [effect(EffectKind.KEYED, *one[:2], key=tuple(one[2])) for one in self.keys]
+        effects = []
+        for schema, table_name_there, facts in self.keys:
+            facts = facts | {"key": tuple(facts["key"]), "columns": tuple(map(tuple, facts["columns"]))}
+            effects.append(effect(EffectKind.KEYED, schema, table_name_there, **facts))
         effects += [effect(EffectKind.UNCLEAR, *one[:2], reason=one[2]) for one in self.incomplete]
         for one in self.tables if restores else ():
             effects.append(effect(EffectKind.UNNAMED, *one[:2]))
@@ -149,7 +154,7 @@ class SnapshotFiles:
         self._kind = kind
         self._files = TableFiles(Storage(str(folder)), kind)
         self._counts: dict[TableKey, int] = {}
-        self._keys: dict[TableKey, list[str]] = {}
+        self._keys: dict[TableKey, dict[str, Any]] = {}
 
     def snapshot(self, ddl: str) -> Snapshot:
         """What was written."""
@@ -171,9 +176,11 @@ class SnapshotFiles:
         treatments = self.rules.masks.treatments(schema)
         return frozenset(name for name, mask in treatments.items() if mask.method >= Method.NULL)
 
-    def note(self, schema: Schema) -> None:
-        """Note what follows for a table that has rows."""
+    def note(self, schema: Schema, columns: pa.Schema) -> None:
+        """Note what follows for a table that has rows, with these columns."""
         masks = self.rules.masks
+        facts = definition_facts(schema, columns, has_texts=not masks)
+        self._keys[schema.schema_name, schema.table_name] = json.loads(json.dumps(facts))  # as it is read
         if masks and (reason := masks.why_no_key(schema)) is not None:
             self.incomplete[schema.schema_name, schema.table_name] = reason
 
@@ -200,15 +207,15 @@ class SnapshotFiles:
         columns = [*meta.values(), *(arrays[column.index] for column in own.values())]
         fields = [*META_FIELDS, *(pa.field(name, arrays[column.index].type) for name, column in own.items())]
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
-        self.note(schema)
         if masks := self.rules.masks:
             batch = masks.applied(schema, batch, masks.schema([schema], batch.schema))
+        self.note(schema, batch.schema)
         return batch
 
     def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of a file of an earlier attempt, with the position and the time of this one."""
-        self.note(schema)
         batch = view_names(batch, self._kind)
+        self.note(schema, batch.schema)
         for name, array in self._next_meta(schema, batch.num_rows).items():
             index = batch.schema.get_field_index(name)
             batch = batch.set_column(index, batch.schema.field(index).with_type(array.type), array)
@@ -219,8 +226,6 @@ class SnapshotFiles:
         key = schema.schema_name, schema.table_name
         first = self._counts.get(key, self.first_row)
         self._counts[key] = first + count
-        own = own_columns(schema).items()
-        self._keys[key] = [name for name, column in own if column.is_primary_key]
         numbers = np.arange(first, first + count, dtype=np.int64)
         place = np.full(count, self.position, dtype=np.int64)
         era, is_last = np.full(1, self.era, np.int64), np.ones(count, np.bool_)

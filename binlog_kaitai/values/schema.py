@@ -240,6 +240,8 @@ class Column:
         Whether it is ROW START or ROW END of MariaDB's system versioning.
     has_on_update : bool or None
         Whether the server sets it to the current time when a row changes; known only from DDL.
+    comment : str or None
+        The text after COMMENT; known only from DDL.
     """
 
     index: int
@@ -269,6 +271,7 @@ class Column:
     is_row_period: bool | None = None
     has_on_update: bool | None = None
     default: str | None = None
+    comment: str | None = None
 
     @property
     def kind(self) -> Kind:
@@ -430,7 +433,10 @@ def _column(
 
 #: Facts that only the table map states, and those that only definitions state.
 _LOGGED_ONLY = ("is_nullable", "collation_id", "geometry_type", "vector_dimensions")
-_DEFINED_ONLY = ("collation", "type_name", "is_generated", "is_row_period", "has_on_update", "default")
+_DEFINED_ONLY = (
+    *("collation", "type_name", "is_generated", "is_row_period", "has_on_update", "default"),
+    "comment",
+)
 
 
 def _first(logged: _T | None, defined: _T | None) -> _T | None:

@@ -28,6 +28,7 @@ class ColumnDefinition:
     expression or a function, and if it is unknown.
     `has_on_update`: whether it gets the current time when its row changes; None if it may: a TIMESTAMP's
     missing DEFAULT may mean that.
+    `comment`: the text after COMMENT.
     """
 
     name: str
@@ -46,6 +47,7 @@ class ColumnDefinition:
     is_row_period: bool = False
     default: str | None = None
     has_on_update: bool | None = field(default=None, compare=False)
+    comment: str = ""
 
     @property
     def key(self) -> str:

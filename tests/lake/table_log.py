@@ -77,7 +77,9 @@ class TableLog:
         if kind == EventType.update_rows_event:  # the image after the change lacks some columns
             masks[1] &= ~sum(1 << at for at, name in enumerate(self._names) if name in self._without)
         self.log.add(statement(b"BEGIN", self.layout))
-        table_map = table_map_bytes([1] * count, optional=optional)
+        nullable = sum(1 << at for at, name in enumerate(self._names) if name not in self._key)
+        null_bits = nullable.to_bytes((count + 7) // 8, "little").hex()
+        table_map = table_map_bytes([1] * count, null_bits=null_bits, optional=optional)
         table_map = table_map.replace(b"\1t\0", b"\1" + self.table.encode() + b"\0", 1)
         self.log.add(row_event(EventType.table_map_event, table_map))
         data = b""

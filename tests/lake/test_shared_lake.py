@@ -101,10 +101,10 @@ def test_one_source_that_was_killed_repeats_its_batch(tmp_path: Path) -> None:
     add(tmp_path / "one", "first", WORKLOAD[:2], 50_000)
     append = Lake._append
 
-    def dying(lake: Lake, name: str, files: Any, batch: int, moves: Any) -> None:
+    def dying(lake: Lake, name: str, files: Any, batch: int, *others: Any, **named: Any) -> None:
         if batch == 1 and name == "events":
             raise KilledError
-        append(lake, name, files, batch, moves)
+        append(lake, name, files, batch, *others, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Lake, "_append", dying)

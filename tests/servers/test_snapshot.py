@@ -165,7 +165,7 @@ def test_large_tables_are_read_in_ranges(
     assert sorted(table["_row"].to_pylist()) == list(range(len(keys)))
     assert len(set(table["_sequence"].to_pylist())) == len(keys)
     assert set(table["_change_type"].to_pylist()) == {"snapshot"}
-    assert found.keys == [("r", "a", ["id"])]
+    assert [(*name, facts["key"]) for *name, facts in found.keys] == [("r", "a", ["id"])]
 
 
 def test_refusals(start_server: StartServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,6 +27,7 @@ class Defined:
     has_on_update: bool | None = None
     default: str | None = None
     collation: str | None = None
+    comment: str = ""
 
 
 @dataclass(frozen=True)
