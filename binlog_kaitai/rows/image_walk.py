@@ -198,7 +198,7 @@ MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
 
 #: In tables of more columns than the first, those that no image has share a line of offsets if the images
 #: have less than one column in so many. If that holds for some events only, wider tables are walked in parts.
-_WIDE, _FEW, _VERY_WIDE = 64, 4, 1024
+_WIDE, _SPARSE, _VERY_WIDE = 64, 4, 1024
 
 #: Unused elements between columns of offsets, so that a row's are not a power of two apart, for the cache.
 _APART = 8
@@ -409,11 +409,11 @@ def _with_lines(walked: WalkInput, width: int) -> Iterator[tuple[WalkInput, Ints
     for first, last in used[:, (STEPS, HOPS - 1)].tolist():
         is_used[walked.steps[first:last, 0]] = True
     count = np.count_nonzero(is_used)
-    if count * _FEW < width:
+    if count * _SPARSE < width:
         lines = np.append(np.where(is_used, np.cumsum(is_used), 0), count + 1)
         columns, lengths = walked.steps[:, :1], walked.steps[:, 1:]
         yield walked._replace(steps=np.hstack((lines[columns], lengths))), lines
-    elif width > _VERY_WIDE and ((used[:, HOPS - 1] - used[:, STEPS]) * _FEW < width).any():
+    elif width > _VERY_WIDE and ((used[:, HOPS - 1] - used[:, STEPS]) * _SPARSE < width).any():
         middle = len(walked.ids) // 2
         for part in (slice(0, middle), slice(middle, None)):
             begins, ends, ids, numbers = (values[part] for values in walked[1:5])

@@ -153,8 +153,8 @@ _RECORDS = "chunks"
 #: Increased when chunks of earlier versions cannot be used.
 _FORMAT = 3
 
-#: A range is read again as a whole if more of its rows changed: a share of all, and at least so many.
-_MOST_CHANGED, _FEW = 4, 1000
+#: A range is read again as a whole if more of its rows changed: one in so many, and at least so many.
+_SHARE_CHANGED, _FEW_CHANGED = 4, 1000
 
 #: Rows that a chunk is copied in at a time.
 _COPIED_ROWS = 1 << 16
@@ -372,7 +372,7 @@ class ChunkFiles(SnapshotFiles):
         assert base is not None
         if keys and (column is None or column.name in self.rules.masks.treatments(part.table.schema)):
             return None
-        if len(keys) > max(_FEW, sum(base.files.values()) // _MOST_CHANGED):
+        if len(keys) > max(_FEW_CHANGED, sum(base.files.values()) // _SHARE_CHANGED):
             return None
         return TableRange(part.table, part.bounds, part.number, base, keys)
 

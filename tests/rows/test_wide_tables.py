@@ -63,7 +63,7 @@ def test_values_do_not_depend_on_how_offsets_are_kept(
 ) -> None:
     path = str(Path(CORPUS, log, "binlog.000001"))
     usual = list(results(path, capfdbinary))
-    for name, value in (("_WIDE", 0), ("_FEW", 2), ("_VERY_WIDE", very_wide)):
+    for name, value in (("_WIDE", 0), ("_SPARSE", 2), ("_VERY_WIDE", very_wide)):
         monkeypatch.setattr(image_walk, name, value)
     assert list(results(path, capfdbinary)) == usual
 

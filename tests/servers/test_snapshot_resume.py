@@ -245,7 +245,7 @@ def test_masked_keys(start_server: StartServer, tmp_path: Path, monkeypatch: pyt
     """Changed rows cannot be found by a masked key, so their range is read again."""
     server = start_server("mysql-9.7")
     empty(server, "r")
-    monkeypatch.setattr(snapshot_chunks, "_FEW", 1)
+    monkeypatch.setattr(snapshot_chunks, "_FEW_CHANGED", 1)
     for table in "abcde":
         server.execute(f"CREATE TABLE r.{table} (id INT PRIMARY KEY, v INT)")
         server.execute(f"INSERT INTO r.{table} VALUES (1, 1), (2, 2), (3, 3), (4, 4)")
