@@ -39,7 +39,7 @@ class Counting(io.FileIO):
 def counted(monkeypatch: pytest.MonkeyPatch) -> type[Counting]:
     def of_path(path: str, keys: object = None) -> Source:
         def opened() -> BinaryIO:
-            return io.BufferedReader(Counting(path))
+            return io.BufferedReader(Counting(path), 8192)  # the default depends on Python
 
         return Source(path, opened, path)
 
