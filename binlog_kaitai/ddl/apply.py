@@ -183,13 +183,11 @@ class DefinitionUpdate:
 
     def _move(self, old: TableKey, new: TableKey) -> None:
         store = self._store
-        for key in store.referring & store.tables.keys():
-            other = store.tables[key]
-            keys = (
-                one._replace(parent=new) if store.key(*one.parent) == old else one
-                for one in other.foreign_keys
-            )
-            store.tables[key] = replace(other, foreign_keys=tuple(keys))
+        for key in [*store.referring]:
+            keys = () if (other := store.find(key)) is None else other.foreign_keys
+            if other is not None and any(store.key(*one.parent) == old for one in keys):
+                moved = (one._replace(parent=new) if store.key(*one.parent) == old else one for one in keys)
+                store.put(key, replace(other, foreign_keys=tuple(moved)))
         table = store.find(old)
         reason = store.lost.get(old)
         store.drop(old)

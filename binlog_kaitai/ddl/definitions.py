@@ -156,6 +156,8 @@ class Definitions:
         # A file describes a single point in time: tables whose names differ only in case exist together.
         self._has_case |= len({self._folded.key(*key) for key in tables}) < len(tables)
         self._folded.from_file.update({self._folded.key(*key): table for key, table in tables.items()})
+        self._store.referring |= loaded._store.referring
+        self._folded.referring |= loaded._folded.referring
         for note in loaded._store.notes:
             self._store.note(note)
 
@@ -352,7 +354,7 @@ def _fill(
         store.tables[table.schema_name, table.table_name] = table
     store.lost.update({(schema, name): reason for schema, name, reason in lost})
     for key in (*store.tables, *store.lost):
-        store.add_to_database(key)
+        store.enter(key, store.tables.get(key))
     store.databases.update({name: Charset(*rest) for name, *rest in databases})
     store.absent.update(dict.fromkeys((schema, name) for schema, name in absent))
     store.temporary.update((thread, (schema, name)) for thread, schema, name in temporary)

@@ -99,11 +99,7 @@ class Store:
         self.lost.pop(key, None)
         self.absent.pop(key, None)
         self.tables[key] = replace(table, schema_name=key[0], table_name=key[1], origin=self._origin)
-        self.add_to_database(key)
-        if not _PLAIN.fullmatch(key[1]):
-            self.special.add(key)
-        if table.foreign_keys:
-            self.referring.add(key)
+        self.enter(key, table)
 
     def forget(self, key: TableKey) -> None:
         """Remove what is known of a table."""
@@ -136,15 +132,19 @@ class Store:
         self.tables.pop(key, None)
         self.absent.pop(key, None)
         self.lost[key] = reason
-        self.add_to_database(key)
+        self.enter(key)
         self.note(f"{'.'.join(key)}: {reason}")
 
     def note(self, text: str) -> None:
         """Record a note for the user."""
         self.notes = [*self.notes, text][-100:]
 
-    def add_to_database(self, key: TableKey) -> None:
-        """Record a key of `tables` or `lost` for `keys_of`, which does not search all of them."""
+    def enter(self, key: TableKey, table: TableDefinition | None = None) -> None:
+        """Record a key of `tables` or `lost` where it is looked up other than by its name."""
+        if not _PLAIN.fullmatch(key[1]):
+            self.special.add(key)
+        if table is not None and table.foreign_keys:
+            self.referring.add(key)
         self._of_database.setdefault(key[0], set()).add(key)
 
     def keys_of(self, schema_name: str) -> list[TableKey]:

@@ -105,20 +105,32 @@ CASCADE = "ON DELETE CASCADE ON UPDATE SET NULL"
     ],
 )  # fmt: skip
 def test_foreign_keys(statements: list[str], expected: list[tuple[str, str, str, str]]) -> None:
-    def shown(found: Definitions) -> list[tuple[str, str, str, str]]:
-        return [
-            (
-                f"{table.schema_name}.{table.table_name}",
-                ".".join(key.parent),
-                key.name,
-                " ".join(["delete"] * key.on_delete + ["update"] * key.on_update),
-            )
-            for table, key in found.foreign_keys()
-        ]
-
     found = define(*statements)
     assert shown(found) == expected
     assert shown(restore(save(found))) == expected
+
+
+def shown(found: Definitions) -> list[tuple[str, str, str, str]]:
+    return [
+        (
+            f"{table.schema_name}.{table.table_name}",
+            ".".join(key.parent),
+            key.name,
+            " ".join(["delete"] * key.on_delete + ["update"] * key.on_update),
+        )
+        for table, key in found.foreign_keys()
+    ]
+
+
+def test_foreign_keys_follow_parents_that_are_renamed_later() -> None:
+    """So do those of a file, and saved ones, as those that a pipeline has between two batches."""
+    create = "CREATE TABLE c (x INT, FOREIGN KEY (x) REFERENCES p (id), FOREIGN KEY (x) REFERENCES c (id))"
+    of_file = Definitions()
+    of_file.load(f"{create};", "t")
+    for found in (define(create), restore(save(define(create))), of_file):
+        for statement in ("RENAME TABLE p TO q", "RENAME TABLE c TO d"):
+            found.observe("t", statement)
+        assert [one[:2] for one in shown(found)] == [("t.d", "t.q"), ("t.d", "t.d")]
 
 
 def test_definitions_of_a_file_have_foreign_keys() -> None:

@@ -13,10 +13,16 @@ TABLES = ("s.a", "s.ear", "s.y", "s.T", "s.`we ird`", "s.ж", "z.a", "z.y")
 
 
 def lost_by(statement: str, *, schema: str = "s", undecoded: bool = False, sql_mode: int = 0) -> str:
-    """The tables that a statement makes unknown, in the order of `TABLES`."""
+    """The tables that a statement makes unknown, in the order of `TABLES`, also after they were saved."""
     found = Definitions()
     for table in TABLES:
         found.observe("", f"CREATE TABLE {table} (x INT)")
+    lost = _lost_of(restore(save(found)), statement, schema, undecoded=undecoded, sql_mode=sql_mode)
+    assert lost == _lost_of(found, statement, schema, undecoded=undecoded, sql_mode=sql_mode)
+    return lost
+
+
+def _lost_of(found: Definitions, statement: str, schema: str, *, undecoded: bool, sql_mode: int) -> str:
     if undecoded:
         found._lose_named(statement, "why", schema, Session(), is_decoded=False)
     else:
