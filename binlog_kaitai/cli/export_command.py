@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @options.views
 @options.rules
 @options.zero_dates
+@options.bit1_as_boolean
 @options.ddl
 @options.jobs
 def export(
@@ -36,6 +37,7 @@ def export(
     target: str,
     views: tuple[str, ...],
     zero_dates: str,
+    bit1_as_boolean: bool,
     ddl: str | None,
     jobs: int | None,
     rules: Masks,
@@ -82,7 +84,14 @@ def export(
                 chosen = Filters.of(**filters)
                 pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=default_threads(jobs))
                 folder = Path(target, view)
-                write_changes(pages, folder, zero_dates=zero_dates, masks=rules, counts=of_tables)
+                write_changes(
+                    pages,
+                    folder,
+                    zero_dates=zero_dates,
+                    bit1_as_boolean=bit1_as_boolean,
+                    masks=rules,
+                    counts=of_tables,
+                )
                 options.say_ends(pages.ends)
         counts |= {f"{view}/{name}": count for name, count in sorted(of_tables.items())}
     for name, count in counts.items():

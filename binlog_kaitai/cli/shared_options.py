@@ -293,6 +293,7 @@ views = option("--view views", "Only this view. *", type=click.Choice(VIEWS))
 zero_dates = option(
     "--zero-dates", "How to write dates such as 0000-00-00.", type=click.Choice(ZERO_DATES), default="null"
 )
+bit1_as_boolean = flag("--bit1-as-boolean", "BIT(1) is boolean, not an integer.")
 
 
 def _renames(context: click.Context, option: click.Parameter, pairs: tuple[str, ...]) -> dict[str, str]:

@@ -149,12 +149,15 @@ class Lake:
     def open(self, rules: Rules, *, has_dates: bool = True) -> Plan:
         """Begin to write; returns the plan of the last batch.
 
-        Raises `UsageError`: as :meth:`check`; or the lake has other rules, or other partitions.
+        Raises `UsageError`: as :meth:`check`; or the lake has other rules, types or partitions.
         """
         known = self.check()
         if known is not None and known.has_dates != has_dates:
             how, remedy = ("with", "omit") if known.has_dates else ("without", "add")
             raise UsageError(f"{self.storage.name} was begun {how} partitions by date; {remedy} --no-dates")
+        if known is not None and known.rules.bit1_as_boolean != rules.bit1_as_boolean:
+            how, remedy = ("as", "add") if known.rules.bit1_as_boolean else ("not as", "omit")
+            raise UsageError(f"{self.storage.name} has BIT(1) {how} boolean; {remedy} --bit1-as-boolean")
         if self.plan is None:
             self.plan = Plan.new(self._kind, rules, has_dates=has_dates)
             self._use(self.plan)

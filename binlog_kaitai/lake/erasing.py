@@ -31,6 +31,7 @@ _WEEK = 168
 
 #: Types of SQL by those of a lake: the type, and its argument. Columns of others compare with NULL only.
 _TYPES = {
+    "bool": ("bigint",),
     "int64": ("bigint",),
     "float": ("float",),
     "double": ("double",),
@@ -175,7 +176,9 @@ class _Erasing:
 
 
 def _as_text(array: pa.Array) -> pa.Array:
-    """Times as text, in UTC; other values as they are."""
+    """Times as text, in UTC; booleans as numbers; other values as they are."""
+    if pa.types.is_boolean(array.type):
+        return array.cast(pa.int64())
     if pa.types.is_timestamp(array.type):
         return array.cast(pa.timestamp("us")).cast(pa.string())
     return array.cast(pa.string()) if pa.types.is_date(array.type) else array

@@ -108,7 +108,8 @@ def _take(found: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: s
 
 
 def _take_columns(one: PlannedTable, table: Table, kind: str, rules: Rules, zero_dates: str) -> None:
-    for column in rules.masks.schema([table.schema], table_schema(table, zero_dates)):
+    whole = table_schema(table, zero_dates, bit1_as_boolean=rules.bit1_as_boolean)
+    for column in rules.masks.schema([table.schema], whole):
         name = untaken_name(column.name, TAKEN[kind])
         merge_columns(one.columns, pa.schema([(name, type_in_lake(column.type))]), kind)
     for name, treatment in rules.masks.treatments(table.schema).items():

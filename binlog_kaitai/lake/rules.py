@@ -25,13 +25,15 @@ class Rules:
     `masks`: columns that are left out or masked. With any, text of statements and other values in the log
     stay out of the lake as well.
     `renames`: schemas, or tables as ``schema.table``, and their names in the lake.
+    `bit1_as_boolean`: BIT(1) is boolean.
     """
 
     masks: Masks = NO_MASKS
     renames: tuple[tuple[str, str], ...] = ()
+    bit1_as_boolean: bool = False
 
     @classmethod
-    def of(cls, masks: Masks, renames: Iterable[str]) -> Rules:
+    def of(cls, masks: Masks, renames: Iterable[str], *, bit1_as_boolean: bool = False) -> Rules:
         """Parse renames, as ``old=new``.
 
         Raises `UsageError`: one is invalid, or two of them conflict.
@@ -47,7 +49,7 @@ class Rules:
             names = [pair[side] for pair in pairs]
             if doubled := [name for name in names if names.count(name) > 1]:
                 raise UsageError(f"{doubled[0]} occurs twice in the renames")
-        return cls(masks, tuple(pairs))
+        return cls(masks, tuple(pairs), bit1_as_boolean)
 
     def name_of(self, key: tuple[str, str]) -> tuple[str, str]:
         """The schema and name of a table in the lake.
@@ -141,12 +143,14 @@ class Rules:
 
     def as_dict(self) -> dict[str, Any]:
         """In a form that JSON can represent."""
-        return {"masks": self.masks.as_dict(), "renames": [list(pair) for pair in self.renames]}
+        renames = [list(pair) for pair in self.renames]
+        return {"masks": self.masks.as_dict(), "renames": renames, "bit1_as_boolean": self.bit1_as_boolean}
 
     @classmethod
     def of_dict(cls, found: Mapping[str, Any]) -> Rules:
         """Restore from :meth:`as_dict`."""
-        return cls(Masks.of_dict(found["masks"]), tuple((old, new) for old, new in found["renames"]))
+        renames = tuple((old, new) for old, new in found["renames"])
+        return cls(Masks.of_dict(found["masks"]), renames, found.get("bit1_as_boolean", False))
 
 
 NO_RULES = Rules()

@@ -197,7 +197,8 @@ def _changes(
     masks = rules.masks
 
     def schema_of(table: Table) -> pa.Schema:
-        schema = masks.schema([table.schema], table_schema(table, zero_dates))
+        whole = table_schema(table, zero_dates, bit1_as_boolean=rules.bit1_as_boolean)
+        schema = masks.schema([table.schema], whole)
         return schema.append(ABSENT_FIELD) if table.key in lacking else schema
 
     def readable(table: Table) -> pa.Schema:

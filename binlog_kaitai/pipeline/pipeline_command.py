@@ -90,6 +90,7 @@ _OF_SOURCES = (
 @options.option("--batch-size", "Maximum bytes per batch.", "SIZE", default="1g")
 @options.option("--split-size", "Approximate bytes per task.", "SIZE", default="64m")
 @options.zero_dates
+@options.bit1_as_boolean
 @options.ddl
 @options.option(
     "--mode",
@@ -302,7 +303,9 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     Filters.of(table=chosen.tables)
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in chosen.sources)
     rules = Rules.of(
-        Masks.of(chosen.included, chosen.excluded, chosen.masks, chosen.mask_key_file), chosen.renames
+        Masks.of(chosen.included, chosen.excluded, chosen.masks, chosen.mask_key_file),
+        chosen.renames,
+        bit1_as_boolean=chosen.bit1_as_boolean,
     )
     work = os.path.join(work_of(chosen.target), source) if chosen.into == "one" else work_of(chosen.target)
     paths, server = spooled(paths, spool_of(paths, chosen.spool, chosen.target, work, rules))

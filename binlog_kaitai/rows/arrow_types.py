@@ -11,11 +11,14 @@ from binlog_kaitai.values.representations import representation_of
 from binlog_kaitai.values.schema import Column
 
 
-def arrow_type(column: Column, zero_dates: str = "null") -> pa.DataType:
+def arrow_type(column: Column, zero_dates: str = "null", *, bit1_as_boolean: bool = False) -> pa.DataType:
     """Arrow type of a column; the null type if no value of the column can be decoded.
 
     `zero_dates`: with ``"text"``, types with a date become strings.
+    `bit1_as_boolean`: BIT(1) is boolean.
     """
+    if bit1_as_boolean and column.bits == 1:
+        return pa.bool_()
     try:
         kind = representation_of(column).arrow(column)
     except GrammarError:

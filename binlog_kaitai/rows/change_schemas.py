@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from functools import partial
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.errors import UsageError
@@ -98,19 +99,20 @@ def untaken_name(name: str, reserved: Collection[str]) -> str:
     return name + "_" if name.rstrip("_").lower() in reserved else name
 
 
-def table_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
+def table_schema(table: Table, zero_dates: str = "null", *, bit1_as_boolean: bool = False) -> pa.Schema:
     """The columns of the view for one definition of a table."""
-    columns = own_columns(table.schema).items()
-    own = [pa.field(name, arrow_type(column, zero_dates)) for name, column in columns]
+    type_of = partial(arrow_type, zero_dates=zero_dates, bit1_as_boolean=bit1_as_boolean)
+    own = [pa.field(name, type_of(column)) for name, column in own_columns(table.schema).items()]
     return pa.schema([*META_FIELDS, *own])
 
 
-def exported_schema(table: Table, zero_dates: str = "null") -> pa.Schema:
+def exported_schema(table: Table, zero_dates: str = "null", *, bit1_as_boolean: bool = False) -> pa.Schema:
     """The columns of an export, which omits `_sequence`: it costs as much as several other columns."""
-    return pa.schema([field for field in table_schema(table, zero_dates) if field.name != SEQUENCE])
+    whole = table_schema(table, zero_dates, bit1_as_boolean=bit1_as_boolean)
+    return pa.schema([field for field in whole if field.name != SEQUENCE])
 
 
-def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
+def merged_schema(tables: Iterable[Table], zero_dates: str, *, bit1_as_boolean: bool = False) -> pa.Schema:
     """The columns of several definitions of a table by name, in the order of their first definition.
 
     Servers ignore the case of column names, so a column renamed to another case is the same column. A
@@ -118,7 +120,8 @@ def merged_schema(tables: Iterable[Table], zero_dates: str) -> pa.Schema:
     """
     merged: dict[str, pa.Field] = {}
     for table in tables:
-        for field in list(table_schema(table, zero_dates))[len(META_FIELDS) :]:
+        whole = table_schema(table, zero_dates, bit1_as_boolean=bit1_as_boolean)
+        for field in list(whole)[len(META_FIELDS) :]:
             known = merged.setdefault(field.name.lower(), field)
             if known.type != field.type:
                 merged[field.name.lower()] = known.with_type(_common_type(known.type, field.type))

@@ -24,6 +24,7 @@ from binlog_kaitai.lake.files import TableFiles, moved_in
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.storage import Storage, table_name
 from binlog_kaitai.lake.types import view_names
+from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.rows.change_schemas import CHANGE_TYPE, META_FIELDS, SEQUENCE, TIME, own_columns
 from binlog_kaitai.rows.row_masks import Method
 from binlog_kaitai.rows.sequences import sequences
@@ -209,6 +210,10 @@ class SnapshotFiles:
         batch = pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
         if masks := self.rules.masks:
             batch = masks.applied(schema, batch, masks.schema([schema], batch.schema))
+        for name, column in own.items() if self.rules.bit1_as_boolean else ():
+            index = batch.schema.get_field_index(name)
+            if column.bits == 1 and index >= 0 and pa.types.is_uint64(batch.schema.field(index).type):
+                batch = batch.set_column(index, name, cast(batch.column(index), pa.bool_()))
         self.note(schema, batch.schema)
         return batch
 

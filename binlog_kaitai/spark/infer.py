@@ -43,7 +43,8 @@ def table_columns(options: ReadOptions) -> pa.Schema:
     """
     tables = _tables(options)
     schemas = [one.schema for one in tables]
-    columns = options.masks.schema(schemas, merged_schema(tables, options.zero_dates))
+    merged = merged_schema(tables, options.zero_dates, bit1_as_boolean=options.bit1_as_boolean)
+    columns = options.masks.schema(schemas, merged)
     return columns.append(ABSENT_FIELD) if options.lists_absent else columns
 
 

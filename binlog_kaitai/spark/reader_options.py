@@ -85,6 +85,7 @@ class ReadOptions:
     `infers`: read all logs to find the columns of a table.
     `lists_absent`: in the view `TABLE`, add a column with the names of the columns missing from an image.
     `zero_dates`: one of `ZERO_DATES`.
+    `bit1_as_boolean`: in the view `TABLE`, BIT(1) is boolean.
     `where`: in the view `TABLE`, a condition on the rows.
     `filters`: filters under their Python names.
     `masks`: in the view `TABLE`, columns that are left out or masked.
@@ -104,6 +105,7 @@ class ReadOptions:
     infers: bool = False
     lists_absent: bool = False
     zero_dates: str = "null"
+    bit1_as_boolean: bool = False
     where: Where | None = None
     filters: Mapping[str, Any] = field(default_factory=dict)
     keys: Keys = field(default_factory=Keys)
@@ -271,6 +273,7 @@ _PLAIN: dict[str, tuple[str, Callable[[str, str], Any]]] = {
     "scanDdl": ("scan_ddl", parse_bool),
     "inferSchema": ("infers", parse_bool),
     "absentColumns": ("lists_absent", parse_bool),
+    "bit1AsBoolean": ("bit1_as_boolean", parse_bool),
     "zeroDates": ("zero_dates", lambda name, text: _one_of(name, text.lower(), ZERO_DATES)),
 }
 

@@ -43,6 +43,7 @@ def read_changes(
     columns: Sequence[str] | None = None,
     where: pc.Expression | None = None,
     zero_dates: ZeroDates = "null",
+    bit1_as_boolean: bool = False,
     **options: Unpack[ChangeOptions],
 ) -> pa.RecordBatchReader:
     """Read row changes as record batches: of one table with its columns, or of all tables as JSON.
@@ -68,6 +69,8 @@ def read_changes(
     zero_dates
         Treatment of dates that are not in the calendar (0000-00-00, 2020-02-31): ``"null"``, ``"error"``, or
         ``"text"``, which returns all columns with dates as strings in MySQL's format.
+    bit1_as_boolean
+        Return BIT(1) as bool, like Debezium and the servers' JDBC drivers, not as an integer.
     **options
         See :class:`ChangeOptions`.
 
@@ -109,7 +112,7 @@ def read_changes(
         first = list(islice(following, 1))
         known = islice((map_ for page in first for map_, _ in page.runs() if isinstance(map_, Table)), 1)
         upcoming = chain(first, following)
-    whole = merged_schema(known, zero_dates)
+    whole = merged_schema(known, zero_dates, bit1_as_boolean=bit1_as_boolean)
     schema = chosen_columns(whole, columns)
     condition = None if where is None else Where.of(where, whole)
     batches = _chosen_batches(upcoming, schema, zero_dates, condition, whole if is_whole else None)

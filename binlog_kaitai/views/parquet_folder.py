@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -261,6 +262,7 @@ def write_changes(
     folder: Path,
     *,
     zero_dates: str = "null",
+    bit1_as_boolean: bool = False,
     masks: Masks = NO_MASKS,
     counts: dict[str, int] | None = None,
 ) -> None:
@@ -273,17 +275,17 @@ def write_changes(
     `counts` receives the number of row images by table, also if an error is raised.
     """
     seen: set[str] = set()
+    exported = partial(exported_schema, zero_dates=zero_dates, bit1_as_boolean=bit1_as_boolean)
 
     def schema_of(table: Table) -> pa.Schema:
-        whole = exported_schema(table, zero_dates)
+        whole = exported(table)
         seen.add(table.schema.full_name)
         return masks.readable(table.schema, whole, zero_dates) if masks else whole
 
     def batches_of(page: RowsPage) -> Iterator[tuple[str, pa.RecordBatch]]:
         for table, batch in table_batches_of(page, schema_of, zero_dates):
             if masks:
-                whole = exported_schema(table, zero_dates)
-                batch = masks.applied(table.schema, batch, masks.schema([table.schema], whole))
+                batch = masks.applied(table.schema, batch, masks.schema([table.schema], exported(table)))
             yield folder_name(table.key), batch
 
     _write(pages.each(batches_of), folder, {} if counts is None else counts, pages.threads)

@@ -229,3 +229,13 @@ def test_a_column_called_as_that_of_damage(spark: SparkSession, tmp_path: Path) 
         load(spark, log, table="s.t", mode="PERMISSIVE")
     frame = load(spark, log, table="s.t", mode="PERMISSIVE", columnNameOfCorruptRecord="_damage")
     assert frame.select("_Corrupt_Record", "_damage").collect() == [(1, None)]
+
+
+def test_bits_as_booleans(spark: SparkSession) -> None:
+    (log,) = case("mysql-9.7", "types_full").logs[:1]
+    found = load(spark, log, table="t.misc", bit1AsBoolean=True).select("_position", "_row", "b1").collect()
+    expected = bk.read_changes(log, table="t.misc", bit1_as_boolean=True).read_all()
+    assert sorted((tuple(row) for row in found), key=repr) == sorted(
+        zip(*(expected[name].to_pylist() for name in ("_position", "_row", "b1")), strict=True), key=repr
+    )
+    assert {True, False} <= {row.b1 for row in found}
