@@ -62,6 +62,9 @@ DATE = "log_date"
 #: folder with a folder for each source, which has the tables `_lineage` and `_pipeline`.
 SOURCE, SOURCES = "_source", "_sources"
 
+#: Where `--rename` has several tables in one: columns with the schema and the name of the table of a row.
+ORIGIN = ("_schema", "_table")
+
 #: The column of each view that the partition date is computed from.
 TIMES = {
     "events": "timestamp",

@@ -229,13 +229,15 @@ class Lake:
     def _moves(self, pieces: Iterable[Piece]) -> dict[str, list[Moves]]:
         """What statements did to the columns of tables with changes, for a format that renames columns.
 
-        Sources that share a table rename columns at different times, so there a new name is a new column.
+        Sources and tables that share a table rename columns at different times, so there a new name is a new
+        column.
         """
         assert self.plan is not None
         if self._kind == "delta" or self.source:
             return {}
         found: dict[str, list[Moves]] = {}
-        for table in {table for piece in pieces for table in piece.tables}:
+        is_shared = self.plan.rules.is_shared
+        for table in {table for piece in pieces for table in piece.tables if not is_shared(table)}:
             begin = self.lineage.segments(table)[-1].after
             moves = [one for one in self.lineage.moves(table) if begin is None or one.place > begin]
             found[f"changes/{table_name(self.plan.rules.name_of(table))}"] = moves
@@ -249,8 +251,10 @@ class Lake:
         return {f"changes/{table_name(name_of(table))}": one for table, one in found.items()}
 
     def described(self, table: Key) -> Described:
-        """What the last definition of a table says; nothing in a lake of several sources."""
-        return Described.of(None if self.source else self.lineage.defined.get(table))
+        """What the last definition of a table says; nothing if others share its table in the lake."""
+        assert self.plan is not None
+        is_shared = self.source or self.plan.rules.is_shared(table)
+        return Described.of(None if is_shared else self.lineage.defined.get(table))
 
     def _append(
         self,

@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
-from binlog_kaitai.lake import SOURCE
+from binlog_kaitai.lake import ORIGIN, SOURCE
 from binlog_kaitai.lake.batches import Format, Lake
 from binlog_kaitai.lake.lineage import Keyed, Moves, Naming, Place, Redefined, Segment, naming
 from binlog_kaitai.lake.rules import Rules
@@ -67,7 +67,8 @@ class TableChanges:
         if opened is None:
             return
         columns = opened.columns
-        own = [one for one in columns if one not in META[self._kind]]
+        others = META[self._kind].union(ORIGIN if self._rules.is_shared(segment.table) else ())
+        own = [one for one in columns if one not in others]
         moves, keys = self.lineage.moves(table), self.lineage.keyed(table)
         redefined = self.lineage.redefined(table)
         statements: list[Moves | Keyed | Redefined] = [*moves, *keys[1:], *redefined]
@@ -85,12 +86,16 @@ class TableChanges:
             key = (*keys[:1], *current)[-1].columns if keys else ()
             values = _redefine(redefined, begin, names, there, named.gone)
             first_row = segment.first_row if after == segment.after else 0
-            where = self._where(after, before, first_row)
+            where = self._where(segment.table, after, before, first_row)
             yield Part(name, where, names, there, key, values=values), named
 
-    def _where(self, after: Place | None, before: Place | None, first_row: int) -> pc.Expression:
+    def _where(
+        self, table: tuple[str, str], after: Place | None, before: Place | None, first_row: int
+    ) -> pc.Expression:
         place = pc.field(SEQUENCE)
         where = pc.field(SOURCE) == self._lake.source if self._lake.source else pc.scalar(True)
+        for name, text in zip(ORIGIN, table, strict=True) if self._rules.is_shared(table) else ():
+            where &= pc.field(name) == text
         if after is not None:
             where &= place > beginning((*after, first_row))
         if before is not None:

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
-from binlog_kaitai.lake import DATE, SOURCE, STATE, TIMES
+from binlog_kaitai.lake import DATE, ORIGIN, SOURCE, STATE, TIMES
 from binlog_kaitai.lake.described import COMMENT, Described
 from binlog_kaitai.lake.files import INDEXED, DataFile, rewritten
 from binlog_kaitai.lake.iceberg_rows import Part, added, files_with, merged, of_others, overwrite, read
@@ -369,7 +369,9 @@ class IcebergTable:
         scan = self.handle.scan()
         tasks = scan.plan_files() if where is None else files_with(where, scan, known)
         if columns is not None and not self._renames:
-            known = pa.schema([one for one in known if one.name in {*columns, *INDEXED, CHANGE_TYPE}])
+            known = pa.schema(
+                [one for one in known if one.name in {*columns, *INDEXED, *ORIGIN, CHANGE_TYPE}]
+            )
         for batch in read(scan, tasks, known):
             rows = pa.Table.from_batches([batch])
             for at, old, new in reversed(self._renames):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from binlog_kaitai.arrow import pa, pc
@@ -11,6 +12,7 @@ from binlog_kaitai.core.event_types import type_name
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
 from binlog_kaitai.following.known_values import KnownValues, packed, unpacked
+from binlog_kaitai.lake import ORIGIN
 from binlog_kaitai.lake.types import joint_type, type_in_lake
 from binlog_kaitai.rows.arrow_types import cast
 from binlog_kaitai.rows.row_masks import NO_MASKS, WITHOUT_VALUES, Masks, Method
@@ -24,7 +26,8 @@ class Rules:
 
     `masks`: columns that are left out or masked. With any, text of statements and other values in the log
     stay out of the lake as well.
-    `renames`: schemas, or tables as ``schema.table``, and their names in the lake.
+    `renames`: schemas, or tables as ``schema.table``, and their names in the lake. An old name with ``*`` or
+    ``?`` is that of several, which share tables.
     `bit1_as_boolean`: BIT(1) is boolean.
     """
 
@@ -41,7 +44,8 @@ class Rules:
         pairs = []
         for text in renames:
             old, _, new = text.partition("=")
-            if ("." in old) != ("." in new) or not all((*old.split(".", 1), *new.split(".", 1))):
+            is_complete = all((*old.split(".", 1), *new.split(".", 1)))
+            if ("." in old) != ("." in new) or not is_complete or _is_glob(new):
                 how = "use schema=schema or schema.table=schema.table"
                 raise UsageError(f"{text!r} is not a valid rename; {how}")
             pairs.append((old, new))
@@ -63,6 +67,9 @@ class Rules:
         if name in new_names:
             schema, _, table = new_names[name].partition(".")
             return schema, table
+        if (pair := self._shared(key)) is not None:
+            schema, _, table = pair[1].partition(".")
+            return schema, table or key[1]
         new = new_names.get(key[0], key[0]), key[1]
         owner = new_targets.get(".".join(new))
         if owner is None and key[0] not in new_names and key[0] in new_targets:
@@ -70,6 +77,39 @@ class Rules:
         if owner is not None:
             raise UsageError(f"in the lake, {'.'.join(new)} is {owner}; rename {name}, too")
         return new
+
+    @property
+    def has_shared(self) -> bool:
+        """Whether several tables may share one in the lake."""
+        return any(_is_glob(old) for old, _ in self.renames)
+
+    def is_shared(self, key: tuple[str, str]) -> bool:
+        """Whether a table shares one in the lake with others; its rows then have the columns `ORIGIN`."""
+        return ".".join(key) not in dict(self.renames) and self._shared(key) is not None
+
+    def _shared(self, key: tuple[str, str]) -> tuple[str, str] | None:
+        """The first rename with a glob that is about a table."""
+        name = ".".join(key)
+        for old, new in self.renames:
+            if _is_glob(old) and fnmatchcase(name if "." in old else key[0], old.replace("[", "[[]")):
+                return old, new
+        return None
+
+    def with_origin(self, batch: pa.RecordBatch, key: tuple[str, str]) -> pa.RecordBatch:
+        """Changes of a table, with the columns `ORIGIN` if it shares one in the lake.
+
+        Raises `UsageError`: it has a column of such a name.
+        """
+        if not self.is_shared(key):
+            return batch
+        if taken := {one.lower() for one in batch.schema.names}.intersection(ORIGIN):
+            reason = (
+                f"has a column {min(taken)}, like tables of the lake that several share; omit --rename for it"
+            )
+            raise UsageError(f"{'.'.join(key)} {reason}")
+        for at, (name, text) in enumerate(zip(ORIGIN, key, strict=True)):
+            batch = batch.add_column(at, pa.field(name, pa.string()), pa.repeat(text, batch.num_rows))
+        return batch
 
     def without_texts(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """A batch of events or transactions; with masks, without the text that may have values of rows."""
@@ -151,6 +191,10 @@ class Rules:
         """Restore from :meth:`as_dict`."""
         renames = tuple((old, new) for old, new in found["renames"])
         return cls(Masks.of_dict(found["masks"]), renames, found.get("bit1_as_boolean", False))
+
+
+def _is_glob(name: str) -> bool:
+    return "*" in name or "?" in name
 
 
 NO_RULES = Rules()

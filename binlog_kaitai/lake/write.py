@@ -217,7 +217,7 @@ def _changes(
             )
         if masks:
             batch = masks.applied(table.schema, batch, schema_of(table))
-        yield f"changes/{table_name(rules.name_of(table.key))}", batch
+        yield f"changes/{table_name(rules.name_of(table.key))}", rules.with_origin(batch, table.key)
 
 
 def statements_in_payloads(page: RowsPage) -> list[Effect]:

@@ -121,6 +121,8 @@ class Pipeline:
 
     def __post_init__(self) -> None:
         job = self.job
+        if job.keeps_state and job.rules.has_shared:
+            raise UsageError("--state needs a table of its own for each table; omit --rename with * or ?")
         self.lake = Lake(
             job.lake, job.format, job.source_in_lake, self.shared, storage_options=job.storage_options
         )

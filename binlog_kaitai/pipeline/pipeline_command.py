@@ -134,7 +134,7 @@ _OF_SOURCES = (
 @options.masks
 @options.option(
     "--rename renames",
-    "Another name in the lake for a schema, or a table as SCHEMA.TABLE. *",
+    "Another name in the lake for a schema, or a table as SCHEMA.TABLE; OLD may be a glob. *",
     "OLD=NEW",
 )
 @options.flag("--dry-run", "Print what would be loaded, without writing. Needs no Spark.")

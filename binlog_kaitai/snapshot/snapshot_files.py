@@ -17,7 +17,7 @@ from binlog_kaitai.arrow import pa
 from binlog_kaitai.ddl.store import TableKey
 from binlog_kaitai.errors import ServerError, UsageError
 from binlog_kaitai.following.effects import Effect, EffectKind
-from binlog_kaitai.lake import DATE
+from binlog_kaitai.lake import DATE, ORIGIN
 from binlog_kaitai.lake.batches import Piece
 from binlog_kaitai.lake.described import definition_facts
 from binlog_kaitai.lake.files import TableFiles, moved_in
@@ -198,8 +198,8 @@ class SnapshotFiles:
 
     def put(self, files: TableFiles, schema: Schema, batch: pa.RecordBatch) -> None:
         """Write a batch of a table."""
-        name = self.rules.name_of((schema.schema_name, schema.table_name))
-        files.write(f"changes/{table_name(name)}", batch)
+        key = schema.schema_name, schema.table_name
+        files.write(f"changes/{table_name(self.rules.name_of(key))}", self.rules.with_origin(batch, key))
 
     def batch(self, schema: Schema, arrays: list[pa.Array]) -> pa.RecordBatch:
         """Rows of a table as its files have them, from arrays for its columns."""
@@ -219,6 +219,8 @@ class SnapshotFiles:
 
     def stamped(self, schema: Schema, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Rows of a file of an earlier attempt, with the position and the time of this one."""
+        if self.rules.is_shared((schema.schema_name, schema.table_name)):
+            batch = batch.drop_columns(list(ORIGIN))
         batch = view_names(batch, self._kind)
         self.note(schema, batch.schema)
         for name, array in self._next_meta(schema, batch.num_rows).items():
