@@ -9,6 +9,7 @@ pipeline        writes logs to a lake
 fleet           several pipelines side by side
 spark_session   sessions of Spark, their data sources, and the Python of their workers
 spark_tasks     tasks in Spark's workers
+spark_catalog   tables of a lake in a catalog of Spark
 fleet_file, pipeline_command, pipeline_reports  `binlog-kaitai pipeline`
 ==============  ==================================================================
 """

@@ -19,12 +19,14 @@ from click.core import ParameterSource
 from binlog_kaitai.cli import shared_options as options
 from binlog_kaitai.cli.console import handling, interrupt, say
 from binlog_kaitai.core.extras import pip_install
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.lake import FORMATS, PLACE, SOURCES
 from binlog_kaitai.lake.lake_command import storage_options
 from binlog_kaitai.views import VIEWS
 
 if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
     from binlog_kaitai.pipeline.pipeline import Job
     from binlog_kaitai.pipeline.tasks import Tasks
 
@@ -147,6 +149,7 @@ _OF_SOURCES = (
     default="spark",
 )
 @options.flag("--ui", "Serve Spark's user interface.")
+@options.option("--catalog", "Register the Delta tables of the lake in this catalog of Spark.", "NAME")
 @options.option("--master", "Spark master, such as local[4]; set by spark-submit itself.", "URL")
 @options.option("--conf settings", "A Spark setting. *", "NAME=VALUE")
 def pipeline(
@@ -160,6 +163,7 @@ def pipeline(
     metrics_file: str | None,
     engine: str,
     ui: bool,
+    catalog: str | None,
     master: str | None,
     settings: tuple[str, ...],
     **_: Any,
@@ -185,25 +189,15 @@ def pipeline(
       binlog-kaitai pipeline --to lake --snapshot-from dump.sql mysql://repl@db1/
       binlog-kaitai pipeline --to lake --servers fleet.toml --into one
     """
-    if engine == "local":
-        for option, is_given in ("--ui", ui), ("--master", master), ("--conf", settings):
-            if is_given:
-                raise UsageError(f"{option} requires --engine spark")
-    else:
-        try:
-            import pyspark  # noqa: F401
-        except ImportError as error:
-            hint = f"run: {pip_install('spark')}; --engine local needs neither"
-            raise UsageError(f"requires PySpark 4.1 or newer and Java 17; {hint}") from error
+    _check(click.get_current_context())
+    from binlog_kaitai.lake.storage import Storage
     from binlog_kaitai.pipeline.fleet import Fleet
     from binlog_kaitai.pipeline.pipeline import Pipeline
     from binlog_kaitai.pipeline.pipeline_reports import Reports, show_preview
-    from binlog_kaitai.pipeline.progress import ProgressFiles
+    from binlog_kaitai.pipeline.progress import Progress, ProgressFiles
+    from binlog_kaitai.pipeline.spark_catalog import CatalogTables
 
     context = click.get_current_context()
-    is_given = context.get_parameter_source("interval") is ParameterSource.COMMANDLINE
-    if not continuous and is_given:
-        raise UsageError("--interval requires --continuous")
     jobs = _jobs(context)
     for path in (progress_file, metrics_file):
         options.refuse_inputs(path, [*sources, *(context.params[name] for name in _INPUTS)])
@@ -213,11 +207,28 @@ def pipeline(
         return
     files = ProgressFiles(*(None if one is None else Path(one) for one in (progress_file, metrics_file)))
     reports = [Reports(job, files) for job in jobs]
-    pipelines = [Pipeline(one.job, one.take, one.take_snapshot, one.take_state) for one in reports]
+    registered: list[CatalogTables] = []
+
+    def take(report: Reports, progress: Progress) -> None:
+        report.take(progress)
+        for tables in registered:
+            tables.register()
+
+    pipelines = [Pipeline(one.job, partial(take, one), one.take_snapshot, one.take_state) for one in reports]
     seconds = parse_interval(interval) if continuous else None
 
     def start(settings: Sequence[str]) -> _Engine:
-        return _on_this_machine() if engine == "local" else _on_spark(master, settings, shows_ui=ui)
+        if engine == "local":
+            return _on_this_machine()
+        started, spark = _on_spark(master, settings, shows_ui=ui)
+        if catalog is not None:
+            registered.append(CatalogTables(spark, catalog, Storage(jobs[0].lake, jobs[0].storage_options)))
+            try:
+                registered[0].register()
+            except BinlogError:
+                started.stop()
+                raise
+        return started
 
     try:
         if servers is None:
@@ -240,6 +251,28 @@ def pipeline(
             one.end()
     if not continuous and any(one.outdated for one in reports):
         sys.exit(3)
+
+
+def _check(context: click.Context) -> None:
+    """Refuse options that need others or another engine, and an engine whose packages are missing."""
+    params = context.params
+    is_given = context.get_parameter_source("interval") is ParameterSource.COMMANDLINE
+    if not params["continuous"] and is_given:
+        raise UsageError("--interval requires --continuous")
+    if params["engine"] == "local":
+        for name in ("ui", "catalog", "master", "settings"):
+            if params[name]:
+                raise UsageError(f"--{'conf' if name == 'settings' else name} requires --engine spark")
+        return
+    if params["catalog"] is not None and params["table_format"] != "delta":
+        raise UsageError("--catalog registers Delta tables; those of Iceberg are in a catalog already")
+    if params["catalog"] is not None and params["servers"] is not None and params["into"] != "one":
+        raise UsageError("--catalog requires --into one: tables of several lakes have the same names")
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as error:
+        hint = f"run: {pip_install('spark')}; --engine local needs neither"
+        raise UsageError(f"requires PySpark 4.1 or newer and Java 17; {hint}") from error
 
 
 def _jobs(context: click.Context) -> list[Job]:
@@ -357,14 +390,15 @@ class _Engine(NamedTuple):
     stop: Callable[[], object]
 
 
-def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> _Engine:
+def _on_spark(master: str | None, settings: Sequence[str], *, shows_ui: bool) -> tuple[_Engine, SparkSession]:
     from binlog_kaitai.pipeline.spark_session import session, stop
     from binlog_kaitai.pipeline.spark_tasks import SparkTasks
 
     spark = session(master, settings, has_rows=False, shows_ui=shows_ui)
     if shows_ui:
         say(f"Spark's user interface: {spark.sparkContext.uiWebUrl or 'not available'}")
-    return _Engine(partial(SparkTasks, spark), spark.sparkContext.cancelAllJobs, partial(stop, spark))
+    cancel = spark.sparkContext.cancelAllJobs
+    return _Engine(partial(SparkTasks, spark), cancel, partial(stop, spark)), spark
 
 
 def _on_this_machine() -> _Engine:
