@@ -50,6 +50,9 @@ CATALOG = "binlog"
 #: Table property: a JSON list with `_sequence` of the first row after each renaming, and both names.
 _RENAMES = "binlog-kaitai.renames"
 
+#: Table property: the names that columns have in files, as of PyIceberg's `TableProperties`.
+_NAME_MAPPING = "schema.name-mapping.default"
+
 #: A table gets many commits: delete old metadata, and merge small manifests.
 _SETTINGS = {
     "commit.manifest-merge.enabled": "true",
@@ -278,14 +281,19 @@ class IcebergTable:
         """Set properties of the table, and docs of columns, to what its definition says."""
         properties, known = described.properties, self.handle.properties
         docs = {one.name: one.doc or "" for one in self.handle.schema().fields}
-        comments = {name: one[COMMENT] for name, one in described.columns.items() if name in docs}
+        wanted = {name: one[COMMENT] for name, one in described.columns.items() if name in docs}
+        comments = {name: text for name, text in wanted.items() if docs[name] != text}
         new = {name: text for name, text in properties.items() if known.get(name, "") != text}
-        if new or any(docs[name] != text for name, text in comments.items()):
+        if new or comments:
             with self.committing() as transaction:
+                mapping = transaction.table_metadata.properties.get(_NAME_MAPPING)
+                if comments:
+                    with transaction.update_schema() as update:
+                        for name, text in comments.items():
+                            update.update_column(name, doc=text)
+                if mapping is not None:  # PyIceberg forgets the former names of columns
+                    new[_NAME_MAPPING] = mapping
                 transaction.set_properties(new)
-                with transaction.update_schema() as update:
-                    for name, text in comments.items():
-                        update.update_column(name, doc=text)
 
     def merge(
         self,
