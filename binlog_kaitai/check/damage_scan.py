@@ -286,7 +286,7 @@ class _Scan:
             try:
                 return count + self._boundaries.count(block)
             except BinlogError as error:
-                if all(one.position != error.position for one in damages):
+                if all(damage.position != error.position for damage in damages):
                     damages.append(error)
                 after = int(np.searchsorted(block.positions, error.position or 0, side="right"))
                 count += self._count(block.part(0, max(after - 1, 0)), damages)

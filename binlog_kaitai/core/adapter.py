@@ -102,7 +102,7 @@ def gtid_set(data: Node) -> GtidSet:
     """
     found = GtidSet()
     for uuid, tag, intervals in gtid_sources(data):
-        found.add_ranges(mysql_source(uuid, tag), ((one.start, one.stop) for one in intervals))
+        found.add_ranges(mysql_source(uuid, tag), ((interval.start, interval.stop) for interval in intervals))
     return found
 
 

@@ -106,7 +106,7 @@ def _fits(value: object, hint: Any) -> bool:
     """Whether a value is of an annotated type, as far as that shows without reading an iterator."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        return any(_fits(value, one) for one in arguments)
+        return any(_fits(value, argument) for argument in arguments)
     if origin is Literal or hint is str:
         return isinstance(value, str)
     if origin is Annotated:

@@ -120,7 +120,7 @@ class DefinitionUpdate:
             charset,
             hidden_columns=elements.hidden_columns(len(columns)),
             unique_keys=elements.unique_keys,
-            foreign_keys=tuple(one.of_schema(key[0]) for one in elements.foreign_keys),
+            foreign_keys=tuple(foreign_key.of_schema(key[0]) for foreign_key in elements.foreign_keys),
         ).with_primary_key(elements.primary_key)
         is_implicit = elements.is_versioned and not any(column.is_row_period for column in columns)
         return with_period(table) if is_implicit else table

@@ -98,10 +98,10 @@ def conversions_by(
         if before is not None:
             raise UnreadableError("it contradicts the definition of the table")
     columns = list(column_clauses(statement.clauses))
-    redefined = {one.new.casefold() for one in columns if one.verb in ("CHANGE", "MODIFY")}
+    redefined = {column.new.casefold() for column in columns if column.verb in ("CHANGE", "MODIFY")}
     is_every = statement.removes_rows or bool(redefined)
     is_every |= any(TokenCursor(clause).skip("CONVERT", "TO") for clause in statement.clauses)
-    words = {one.new: one.rest.rest() for one in columns if one.verb == "ADD"}
+    words = {column.new: column.rest.rest() for column in columns if column.verb == "ADD"}
     added = [name for name, tokens in words.items() if _is_filled(name, tokens, sql_mode)]
     if statement.removes_rows or before is None or after is None:
         return Conversions(("*",) if is_every else (), filled=tuple(added))
@@ -274,7 +274,7 @@ def _length(column: ColumnDefinition) -> int | None:
         return _number(column, 0, 1)
     # Unsigned numbers may be filled up with zeros.
     limits = None if column.is_unsigned else _limits(column)
-    return None if limits is None else max(len(str(one)) for one in limits)
+    return None if limits is None else max(len(str(limit)) for limit in limits)
 
 
 def _keeps_strings(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bool) -> bool:

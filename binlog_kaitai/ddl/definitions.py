@@ -247,7 +247,7 @@ class Definitions:
         """All foreign keys that are known, with their tables."""
         store = self._store
         tables = filter(None, map(store.find, {**store.from_file, **store.tables}))
-        return [(table, one) for table in tables for one in table.foreign_keys]
+        return [(table, foreign_key) for table in tables for foreign_key in table.foreign_keys]
 
     @property
     def notes(self) -> list[str]:

@@ -215,10 +215,10 @@ def diff_text(diffs: Any, number: int, escapes: Bytes) -> bytes:
     operations = diff_of(diffs).operations
     text = b"@%d" % number
     last = ""
-    for one in operations:
-        name = _OPERATIONS[one.operation, one.path.rstrip().endswith("]")]
-        path = quoted(encode(one.path), escapes)
-        value = b"" if one.value is None else b", " + _json_argument(one.value, escapes)
+    for operation in operations:
+        name = _OPERATIONS[operation.operation, operation.path.rstrip().endswith("]")]
+        path = quoted(encode(operation.path), escapes)
+        value = b"" if operation.value is None else b", " + _json_argument(operation.value, escapes)
         if name == last:
             text = text[:-1]
         else:
@@ -356,9 +356,9 @@ def _primary_key(table_map: Any, facts: TableFacts) -> bytes:
     parts = [(index, 0) for index in facts.primary_key]
     for field in table_map.optional_metadata:
         if field.type == TableMapField.simple_primary_key:
-            parts = [(one.value, 0) for one in field.value.numbers]
+            parts = [(number.value, 0) for number in field.value.numbers]
         elif field.type == TableMapField.primary_key_with_prefix:
-            parts = [(one.column.value, one.len_prefix.value) for one in field.value.parts]
+            parts = [(part.column.value, part.len_prefix.value) for part in field.value.parts]
     if not parts:
         return b""
     shown = []

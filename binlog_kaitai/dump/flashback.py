@@ -115,7 +115,7 @@ def _filled(begins: Ints, end: int, size: int) -> Ints:
 def _check_images(event: ParsedEvent, body: Any) -> None:
     columns = [] if body.is_write else [body.columns]
     columns += [body.columns_after] if body.is_update else []
-    if any(one.num_present < body.num_columns.value for one in columns):
+    if any(column.num_present < body.num_columns.value for column in columns):
         place = f"{event.file}, position {event.position}"
         raise UsageError(f"{place}: --flashback requires full row images (binlog_row_image=FULL)")
 

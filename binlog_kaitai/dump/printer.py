@@ -396,6 +396,6 @@ def _separators(target: Any) -> list[bytes]:
         return [bytes(getattr(target.long_separators, name).value) for name in _SEPARATORS]
     short = target.short_separators
     values = [getattr(short, name) for name in _SEPARATORS]
-    plain = [bytes([one]) if isinstance(one, int) else bytes(one) for one in values]
+    plain = [bytes([value]) if isinstance(value, int) else bytes(value) for value in values]
     is_empty = [getattr(short, f"is_{name}_empty") for name in _SEPARATORS]
     return [b"" if empty else one for empty, one in zip(is_empty, plain, strict=True)]

@@ -171,7 +171,7 @@ class Statements:
                 start = int(quiescent[np.searchsorted(quiescent, position, "right") - 1])
                 xid = rolled_back_rows.xid_text(body)
                 effects.append(Effect(position, EffectKind.PREPARED, "", xid, start=start))
-        statements += [(one.position, one) for one in effects]
+        statements += [(effect.position, effect) for effect in effects]
         return sorted(statements, key=itemgetter(0))
 
     def _of_texts(self, block: Block, others: list[int]) -> Iterator[Effect]:
@@ -324,7 +324,7 @@ class _Effects:
                     name = TokenCursor(clause[words.index("TABLE") + 1 :]).dotted_name()
                     tables.append(qualified(name, self._body.schema_name))
                 reason = "a statement moved rows of whole partitions"
-                effects += [self._unclear(*one, reason=reason) for one in tables]
+                effects += [self._unclear(*table, reason=reason) for table in tables]
         adds, converts = "adds a value other than NULL as", "converts values of"
         for kind, names, what in (
             (EffectKind.MORE_DIGITS, conversions.fractions, converts),

@@ -41,7 +41,7 @@ def packed(columns: Sequence[KnownValues]) -> str:
     """As text: a batch of a row in Arrow's format. The former type of `c` is that of `c `, which no column is
     called.
     """
-    values = {one.name: pa.array([one.value.as_py()], one.value.type) for one in columns}
+    values = {column.name: pa.array([column.value.as_py()], column.value.type) for column in columns}
     former = {f"{one.name} ": pa.nulls(1, one.former) for one in columns if one.former is not None}
     batch = pa.record_batch(values | former)
     sink = pa.BufferOutputStream()

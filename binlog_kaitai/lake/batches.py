@@ -73,7 +73,7 @@ class Piece:
     @property
     def tables(self) -> set[Key]:
         """The tables with changes."""
-        return {one.table for one in self.effects if one.kind is EffectKind.KEYED}
+        return {effect.table for effect in self.effects if effect.kind is EffectKind.KEYED}
 
 
 class Shared:

@@ -68,20 +68,20 @@ class TableChanges:
             return
         columns = opened.columns
         others = META[self._kind].union(ORIGIN if self._rules.is_shared(segment.table) else ())
-        own = [one for one in columns if one not in others]
+        own = [column for column in columns if column not in others]
         moves, keys = self.lineage.moves(table), self.lineage.keyed(table)
         redefined = self.lineage.redefined(table)
         statements: list[Moves | Keyed | Redefined] = [*moves, *keys[1:], *redefined]
-        changed = sorted({one.place for one in statements})
+        changed = sorted({statement.place for statement in statements})
         for begin, end in pairwise([None, *changed, None]):
             # The later of two beginnings, and the earlier of two ends.
             after = max(filter(None, (begin, segment.after)), default=None)
             before = min(filter(None, (end, segment.before)), default=None)
             if after is not None and before is not None and after >= before:
                 continue
-            named = naming(own, moves, sum(begin is not None and one.place <= begin for one in moves))
+            named = naming(own, moves, sum(begin is not None and move.place <= begin for move in moves))
             there = {name: kind for name, kind in columns.items() if name not in named.absent}
-            names = {one: one for one in columns} | named.names
+            names = {column: column for column in columns} | named.names
             current = [one for one in keys[1:] if begin is not None and one.place <= begin]
             key = (*keys[:1], *current)[-1].columns if keys else ()
             values = _redefine(redefined, begin, names, there, named.gone)
@@ -153,7 +153,7 @@ def _redefine(
     for one in redefined:
         by_name[one.column.name.lower()].append(one)
     for key, statements in by_name.items():
-        types = {kind for one in statements for kind in one.types}
+        types = {kind for statement in statements for kind in statement.types}
         kind, name = joint_type(types), statements[-1].column.name
         own = [one for one in columns if one not in gone and continues(names[one].lower(), key)]
         for column in sorted(own, key=lambda own_name: len(names[own_name])):

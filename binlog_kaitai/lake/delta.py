@@ -102,7 +102,7 @@ class DeltaTables:
         """
         from deltalake import write_deltalake
 
-        batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
+        batches: Iterator[pa.RecordBatch] = (with_source(row, source) for row in rows if row.num_rows)
         schema = with_source_field(rows.schema, source)
         limited = None if keys is None else _limits_of(schema, keys)
         if table is None:
@@ -179,7 +179,7 @@ class DeltaTable:
     def columns(self) -> dict[str, pa.DataType]:
         """Its columns, without the partition column."""
         fields = pa.schema(self.handle.schema().to_arrow())
-        return {one.name: stored_type(one.type) for one in fields if one.name != DATE}
+        return {field.name: stored_type(field.type) for field in fields if field.name != DATE}
 
     @property
     def batch(self) -> int:
@@ -303,7 +303,7 @@ class DeltaTable:
 
         self.settle()
         known = self.columns
-        if new := [one for one in columns if one.name not in known]:
+        if new := [column for column in columns if column.name not in known]:
             self.handle.alter.add_columns(list(Schema.from_arrow(pa.schema(new)).fields))
             self.handle.update_incremental()
 
@@ -315,7 +315,7 @@ class DeltaTable:
 
         schema = pa.schema(self.handle.schema().to_arrow())
         schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
-        own = [one for one in schema.names if one != DATE] if columns is None else list(columns)
+        own = [name for name in schema.names if name != DATE] if columns is None else list(columns)
         paths = [unquote(path) for path in pa.table(self.handle.get_add_actions())["path"].to_pylist()]
         with self._storage.opened(self._name) as (system, folder):
             part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
@@ -352,7 +352,7 @@ def durable(storage: Storage, name: str, handle: Handle | None) -> Iterator[None
     for version in range(before + 1, 1 if handle is None else handle.version() + 1):
         commit = folder / "_delta_log" / f"{version:020}.json"
         actions = map(json.loads, commit.read_text(encoding="utf-8").splitlines())
-        files = [folder / unquote(one["add"]["path"]) for one in actions if "add" in one]
+        files = [folder / unquote(action["add"]["path"]) for action in actions if "add" in action]
         for path in (*files, *{file.parent for file in files}, commit, commit.parent):
             if path.exists():  # a compaction may have replaced it, and a vacuum removed it
                 sync(path)

@@ -28,7 +28,7 @@ def definition_facts(table: Schema, columns: Iterable[pa.Field], *, has_texts: b
     `has_texts`: with the comments of columns.
     """
     own = own_columns(table)
-    fields = [(one.name, str(type_in_lake(one.type))) for one in columns if one.name in own]
+    fields = [(column.name, str(type_in_lake(column.type))) for column in columns if column.name in own]
     chosen = [own[name] for name, _ in fields]
     facts = [[not one.is_nullable, plain(one.comment or "") * has_texts] for one in chosen]
     key = tuple(name for name, one in own.items() if one.is_primary_key)
@@ -70,16 +70,16 @@ class Described:
     def new_metadata(self, columns: pa.Schema) -> dict[str, dict[str, str]]:
         """What the metadata of columns, some of which may be missing, lacks."""
         found = {}
-        for one in columns:
-            known = {name.decode(): text.decode() for name, text in (one.metadata or {}).items()}
-            wanted = self.columns.get(one.name, {})
+        for column in columns:
+            known = {name.decode(): text.decode() for name, text in (column.metadata or {}).items()}
+            wanted = self.columns.get(column.name, {})
             if new := {name: text for name, text in wanted.items() if known.get(name, "") != text}:
-                found[one.name] = new
+                found[column.name] = new
         return found
 
     def with_metadata(self, columns: pa.Schema) -> pa.Schema:
         """The columns with their metadata."""
-        wanted = ((one, self.columns.get(one.name, {})) for one in columns)
+        wanted = ((column, self.columns.get(column.name, {})) for column in columns)
         return pa.schema(
             [
                 one.with_metadata({name: text for name, text in own.items() if text})

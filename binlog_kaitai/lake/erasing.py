@@ -97,7 +97,7 @@ class _Erasing:
     def __init__(self, name: str, storage: Storage, table: DeltaTable, where: WhereCondition) -> None:
         self.table, self._name, self._storage, self._where = table, name, storage, where
         spelled = {name.lower(): name for name in table.columns}
-        self._own = {one: spelled[one.lower()] for one in where.columns if one.lower() in spelled}
+        self._own = {column: spelled[column.lower()] for column in where.columns if column.lower() in spelled}
         self._place = [one for one in (SOURCE, SEQUENCE, ABSENT_FIELD.name) if one in table.columns]
         self._compare = cache(self._comparison)
 

@@ -209,6 +209,6 @@ def _date(day: float) -> str:
 def rows_by_table(files: Iterable[DataFile]) -> dict[str, int]:
     """The number of rows in files, by table."""
     counts: dict[str, int] = {}
-    for one in files:
-        counts[one.table] = counts.get(one.table, 0) + one.rows
+    for file in files:
+        counts[file.table] = counts.get(file.table, 0) + file.rows
     return dict(sorted(counts.items()))

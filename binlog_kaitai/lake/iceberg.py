@@ -141,7 +141,7 @@ class IcebergTables:
         source: str = "",
     ) -> None:
         """Replace the rows and columns of a table, and its `numbers`; see `DeltaTables.replace`."""
-        batches: Iterator[pa.RecordBatch] = (with_source(one, source) for one in rows if one.num_rows)
+        batches: Iterator[pa.RecordBatch] = (with_source(row, source) for row in rows if row.num_rows)
         columns = with_source_field(rows.schema, source)
         marks = self._marks.of(batch, numbers)
         if table is not None:
@@ -280,7 +280,7 @@ class IcebergTable:
     def define(self, described: Described) -> None:
         """Set properties of the table, and docs of columns, to what its definition says."""
         properties, known = described.properties, self.handle.properties
-        docs = {one.name: one.doc or "" for one in self.handle.schema().fields}
+        docs = {field.name: field.doc or "" for field in self.handle.schema().fields}
         wanted = {name: one[COMMENT] for name, one in described.columns.items() if name in docs}
         comments = {name: text for name, text in wanted.items() if docs[name] != text}
         new = {name: text for name, text in properties.items() if known.get(name, "") != text}
@@ -329,7 +329,7 @@ class IcebergTable:
 
             divided = [part for file in files for part in self._divided(file, moves)]
             for file in sorted(divided, key=_sequences):
-                own = pa.schema([columns.field(one) for one in file.columns.names])
+                own = pa.schema([columns.field(name) for name in file.columns.names])
                 if renamed := _renamed(transaction, own, moves, _sequences(file)[0]):
                     add()  # PyIceberg adds files whose columns have the table's names of the moment
                     renames += renamed
@@ -342,10 +342,10 @@ class IcebergTable:
 
     def _divided(self, file: DataFile, moves: Iterable[Moves]) -> list[DataFile]:
         """The file; written again as several if some of its names mean other columns in later rows."""
-        names = {one.lower() for one in file.columns.names}
+        names = {name.lower() for name in file.columns.names}
         least, most = _sequences(file)
-        places = [one.place.as_sequence() for one in moves if names & (one.names.keys() | one.given)]
-        places = [one for one in places if least < one < most]
+        places = [move.place.as_sequence() for move in moves if names & (move.names.keys() | move.given)]
+        places = [place for place in places if least < place < most]
         if not places:
             return [file]
 
@@ -439,9 +439,9 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
     metadata = transaction.table_metadata
     mapping = metadata.name_mapping()
     known = {renames.get(one.name, one.name): stored_type(one.type) for one in metadata.schema().as_arrow()}
-    new = pa.schema([one for one in columns if one.name not in known])
+    new = pa.schema([column for column in columns if column.name not in known])
     numbers = [one for one in columns if pa.types.is_floating(one.type) or pa.types.is_decimal(one.type)]
-    wide = [one for one in numbers if known.get(one.name, one.type) != one.type]
+    wide = [number for number in numbers if known.get(number.name, number.type) != number.type]
     if not (renames or new or wide):
         return
     if renames:
@@ -468,7 +468,7 @@ def _redefine(transaction: Transaction, columns: pa.Schema) -> None:
             if one not in columns:
                 update.delete_column((one.name,))
     with transaction.update_schema() as update:
-        update.union_by_name(pa.schema([one for one in columns if one not in known]))
+        update.union_by_name(pa.schema([column for column in columns if column not in known]))
 
 
 def _extended(mapping: NameMapping, current: NameMapping) -> NameMapping:

@@ -39,7 +39,7 @@ def read(scan: DataScan, tasks: Iterable[FileScanTask], columns: pa.Schema) -> I
     """The rows of some data files of a table, without those that other programs have deleted."""
     from pyiceberg.io.pyarrow import ArrowScan
 
-    known = {one.name for one in scan.table_metadata.schema().fields}
+    known = {field.name for field in scan.table_metadata.schema().fields}
     own = scan.select(*(name for name in columns.names if name in known))
     rows = ArrowScan(own.table_metadata, own.io, own.projection(), own.row_filter)
     for task in tasks:  # PyIceberg reads all that it is given ahead
@@ -56,7 +56,7 @@ def files_with(where: pc.Expression, scan: DataScan, columns: pa.Schema) -> list
     from pyarrow import fs
 
     local, parquet, by_path, fragments = fs.LocalFileSystem(), ds.ParquetFileFormat(), {}, []
-    limited = pa.schema([one for one in columns if one.name in INDEXED])
+    limited = pa.schema([column for column in columns if column.name in INDEXED])
     for task in scan.plan_files():
         by_path[task.file.file_path] = task
         within = _within(task.file, scan.table_metadata.schema(), limited)

@@ -273,9 +273,9 @@ def _with_key(tables: Format, part: Part) -> Part:
     key = []
     for name in part.key:
         own = {
-            part.names[one]: one
-            for one in part.columns
-            if continues(one.lower(), name.lower()) and part.names[one] not in part.gone
+            part.names[column]: column
+            for column in part.columns
+            if continues(column.lower(), name.lower()) and part.names[column] not in part.gone
         }
         columns = pa.schema([(current, part.columns[one]) for current, one in own.items()])
         found = [name]
@@ -319,10 +319,10 @@ class State:
         changes = TableChanges(self._lake)
         names = {*self._lake.storage.names(STATE)}
         tables = changes.lineage.tables()
-        for one in changes.lineage.without_changes():
+        for without_change in changes.lineage.without_changes():
             with suppress(UsageError):  # in the lake, another table has its name
-                if table_name(plan.rules.name_of(one)) in names:
-                    tables.append(one)
+                if table_name(plan.rules.name_of(without_change)) in names:
+                    tables.append(without_change)
         # Such as those that were dropped, or restored without rows.
         settled = [Updated(name) for name in self.refused if self._keys[name] not in tables]
         has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)
@@ -417,9 +417,9 @@ def _describe(table: Table | None, text: str, source: str) -> None:
     """Say in the description of a state table, if there is one, what its readers have to know of a source."""
     said = [" ".join(text.splitlines())] if text else []
     lines = [] if table is None else table.description.splitlines()
-    own = [one for one in lines if one.startswith((_WITHOUT, _outdated(source)))]
+    own = [line for line in lines if line.startswith((_WITHOUT, _outdated(source)))]
     if table is not None and own != said:
-        table.describe("\n".join([*said, *(one for one in lines if one not in own)]))
+        table.describe("\n".join([*said, *(line for line in lines if line not in own)]))
 
 
 def _outdated(source: str) -> str:
@@ -435,13 +435,13 @@ def _refuse(tables: Format, name: str, reason: str, batch: int, source: str, *, 
     """
     table: Any = tables.open(f"{STATE}/{name}")
     lines = [] if table is None else table.description.splitlines()
-    known = [one for one in lines if one.startswith(_outdated(source))]
+    known = [line for line in lines if line.startswith(_outdated(source))]
     _, mark, since = "".join(known).rpartition(_SINCE)
     if not mark:
         since = datetime.now(UTC).isoformat(timespec="seconds")
     _describe(table, f"{_outdated(source)}{reason}{_SINCE}{since}", source)
     if drops and table is not None and _place_of(table) is not None:
-        columns = pa.schema([one for one in table.columns.items() if one[0] != SOURCE])
+        columns = pa.schema([item for item in table.columns.items() if item[0] != SOURCE])
         nothing = pa.RecordBatchReader.from_batches(columns, [])
         tables.replace(f"{STATE}/{name}", table, nothing, batch, _NOWHERE._asdict(), None, source)
     return since
@@ -449,10 +449,10 @@ def _refuse(tables: Format, name: str, reason: str, batch: int, source: str, *, 
 
 def _affected(piece: Piece) -> Iterator[Key]:
     """Tables whose contents a piece may have changed; without a name, all of a schema, or of all schemas."""
-    for one in piece.effects:
-        yield one.table
-        if one.kind == EffectKind.RENAMED:
-            yield one.new_schema_name, one.new_table_name
+    for effect in piece.effects:
+        yield effect.table
+        if effect.kind == EffectKind.RENAMED:
+            yield effect.new_schema_name, effect.new_table_name
 
 
 def _place(offset: Offset | None) -> Place:

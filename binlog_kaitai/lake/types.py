@@ -132,11 +132,11 @@ def joint_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
         return pa.timestamp("us")
     if kinds == {pa.float32(), pa.float64()}:
         return pa.float64()
-    numbers = [one for one in kinds if pa.types.is_int64(one) or pa.types.is_decimal(one)]
+    numbers = [kind for kind in kinds if pa.types.is_int64(kind) or pa.types.is_decimal(kind)]
     if kinds - {*numbers}:
         return pa.string() if kinds - {*numbers} == {pa.string()} else None
-    decimals = [one for one in numbers if pa.types.is_decimal(one)]
-    scale = max(one.scale for one in decimals)
+    decimals = [number for number in numbers if pa.types.is_decimal(number)]
+    scale = max(decimal.scale for decimal in decimals)
     digits = scale + max(19 if one not in decimals else one.precision - one.scale for one in numbers)
     if digits > _MAX_DIGITS:
         return None

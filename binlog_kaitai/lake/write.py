@@ -81,11 +81,11 @@ class Written:
 
     def note(self, facts: Iterable[Effect]) -> None:
         """Add facts about a table, unless they are its last ones."""
-        for one in facts:
-            last = self._last.get((one.kind, one.table))
-            if last is None or replace(last, position=one.position) != one:
-                self._last[one.kind, one.table] = one
-                self.facts.append(one)
+        for fact in facts:
+            last = self._last.get((fact.kind, fact.table))
+            if last is None or replace(last, position=fact.position) != fact:
+                self._last[fact.kind, fact.table] = fact
+                self.facts.append(fact)
 
 
 def write_lake(
@@ -156,7 +156,7 @@ def write_lake(
                 files.write(*item)
     # The last ones before a statement, which may rename or empty a table.
     number = partial(bisect, statements)
-    last = {(replace(one, position=0), number(one.position)): one for one in written.effects}
+    last = {(replace(effect, position=0), number(effect.position)): effect for effect in written.effects}
     written.effects = [*last.values()]
     written.damages = [damages[start] for start in sorted(damages)]
     return written
@@ -282,24 +282,24 @@ def effects_of(page: RowsPage, last: int, table: Table, program: ImageProgram) -
     needed = after if after is not None or table.schema.primary_key else before
     wanted = range(len(columns)) if needed is None else needed
     if computed := tuple(
-        (one.name, one.name) for one in columns if one.is_generated and one.index not in wanted
+        (column.name, column.name) for column in columns if column.is_generated and column.index not in wanted
     ):
         yield Effect(position, EffectKind.COMPUTED, *table.key, columns=computed)
     if before is None or after is None:
         return
-    others = [one for one in columns if not one.is_generated]
-    lacking = [one for one in others if one.index not in after]
+    others = [column for column in columns if not column.is_generated]
+    lacking = [other for other in others if other.index not in after]
     names = ", ".join(one.name for one in lacking)
     if any(one.is_generated is None for one in lacking):
         yield unclear(position, *table.key, _MAY_BE_COMPUTED.format(names))
     # With FULL_NODUP, before images have all columns, and so have the after images of a REPLACE.
-    elif lacking and any(one.index not in before for one in others) and _may_replace(page, last):
+    elif lacking and any(other.index not in before for other in others) and _may_replace(page, last):
         yield unclear(position, *table.key, _MAY_BE_REPLACED.format(names))
 
 
 def _may_replace(page: RowsPage, last: int) -> bool:
     """Whether events of one program may be of a REPLACE, or of a trigger, whose statement is not logged."""
-    if any(isinstance(one, Table) and one.has_triggers for one in page.images.tables):
+    if any(isinstance(table, Table) and table.has_triggers for table in page.images.tables):
         return True
     _, program_of = page.images.programs()
     rows = page.images.rows[page.chosen[program_of[page.chosen] == program_of[last]]]

@@ -247,9 +247,9 @@ class Pipeline:
             # Of sources that share tables, one merges at a time.
             with self.shared.lock(self.lake.storage.delta_url(STATE)):
                 results += tasks.run(_run_update, packed)
-        for one in results:
-            state.done(one)
-            self.on_state(one)
+        for result in results:
+            state.done(result)
+            self.on_state(result)
         return state
 
     def _pieces(self, tasks: Tasks, steps: Sequence[Step]) -> list[Piece]:

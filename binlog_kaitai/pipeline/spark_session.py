@@ -61,7 +61,7 @@ def session(
     if not is_submitted:
         builder = builder.master(master or "local[*]")
     is_local = not is_submitted and (master or "local").startswith("local")
-    given = dict(one.partition("=")[::2] for one in settings)
+    given = dict(setting.partition("=")[::2] for setting in settings)
     if shows_ui:
         given.setdefault("spark.ui.enabled", "true")
     local = {}

@@ -54,14 +54,14 @@ class RowCriteria:
         """
         known = {one.value: one for one in Change}
         words = [one.lower() for one in several(operation)]
-        if unknown := [one for one in words if one not in known]:
+        if unknown := [word for word in words if word not in known]:
             raise UsageError(f"{unknown[0]!r} is not an operation; use {', '.join(known)}")
         condition = None
         if where is not None:
             from binlog_kaitai.values.conditions import parse_where
 
             condition = parse_where(where)
-        return cls(frozenset(known[one] for one in words), condition, frozenset(several(column)))
+        return cls(frozenset(known[word] for word in words), condition, frozenset(several(column)))
 
     @property
     def columns(self) -> frozenset[str]:

@@ -42,7 +42,7 @@ def table_columns(options: ReadOptions) -> pa.Schema:
     Raises `UsageError`: they cannot be found without reading more; the message says what to do.
     """
     tables = _tables(options)
-    schemas = [one.schema for one in tables]
+    schemas = [table.schema for table in tables]
     merged = merged_schema(tables, options.zero_dates, bit1_as_boolean=options.bit1_as_boolean)
     columns = options.masks.schema(schemas, merged)
     return columns.append(ABSENT_FIELD) if options.lists_absent else columns

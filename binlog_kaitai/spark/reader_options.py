@@ -174,7 +174,7 @@ def _check_where(where: Where, masks: Masks, table: str) -> None:
     for name in where.needed.names:
         # A reserved name of the server has underscores appended in the view.
         spellings = (name[:length] for length in range(len(name.rstrip("_")), len(name) + 1))
-        if any(masks.treatment(table, one).method is not Method.KEPT for one in spellings):
+        if any(masks.treatment(table, spelling).method is not Method.KEPT for spelling in spellings):
             raise UsageError(f"where refers to {name}, which is masked or left out")
 
 

@@ -177,7 +177,7 @@ def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) 
     if found is None or found["last"] is None:
         raise UsageError(f"no change has the GTID {as_of}")
     kinds = last.select("last.*").schema
-    values = (f.lit(found["last"][one.name]).cast(one.dataType).alias(one.name) for one in kinds)
+    values = (f.lit(found["last"][kind.name]).cast(kind.dataType).alias(kind.name) for kind in kinds)
     return changes.where(place <= f.struct(*values))
 
 
@@ -348,7 +348,7 @@ def lineage_of(options: ReadOptions) -> Lineage:
     except DamagedError:
         pass  # the reader of the rows raises the error
     logs_entries = ((*by_log[file].values(), *effects[file]) for file in by_log)
-    return Lineage(one for entries in logs_entries for one in sorted(entries, key=attrgetter("position")))
+    return Lineage(entry for entries in logs_entries for entry in sorted(entries, key=attrgetter("position")))
 
 
 def _is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:

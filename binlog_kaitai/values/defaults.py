@@ -76,7 +76,7 @@ def _members(text: str, column: Column) -> Value:
     members, chosen = column.members or (), text.split(",") if column.kind is Kind.SET else [text]
     if column.kind is Kind.SET and not text:
         return ""
-    return _exactly(",".join(one for one in members if one in chosen), {*chosen} <= {*members})
+    return _exactly(",".join(member for member in members if member in chosen), {*chosen} <= {*members})
 
 
 _CONVERSIONS: dict[Kind, Callable[[str, Column], Value]] = {

@@ -319,5 +319,5 @@ def _converted(array: pa.Array, column: Column) -> list[Value]:
         return [None if one is None else _EPOCH + one for one in since]
     values: list[Value] = objects.tolist()
     if column.kind in DOCUMENTS:
-        return [None if one is None else JsonText(one) for one in values]
+        return [None if value is None else JsonText(value) for value in values]
     return values

@@ -82,7 +82,7 @@ def _width(column: pa.ChunkedArray) -> float:
     """Average size of a value in bytes."""
     if pa.types.is_dictionary(column.type):
         values = [chunk.dictionary for chunk in column.chunks]
-        size, count = sum(one.nbytes for one in values), sum(map(len, values))
+        size, count = sum(value.nbytes for value in values), sum(map(len, values))
     else:
         size, count = column.nbytes, len(column)
     return float(size / max(count, 1))

@@ -127,7 +127,7 @@ def measure_logs(folder: Path) -> None:
             for split in splits
         ]
     with timed(f"pickle {len(partitions)} tasks"):
-        size = sum(len(pickle.dumps(one)) for one in partitions)
+        size = sum(len(pickle.dumps(partition)) for partition in partitions)
         print(f"tasks: {size >> 20} MB; list of logs: {len(pickle.dumps(Files(files))) >> 10} KB in each")
     few = files[:5000]
     with timed(f"skip by time, {len(few)} logs"):

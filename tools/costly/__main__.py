@@ -30,7 +30,7 @@ def main() -> int:
     inputs = [name for name in INPUTS if any(fnmatch.fnmatch(name, one) for one in given.inputs)]
     patterns = given.command or ["*"]
     names = (*COMMANDS, *PROGRAMS)
-    commands = [name for name in names if any(fnmatch.fnmatch(name, one) for one in patterns)]
+    commands = [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
     if given.list:
         print("\n".join((*inputs, "", *commands)))
         return 0

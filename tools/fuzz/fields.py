@@ -77,7 +77,7 @@ def _extents(leaves: list[Leaf], leaf: Leaf) -> list[tuple[int, int]]:
         name, bracket, _ = path.rpartition("[")
         if bracket and path.endswith("]"):
             items = [one for one in leaves if one.path.startswith(name + "[")]
-            found.append((min(one.offset for one in items), max(one.end for one in items)))
+            found.append((min(item.offset for item in items), max(item.end for item in items)))
     return found
 
 

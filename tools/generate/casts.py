@@ -152,7 +152,7 @@ class Casts(Rewriting):
                 member = ("member", self.typed(owner, inner, item)[0], name)
                 return member, self._inference.of(owner, tree, item)
             case ("call", inner, name, arguments):
-                inside = tuple(self.index(*self.typed(owner, one, item)) for one in arguments)
+                inside = tuple(self.index(*self.typed(owner, argument, item)) for argument in arguments)
                 call = ("call", self.typed(owner, inner, item)[0], name, inside)
                 return call, self._inference.of(owner, tree, item)
             case ("index", inner, place):

@@ -44,8 +44,8 @@ def is_wrapped(source: str) -> bool:
 
 
 def sum_source(*terms: str) -> str:
-    numbers = sum(int(one) for one in terms if is_number(one))
-    others = [one for one in terms if not is_number(one)]
+    numbers = sum(int(term) for term in terms if is_number(term))
+    others = [term for term in terms if not is_number(term)]
     return " + ".join([*others, *([str(numbers)] if numbers or not others else [])])
 
 

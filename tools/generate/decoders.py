@@ -184,5 +184,5 @@ def _decoder(grammar: Grammar, types: dict[str, Type], wanted: Wanted) -> str:
     type_, around = types[wanted.type], [types[name] for name in wanted.within]
     fixed, given = dict(wanted.fixed), wanted.given
     if given is None:
-        given = tuple(one["id"] for one in type_.params if one["id"] not in fixed)
+        given = tuple(param["id"] for param in type_.params if param["id"] not in fixed)
     return Decoder(grammar, type_, around, given, fixed).function(wanted.name, wanted.parts)

@@ -125,7 +125,7 @@ class _Builder(Translator[_Scope]):
 
     def lay_out(self, type_: Type) -> None:
         """Lay out a top-level type whose parameters the caller passes by name."""
-        scope = _Scope(type_, names={one["id"]: f"v[{one['id']!r}]" for one in type_.params})
+        scope = _Scope(type_, names={param["id"]: f"v[{param['id']!r}]" for param in type_.params})
         self._run(scope)
 
     def lay_out_instances(self, body: Type) -> _Scope:
@@ -197,7 +197,7 @@ class _Builder(Translator[_Scope]):
 
     def _all(self, tests: list[str]) -> str:
         """Tests joined by `and`."""
-        found = [one for one in tests if one != "True"]
+        found = [test for test in tests if test != "True"]
         if "False" in found or not found:
             return str(not found)
         return _joined(self.style.both, found)

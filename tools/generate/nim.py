@@ -131,7 +131,7 @@ def _condition(node: Node) -> str:
         return write(("binary", "==", name, ("cast", ("list", numbers), "bytes")))
     valid = node["valid"] if isinstance(node["valid"], dict) else {"eq": node["valid"]}
     conditions = list(_comparisons(name, valid))
-    return " and ".join(f"({write(one)})" for one in conditions)
+    return " and ".join(f"({write(condition)})" for condition in conditions)
 
 
 def _comparisons(name: Tree, valid: Node) -> Iterator[Tree]:

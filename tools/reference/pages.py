@@ -91,7 +91,7 @@ def _structure(grammar: Grammar, type_: Type, examples: dict[str, Sample], show:
         yield from (f"**Published wrong:** {' '.join(mistake.split())}", "")
     if params := type_.params:
         yield from ("Parameters:", "")
-        yield from (f"- `{one['id']}`: {' '.join(str(one.get('doc', '')).split())}" for one in params)
+        yield from (f"- `{param['id']}`: {' '.join(str(param.get('doc', '')).split())}" for param in params)
         yield ""
     yield from _tables(StructureFields(grammar, type_))
     if sample := examples.get(type_.class_path):

@@ -98,7 +98,7 @@ class Run:
         tests = dict(self._tree.tests())
         if self._options.tests:
             patterns = self._options.tests
-            wanted = [name for name in tests if any(fnmatch.fnmatch(name, one) for one in patterns)]
+            wanted = [name for name in tests if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
         elif self._options.whole:
             wanted = list(tests)
         else:

@@ -87,7 +87,7 @@ def text_of(path: Path, *, is_test: bool = False) -> str:
     """
     if is_test:
         options = [path.with_name(path.stem + end) for end in _OPTION_FILES]
-        if any(one.exists() and one.read_text(errors="replace").strip() for one in options):
+        if any(option.exists() and option.read_text(errors="replace").strip() for option in options):
             raise LeftOutError("needs options of the server")
     text = path.read_bytes().decode("latin-1")
     code = re.sub(r"^\s*#.*", "", text, flags=re.M)

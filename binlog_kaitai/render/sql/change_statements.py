@@ -250,17 +250,17 @@ def is_ambiguous(column: Column) -> bool:
 def diff_sql(column: Column, diff: JsonDiff) -> bytes:
     """A partial update of a document as an expression on the column, if the document itself is not logged."""
     text = identifier(column.name)
-    for one in diff.operations:
-        path = literal(one.path)
-        value = "" if one.document is None else f"CAST({document_sql(one.document)} AS JSON)"
-        match one.operation:
+    for operation in diff.operations:
+        path = literal(operation.path)
+        value = "" if operation.document is None else f"CAST({document_sql(operation.document)} AS JSON)"
+        match operation.operation:
             case "replace":
                 text = f"JSON_REPLACE({text}, {path}, {value})"
             case "remove":
                 text = f"JSON_REMOVE({text}, {path})"
             case _:
                 # The path shows whether to insert an element into an array or a member into an object.
-                function = "JSON_ARRAY_INSERT" if one.path.rstrip().endswith("]") else "JSON_INSERT"
+                function = "JSON_ARRAY_INSERT" if operation.path.rstrip().endswith("]") else "JSON_INSERT"
                 text = f"{function}({text}, {path}, {value})"
     return text.encode("utf-8", "surrogateescape")
 

@@ -278,10 +278,10 @@ def statement_text(
     # The name of the database is in UTF-8.
     text += opening
     # By itself, so that the client knows it if another one fails.
-    if modes := [one for one in settings if one.name == "sql_mode"]:
+    if modes := [setting for setting in settings if setting.name == "sql_mode"]:
         text += _set([*modes, Setting("@binlog_kaitai_mode", "1")])
         is_taken += " AND @binlog_kaitai_mode"
-    others = [one for one in settings if one not in modes]
+    others = [setting for setting in settings if setting not in modes]
     taken = Setting("@binlog_kaitai_ok", f"IF({is_taken}, 1, NULL)")
     text += _set([*others, taken, *_read_only(f"IF({is_taken}, 0, 1)")])
     text += run
@@ -290,7 +290,7 @@ def statement_text(
     if opening.startswith(b"/*"):
         text += _client_reads(dialect.utf8)
     # First: literals are in the character set of the connection, and `sql_mode` takes none of UTF-16.
-    if any(one.name == _CHARSETS[0] for one in settings):
+    if any(setting.name == _CHARSETS[0] for setting in settings):
         text += f"SET NAMES {dialect.utf8};\n".encode()
     return text + _set([one._replace(value=one.usual) for one in settings if one.usual is not None])
 
@@ -362,7 +362,7 @@ def delimited(query: bytes) -> bytes:
 
 
 def _set(settings: list[Setting]) -> bytes:
-    text = ", ".join(f"{one.name} = {one.value}" for one in settings if not one.servers)
+    text = ", ".join(f"{setting.name} = {setting.value}" for setting in settings if not setting.servers)
     more = (f" {one.servers} , {one.name} = {one.value} */" for one in settings if one.servers)
     return f"SET {text}{''.join(more)};\n".encode()
 
@@ -374,7 +374,7 @@ def _read_only(value: str) -> list[Setting]:
 def _variables(body: Any) -> dict[str, Any]:
     """The status variables of a statement, by name or number."""
     variables = [] if body.status_vars is None else list(body.status_vars.variables)
-    return {getattr(one.key, "name", str(one.key)): one.value for one in variables}
+    return {getattr(variable.key, "name", str(variable.key)): variable.value for variable in variables}
 
 
 def _settings(event: ParsedEvent, variables: dict[str, Any], dialect: SqlDialect) -> list[Setting]:
