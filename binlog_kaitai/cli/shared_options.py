@@ -472,7 +472,7 @@ _HELP_HEADINGS = {
     "Columns": ("included", "excluded", "masks", "mask_key_file"),
     "State": ("state", "on_refusal", "heal", "resnapshot"),
     "Snapshots": ("snapshot", "snapshot_readers", "dump"),
-    "Engine": ("engine", "ui", "master", "settings"),
+    "Engine": ("engine", "ui", "catalog", "master", "settings"),
     "Encrypted logs": ("keyring", "key", "key_file", "key_file_secret", "key_file_pbkdf2"),
 }
 

@@ -25,7 +25,8 @@ from binlog_kaitai.core.grammar import EventType
 from binlog_kaitai.core.options import part_of, takes
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.ddl import Definitions
-from binlog_kaitai.errors import BinlogError
+from binlog_kaitai.ddl.definition_changes import changes_of
+from binlog_kaitai.errors import BinlogError, FilterWarning, warn
 from binlog_kaitai.log import event_reader as reader
 from binlog_kaitai.log.block_reader import BlockReader
 from binlog_kaitai.log.event_rows import Row, has_rows, rows_of, schema_of
@@ -35,6 +36,8 @@ from binlog_kaitai.log.transaction_roles import GtidTracker
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.text.notebook import html_table
 from binlog_kaitai.values.schema import Schema, is_mariadb
+
+_NO_FILTERS = Filters()
 
 #: Number of events that a notebook shows of a reader.
 _SHOWN = 20
@@ -132,8 +135,10 @@ class LogReader(reader.EventReader):
         verify_checksums: bool = True,
         ddl: str | None = None,
         start_position: int | None = None,
+        filters: Filters = _NO_FILTERS,
     ) -> None:
         super().__init__(sources, verify_checksums=verify_checksums, start_position=start_position)
+        self._filters = filters
         self._definitions = SeriesDefinitions(sources, ddl)
         self._series: dict[Definitions, EarlierStatements] = {}
         self._statements: EarlierStatements | None = None
@@ -141,7 +146,29 @@ class LogReader(reader.EventReader):
     def __iter__(self) -> Iterator[Event]:
         self._series = {}  # a new iteration starts over
         self._definitions.restart()
-        return super().__iter__()  # type: ignore[return-value]
+        is_any = False
+        for event in super().__iter__():
+            if self._takes(event):
+                is_any = True
+                yield event  # type: ignore[misc]
+        if self._filters and not is_any:
+            warn(f"table {', '.join(self._filters.tables)}: not found in these logs", FilterWarning)
+
+    def _takes(self, event: reader.ParsedEvent) -> bool:
+        """Whether an event names one of the tables, or changes its definition; always without `table`."""
+        if not self._filters:
+            return True
+        kind = event.layout.effective_type(event.type_code)
+        named = event.body if kind == EventType.table_map_event else event.table_map
+        if named is not None:
+            return self._filters.takes_names(named.schema_name, named.table_name)
+        if kind not in QUERY_TYPES:
+            return False
+        try:
+            statement = event.body
+        except BinlogError as error:
+            statement = error  # it may be about any table
+        return any(change.is_taken_by(self._filters) for change in changes_of(statement, Definitions()))
 
     def _repr_html_(self) -> str:
         """The first events, unless they can be read only once."""
@@ -151,7 +178,7 @@ class LogReader(reader.EventReader):
         again = reader.EventReader(self.sources, start_position=self._start_position)
         rows: list[tuple[object, ...]] = []
         try:
-            for event in islice(again, _SHOWN):
+            for event in islice(filter(self._takes, again), _SHOWN):
                 time = datetime.fromtimestamp(event.header.timestamp, UTC)
                 rows.append((event.position, f"{time:%F %T}", event.type, event.gtid or "", len(event.raw)))
         except BinlogError as error:
@@ -203,6 +230,7 @@ def open(
     source: SourceLike | Iterable[SourceLike],
     *,
     start_position: int | None = None,
+    table: str | Iterable[str] = (),
     **options: Unpack[LogOptions],
 ) -> LogReader:
     """Open binary logs to read them event by event.
@@ -215,6 +243,9 @@ def open(
     start_position
         Where to start in the first log: the offset of an event, in bytes. Earlier events are scanned for the
         format, table maps, statements and the GTID in force, so that later events decode the same.
+    table
+        Only rows events and table maps of these tables, and statements that change their definitions: names
+        as for the other functions.
     **options
         See :class:`LogOptions`.
 
@@ -226,8 +257,10 @@ def open(
         While iterating; a `UsageError` if no event begins at `start_position`.
     """
     Filters(start_position=start_position)
-    sources = resolve(source, options["keys"])
-    return LogReader(sources, start_position=start_position, **part_of(options, ReaderOptions))
+    sources, filters = resolve(source, options["keys"]), Filters.of(table=table)
+    return LogReader(
+        sources, start_position=start_position, filters=filters, **part_of(options, ReaderOptions)
+    )
 
 
 #: Logs smaller than this are read from the start, in bytes.

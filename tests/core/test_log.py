@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import nullcontext
 
 import pytest
 
@@ -136,6 +137,32 @@ def test_reading_from_a_position_on_gives_the_same_events(server: str, name: str
     for start in positions[:: max(len(positions) // 7, 1)]:
         expected = [one for one in everything if isinstance(one, tuple) and one[0] >= start]
         assert [reported(event) for event in bk.open(log, start_position=start)] == expected
+
+
+@pytest.mark.parametrize(
+    ("server", "name"),
+    sample(
+        [("mysql-9.7", "payloads"), ("mysql-9.7", "ddl"), ("mysql-5.6", "mixed"), ("mariadb-11.8", "ddl")], 2
+    ),
+)
+def test_events_of_a_table_are_those_that_read_events_gives(server: str, name: str) -> None:
+    log = case(server, name).logs[0]
+    tables = {one for row in bk.read_transactions(log).read_all().to_pylist() for one in row["tables"]}
+    assert tables
+    for table in (*sorted(tables)[:5], ["!*.a", "*.*"], "no.table"):
+        wanted = bk.read_events(log, table=table).read_all().to_pylist()
+        with nullcontext() if table != "no.table" else pytest.warns(bk.FilterWarning, match="no.table"):
+            found = [(event.position, event.type) for event in bk.open(log, table=table)]
+        assert found == [(one["position"], one["type"]) for one in wanted]
+        assert bool(found) == (table != "no.table")
+
+
+def test_the_rows_of_a_table_have_the_names_of_statements_about_others() -> None:
+    """Other tables are left out, but what statements say of this one under another name is known."""
+    log = case("mysql-9.7", "ddl").logs[0]
+    rows = [row for event in bk.open(log, table="t.c") for row in event.rows()]
+    assert rows
+    assert rows == [row for event in bk.open(log) for row in event.rows() if row.schema.full_name == "t.c"]
 
 
 def test_positions_at_which_no_event_begins() -> None:
