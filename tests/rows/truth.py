@@ -50,6 +50,7 @@ class OracleColumn:
     has_on_update: bool | None = None
     collation: str | None = None
     default: str | None = None
+    comment: str | None = None
 
 
 @dataclass(frozen=True)
