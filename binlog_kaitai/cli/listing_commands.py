@@ -190,7 +190,8 @@ def rows(
         yield from shape.convert(texts)
 
     options.print_lines(lines, write, stdout)
-    options.say_nameless(resolve(logs), shape.form.nameless)
+    if shape.form.nameless:
+        options.say_nameless(resolve(logs), shape.form.nameless)
     if limit:
         return
     if choice is not None:

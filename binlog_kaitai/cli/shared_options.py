@@ -6,7 +6,7 @@ import os
 import stat
 import time
 import warnings
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from functools import partial, reduce, wraps
 from inspect import cleandoc
@@ -29,14 +29,12 @@ from binlog_kaitai.errors import BinlogError, SourceError, UsageError, writing_t
 from binlog_kaitai.sources import disk as outputs
 from binlog_kaitai.sources import is_server, servers_of
 from binlog_kaitai.sources.remote import is_url, public
+from binlog_kaitai.text.output_text import first_names
 from binlog_kaitai.views import VIEWS
 
 if TYPE_CHECKING:
     from binlog_kaitai.log.log_end import End
     from binlog_kaitai.sources.source import Source
-
-#: Number of tables that a message names.
-_MOST_NAMES = 5
 
 #: The file descriptor; `sys.stdout` may have been replaced.
 _STDOUT = 1
@@ -462,12 +460,7 @@ _FILTERS = all_of(
 _HELP_HEADINGS = {
     "Filters": (
         *FilterOptions.__annotations__,
-        "kind",
-        "operation",
-        "where",
-        "column",
-        "min_size",
-        "min_rows",
+        *("kind", "operation", "where", "column", "min_size", "min_rows"),
     ),
     "Columns": ("included", "excluded", "masks", "mask_key_file"),
     "State": ("state", "on_refusal", "heal", "resnapshot"),
@@ -527,19 +520,16 @@ def say_ends(ends: list[End]) -> None:
             say(f"{end.file}: in use, read up to position {end.position}{after}", err=True)
 
 
-def say_nameless(logs: Sequence[Source], tables: Collection[str]) -> None:
+def say_nameless(logs: Iterable[Source], tables: Collection[str]) -> None:
     """Report on stderr tables whose columns have no names in the logs, and what may have them."""
-    if not tables:
-        return
     from binlog_kaitai.sources.source import earlier_logs
 
-    shown = ", ".join(sorted(tables)[:_MOST_NAMES]) + (" …" if len(tables) > _MOST_NAMES else "")
     first = next((log.path for log in logs if log.path is not None), None)
     before = [os.path.basename(path) for path in (earlier_logs(first) if first else ())]
     place = f" ({before[0]}{f' to {before[-1]}' if before[1:] else ''}, beside these)" if before else ""
     warn(
-        f"the logs do not name the columns of {shown}, shown as c1, c2 …; read the earlier log that has "
-        f"CREATE TABLE{place}, or use --ddl FILE (mysqldump --no-data) or --ddl mysql://USER@HOST/"
+        f"the logs do not name the columns of {first_names(tables)}, shown as c1, c2 …; read the earlier log "
+        f"that has CREATE TABLE{place}, or use --ddl FILE (mysqldump --no-data) or --ddl mysql://USER@HOST/"
     )
 
 

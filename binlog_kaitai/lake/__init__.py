@@ -45,7 +45,7 @@ A batch
 
 A process killed before step 3 ends leaves a plan whose batch `statements` lacks. The next process repeats the
 batch from the plan; the tables that have it already are skipped. No lock is needed: of two processes that
-write   to a lake, the second one to commit a plan fails. Files that no commit names are invisible, and `lake
+write to a lake, the second one to commit a plan fails. Files that no commit names are invisible, and `lake
 vacuum` removes them.
 
 Several sources may share a lake. Each has an application's id, plans and numbers of batches of its own, so

@@ -22,6 +22,7 @@ from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
 from binlog_kaitai.sources.disk import sync
+from binlog_kaitai.values.sql_text import identifier
 
 if TYPE_CHECKING:
     from deltalake import DeltaTable as Handle
@@ -102,7 +103,7 @@ class DeltaTables:
         """
         from deltalake import write_deltalake
 
-        batches: Iterator[pa.RecordBatch] = (with_source(row, source) for row in rows if row.num_rows)
+        batches: Iterator[pa.RecordBatch] = (with_source(part, source) for part in rows if part.num_rows)
         schema = with_source_field(rows.schema, source)
         limited = None if keys is None else _limits_of(schema, keys)
         if table is None:
@@ -250,7 +251,7 @@ class DeltaTable:
         Raises `ConflictError`: the table was changed meanwhile.
         """
         columns, rows = with_source_field(columns, source), with_source(rows, source)
-        conditions = [f"target.{_sql(key)} = source.{_sql(key)}" for key in keys]
+        conditions = [f"target.{identifier(key)} = source.{identifier(key)}" for key in keys]
         if source:
             conditions.insert(0, f"target.{_is_of(source)}")
         with _committing(self._storage, self._name, self.handle):
@@ -264,9 +265,10 @@ class DeltaTable:
                 writer_properties=_without_limits(columns),
                 commit_properties=_numbered(self._application, batch, numbers),
             )
-            values = {_sql(name): f"source.{_sql(name)}" for name in columns.names}
-            merge = merge.when_matched_delete(f"NOT source.{_sql(is_there)}").when_matched_update(values)
-            merge.when_not_matched_insert(values, f"source.{_sql(is_there)}").execute()
+            values = {identifier(name): f"source.{identifier(name)}" for name in columns.names}
+            stays = f"source.{identifier(is_there)}"
+            merge = merge.when_matched_delete(f"NOT {stays}").when_matched_update(values)
+            merge.when_not_matched_insert(values, stays).execute()
 
     def delete(self, condition: str) -> None:
         """Delete rows; raises `ConflictError`."""
@@ -413,7 +415,7 @@ def _limits_of(columns: pa.Schema, keys: Sequence[str] = ()) -> dict[str, str]:
     types = [columns.field(key).type for key in keys]
     has_exact = all(pa.types.is_int64(one) or pa.types.is_date(one) for one in types)
     names = [*INDEXED, *(keys if has_exact and all(map(str.isidentifier, keys)) else ())]
-    limited = [_sql(name) for name in names if name in columns.names]
+    limited = [identifier(name) for name in names if name in columns.names]
     return {_LIMITS_OF: ",".join(limited)} if limited else {}
 
 
@@ -439,14 +441,9 @@ def _numbered(
     )
 
 
-def _sql(name: str) -> str:
-    """A column in an expression."""
-    return "`" + name.replace("`", "``") + "`"
-
-
 def _is_of(source: str) -> str:
     """A condition for the rows of a source."""
-    return f"{_sql(SOURCE)} = '{source}'"
+    return f"{identifier(SOURCE)} = '{source}'"
 
 
 @contextmanager

@@ -58,14 +58,12 @@ class Described:
     @property
     def properties(self) -> dict[str, str]:
         """JSON lists of columns for a table whose columns have only comments."""
+        if not self.columns:
+            return {}
         required = [name for name, one in self.columns.items() if one[_NOT_NULL]]
         key = sorted((int(one[_KEY]), name) for name, one in self.columns.items() if one[_KEY])
         lists = {_NOT_NULL: required, _KEY: [name for _, name in key]}
-        return (
-            {name: json.dumps(one, ensure_ascii=False) if one else "" for name, one in lists.items()}
-            if self.columns
-            else {}
-        )
+        return {name: json.dumps(one, ensure_ascii=False) if one else "" for name, one in lists.items()}
 
     def new_metadata(self, columns: pa.Schema) -> dict[str, dict[str, str]]:
         """What the metadata of columns, some of which may be missing, lacks."""

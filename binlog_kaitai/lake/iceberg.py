@@ -141,7 +141,7 @@ class IcebergTables:
         source: str = "",
     ) -> None:
         """Replace the rows and columns of a table, and its `numbers`; see `DeltaTables.replace`."""
-        batches: Iterator[pa.RecordBatch] = (with_source(row, source) for row in rows if row.num_rows)
+        batches: Iterator[pa.RecordBatch] = (with_source(part, source) for part in rows if part.num_rows)
         columns = with_source_field(rows.schema, source)
         marks = self._marks.of(batch, numbers)
         if table is not None:
@@ -441,7 +441,7 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
     known = {renames.get(one.name, one.name): stored_type(one.type) for one in metadata.schema().as_arrow()}
     new = pa.schema([column for column in columns if column.name not in known])
     numbers = [one for one in columns if pa.types.is_floating(one.type) or pa.types.is_decimal(one.type)]
-    wide = [number for number in numbers if known.get(number.name, number.type) != number.type]
+    wide = [column for column in numbers if known.get(column.name, column.type) != column.type]
     if not (renames or new or wide):
         return
     if renames:

@@ -319,10 +319,10 @@ class State:
         changes = TableChanges(self._lake)
         names = {*self._lake.storage.names(STATE)}
         tables = changes.lineage.tables()
-        for without_change in changes.lineage.without_changes():
+        for empty in changes.lineage.without_changes():
             with suppress(UsageError):  # in the lake, another table has its name
-                if table_name(plan.rules.name_of(without_change)) in names:
-                    tables.append(without_change)
+                if table_name(plan.rules.name_of(empty)) in names:
+                    tables.append(empty)
         # Such as those that were dropped, or restored without rows.
         settled = [Updated(name) for name in self.refused if self._keys[name] not in tables]
         has_xa = any(place >= _place(plan.start) for *_, place in changes.lineage.committed)

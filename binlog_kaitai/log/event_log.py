@@ -146,12 +146,15 @@ class LogReader(reader.EventReader):
     def __iter__(self) -> Iterator[Event]:
         self._series = {}  # a new iteration starts over
         self._definitions.restart()
+        events: Iterator[Event] = super().__iter__()  # type: ignore[assignment]
+        return self._of_tables(events) if self._filters else events
+
+    def _of_tables(self, events: Iterator[Event]) -> Iterator[Event]:
         is_any = False
-        for event in super().__iter__():
-            if self._takes(event):
-                is_any = True
-                yield event  # type: ignore[misc]
-        if self._filters and not is_any:
+        for event in filter(self._takes, events):
+            is_any = True
+            yield event
+        if not is_any:
             warn(f"table {', '.join(self._filters.tables)}: not found in these logs", FilterWarning)
 
     def _takes(self, event: reader.ParsedEvent) -> bool:

@@ -189,7 +189,8 @@ def pipeline(
       binlog-kaitai pipeline --to lake --snapshot-from dump.sql mysql://repl@db1/
       binlog-kaitai pipeline --to lake --servers fleet.toml --into one
     """
-    _check(click.get_current_context())
+    context = click.get_current_context()
+    _check(context)
     from binlog_kaitai.lake.storage import Storage
     from binlog_kaitai.pipeline.fleet import Fleet
     from binlog_kaitai.pipeline.pipeline import Pipeline
@@ -197,7 +198,6 @@ def pipeline(
     from binlog_kaitai.pipeline.progress import Progress, ProgressFiles
     from binlog_kaitai.pipeline.spark_catalog import CatalogTables
 
-    context = click.get_current_context()
     jobs = _jobs(context)
     for path in (progress_file, metrics_file):
         options.refuse_inputs(path, [*sources, *(context.params[name] for name in _INPUTS)])

@@ -9,6 +9,7 @@ from binlog_kaitai.lake import STATE, TIMES
 from binlog_kaitai.lake.delta import DeltaTables
 from binlog_kaitai.lake.iceberg import identifier
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.values.sql_text import identifier as quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,8 +48,8 @@ class CatalogTables:
                 self._registered.add(name)
 
     def _register(self, name: str) -> None:
-        namespace, table = (_quoted(one) for one in identifier(name))
-        catalog, url = _quoted(self._catalog), self._storage.delta_url(name)
+        namespace, table = (quoted(one) for one in identifier(name))
+        catalog, url = quoted(self._catalog), self._storage.delta_url(name)
         literal = url.replace("\\", "\\\\").replace("'", "\\'")
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.{namespace}")
         known = f"{catalog}.{namespace}.{table}"
@@ -56,7 +57,3 @@ class CatalogTables:
         (detail,) = self._spark.sql(f"DESCRIBE DETAIL {known}").collect()
         if detail.location.removeprefix("file:").rstrip("/") != url.rstrip("/"):
             raise UsageError(f"--catalog: {known} is another table, in {detail.location}; drop it first")
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

@@ -16,14 +16,12 @@ from binlog_kaitai.log.event_rows import Change
 from binlog_kaitai.rows.image_walk import LocatedRows
 from binlog_kaitai.rows.row_changes import ChangeGroup, Side, walked_groups
 from binlog_kaitai.rows.table_maps import Table
+from binlog_kaitai.text.output_text import first_names
 from binlog_kaitai.values.schema import Column, NameSource
 
 if TYPE_CHECKING:  # loaded for a condition
     from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
     from binlog_kaitai.values.conditions import WhereCondition
-
-#: Maximum number of tables with unknown columns that are named in an error.
-_MOST_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -136,11 +134,10 @@ class CriteriaChoice:
         if not unseen:
             return
         reason = f"no table in the log has a column named {', '.join(sorted(unseen))}"
-        if nameless := sorted(self._nameless):
-            shown = ", ".join(nameless[:_MOST_NAMES]) + (" …" if len(nameless) > _MOST_NAMES else "")
+        if self._nameless:
             reason += (
-                f", but the log does not name the columns of {shown}: give --ddl FILE with CREATE "
-                "TABLE, read the earlier log that has it, or have the server log names "
+                f", but the log does not name the columns of {first_names(self._nameless)}: give --ddl FILE "
+                "with CREATE TABLE, read the earlier log that has it, or have the server log names "
                 "(binlog_row_metadata=FULL)"
             )
         raise UsageError(reason)

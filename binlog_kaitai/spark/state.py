@@ -44,6 +44,7 @@ from binlog_kaitai.sources.packed import SUFFIXES
 from binlog_kaitai.sources.source import log_number
 from binlog_kaitai.spark.batch import between
 from binlog_kaitai.spark.reader_options import TABLE, ReadOptions
+from binlog_kaitai.values.sql_text import identifier
 from binlog_kaitai.views.splits import list_files
 
 #: The columns of the changes view before those of the table.
@@ -176,8 +177,8 @@ def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) 
     found = last.first()
     if found is None or found["last"] is None:
         raise UsageError(f"no change has the GTID {as_of}")
-    kinds = last.select("last.*").schema
-    values = (f.lit(found["last"][kind.name]).cast(kind.dataType).alias(kind.name) for kind in kinds)
+    fields = last.select("last.*").schema
+    values = (f.lit(found["last"][field.name]).cast(field.dataType).alias(field.name) for field in fields)
     return changes.where(place <= f.struct(*values))
 
 
@@ -188,7 +189,7 @@ def _is_after() -> Column:
 
 def _quoted(name: str) -> Column:
     """A column by its plain name, whatever characters it has."""
-    return f.col("`" + name.replace("`", "``") + "`")
+    return f.col(identifier(name))
 
 
 def _filled(

@@ -11,7 +11,7 @@ import codecs
 import json
 import re
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import UTC, datetime
 from typing import BinaryIO
 
@@ -45,10 +45,18 @@ def _field(value: object) -> str:
     return '"' + text.replace('"', '""') + '"' if _IN_QUOTES.search(text) else text
 
 
+#: Number of names that a message has.
+_MOST_NAMES = 5
+
 #: What is unsafe, without tabs and line feeds, which structure text.
 _CONTROLS = UNSAFE.replace("\x00-\x1f", "\x00-\x08\x0b-\x1f")
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def first_names(names: Collection[str]) -> str:
+    """The first names of many, in order, for a message."""
+    return ", ".join(sorted(names)[:_MOST_NAMES]) + (" …" if len(names) > _MOST_NAMES else "")
 
 
 def printable(text: str) -> str:

@@ -149,9 +149,9 @@ def parts_of(
     """All parts in a block.
 
     `start` and `end` are the least and the last timestamp, in seconds; `begun_after` is the age of the first
-    statement at its BEGIN, in seconds, null without one; `outcome` is that of the last event
-    that ends a transaction, `meant` that of the first statement; `schema`, `defines` and `has_type` are for
-    filters; `table_bytes` has the size of the rows events of each of `tables`.
+    statement at its BEGIN, in seconds, null without one; `outcome` is that of the last event that ends a
+    transaction, `meant` that of the first statement; `schema`, `defines` and `has_type` are for filters;
+    `table_bytes` has the size of the rows events of each of `tables`.
 
     `gtids`: the GTIDs in force; None omits the columns `gtid` and `xid`.
     `types`: requested event types: `has_type` flags the transactions that have one.
@@ -172,8 +172,7 @@ def parts_of(
         "is_begun": parts.any(roles.roles == Role.BEGIN),
         "is_compressed": _compressed(block, parts),
         **_gtid_fields(block, parts),
-        "thread_id": _of_statements(block, parts, "thread_id"),
-        "begun_after": _of_statements(block, parts, "execution_time", is_begin=roles.roles == Role.BEGIN),
+        **_of_statements(block, parts, roles),
         "outcome": outcome,
         "meant": meant,
         "statement": _definitions(block, meant, statements),
@@ -235,16 +234,21 @@ def _xids(block: Block, parts: Parts) -> pa.Array:
     return _picked(values.astype(np.uint64), parts.last_of(rows))
 
 
-def _of_statements(block: Block, parts: Parts, field: str, is_begin: Bools | None = None) -> pa.Array:
-    """A number of the first statement of each transaction, or of its BEGIN."""
+def _of_statements(block: Block, parts: Parts, roles: Roles) -> dict[str, pa.Array]:
+    """The thread id of the first statement of each transaction, and the age of that at its BEGIN."""
     kinds = [kind for kind in (*QUERY_TYPES, EventType.execute_load_query_event) if len(block.rows_of(kind))]
-    values = np.zeros(len(block), dtype=np.int64)
+    threads, ages = np.zeros((2, len(block)), dtype=np.int64)
     has_one = np.zeros(len(block), dtype=np.bool_)
     for kind in kinds:
-        values[block.rows_of(kind)] = block.body(kind).numbers(field)
-        has_one[block.rows_of(kind)] = True
-    rows = np.flatnonzero(has_one if is_begin is None else has_one & is_begin)
-    return _picked(values[rows], parts.first_of(rows))
+        rows, body = block.rows_of(kind), block.body(kind)
+        threads[rows], ages[rows] = body.numbers("thread_id"), body.numbers("execution_time")
+        has_one[rows] = True
+    statements = np.flatnonzero(has_one)
+    begins = statements[roles.roles[statements] == Role.BEGIN]
+    return {
+        "thread_id": _picked(threads[statements], parts.first_of(statements)),
+        "begun_after": _picked(ages[begins], parts.first_of(begins)),
+    }
 
 
 def _picked(values: Array, index: Ints) -> pa.Array:
