@@ -12,7 +12,7 @@ PYTEST_ARGS ?=
 MACHINES = x86_64 aarch64 x86_64-macos aarch64-macos x86_64-windows
 WITHOUT_OTHERS = not server and not browser and not cluster and not lakes and not iceberg and not wheels
 VERSION_TESTS := $(addprefix tests/spark/test_,$(addsuffix .py,stream pipeline catalog read damage errors))
-LAKE_TESTS := tests/lakes tests/lake
+LAKE_TESTS := tests/lakes tests/lake tests/servers/test_busy_database.py
 FUZZ_ARGS ?=
 SUITES_ARGS ?=
 # Delta and Iceberg have jars for the first; the newest one is in .venv.
@@ -72,7 +72,7 @@ test-all: kernels ## the same tests with the whole corpus, and the thorough ones
 test-servers: kernels ## tests against real servers, started on this machine
 	@tools/need_java.sh
 	@tools/need_maven.sh
-	$(PYTEST) -m server $(PYTEST_ARGS)
+	$(PYTEST) -m "server and not iceberg" $(PYTEST_ARGS)
 
 test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on this machine; packages come from PyPI
 	@tools/need_java.sh
