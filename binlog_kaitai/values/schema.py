@@ -359,13 +359,7 @@ class Schema:
         if facts.columns and all(column.name is not None for column in facts.columns):
             names_from = NameSource.LOG
         columns = tuple(
-            _column(
-                _key(logged),
-                _value_facts(logged.metadata, logged.kind),
-                known,
-                names_from,
-                known.has_on_update if known else None,
-            )
+            _column(_key(logged), _value_facts(logged.metadata, logged.kind), known, names_from)
             for logged, known in zip(facts.columns, defined, strict=True)
         )
         table, names = f"{table_map.schema_name}.{table_map.table_name}", {column.name for column in columns}
@@ -393,12 +387,10 @@ def _column(
     values: tuple[Any, ...],
     known: ColumnDefinition | None,
     names_from: NameSource,
-    _has_on_update: bool | None,
 ) -> Column:
     """A column; the same object for tables that agree on it.
 
     `logged`, `values`: the facts, see `_key` and `_value_facts`.
-    `_has_on_update`: that of `known`, in which definitions that compare equal may differ.
     """
     facts = ColumnFacts(*logged)
     name = facts.name if names_from is NameSource.LOG else known.name if known else None

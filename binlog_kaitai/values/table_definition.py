@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -46,7 +46,7 @@ class ColumnDefinition:
     is_visible: bool = True
     is_row_period: bool = False
     default: str | None = None
-    has_on_update: bool | None = field(default=None, compare=False)
+    has_on_update: bool | None = None
     comment: str = ""
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import pytest
 
 from binlog_kaitai.ddl import ColumnDefinition, DefinitionMismatch, Definitions, Session, TableDefinition
@@ -134,6 +136,24 @@ def test_only_ascii_has_white_space() -> None:
 def test_keys_and_nulls(sql: str, is_nullable: bool, is_primary_key: bool) -> None:
     found = column(sql)
     assert (found.is_nullable, found.is_primary_key) == (is_nullable, is_primary_key)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        "DATETIME NOT NULL ON UPDATE NOW()",
+        "DATETIME NOT NULL COMMENT 'c'",
+        "DATETIME NOT NULL DEFAULT '2026-01-01'",
+        "DATETIME",
+        "DATETIME NOT NULL INVISIBLE",
+        "DATETIME(1) NOT NULL",
+        "DATETIME NOT NULL PRIMARY KEY",
+    ],
+)
+def test_a_change_of_a_single_fact_is_followed(changed: str) -> None:
+    found = define("CREATE TABLE a (x DATETIME NOT NULL)", f"ALTER TABLE a MODIFY x {changed}").of("t", "a")
+    assert found is not None
+    assert asdict(found.columns[0]) == asdict(column(f"x {changed}")) != asdict(column("x DATETIME NOT NULL"))
 
 
 @pytest.mark.parametrize(

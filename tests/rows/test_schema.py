@@ -60,7 +60,6 @@ def test_the_log_goes_first() -> None:
 
 @pytest.mark.parametrize("field_name", [one.name for one in dataclasses.fields(ColumnDefinition)])
 def test_columns_are_shared_only_by_definitions_that_agree(field_name: str) -> None:
-    """Also if they compare equal, as those do that differ in `has_on_update`."""
     of_column = {one.name for one in dataclasses.fields(Column)}
     known = ColumnDefinition("a", "varchar(10)", "varchar", has_on_update=False)
     change: Any = {field_name: {"arguments": ("9",), "members": ("m",)}.get(field_name, "x")}
