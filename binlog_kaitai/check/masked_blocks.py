@@ -137,13 +137,9 @@ class MaskedBlocks:
             for row, start, end in zip(*places, strict=True):
                 # Servers compress long texts only.
                 text = bytes(block.data[start:end]) if kind == EventType.query_event else b""
-                if _BOUNDARY.fullmatch(text) is not None:
-                    continue
-                if meaning_of(text)[0] != Role.STATEMENT or re.match(SAVEPOINT, text):
-                    reason = "the text of a statement that begins or ends a transaction cannot be masked"
-                    raise block.locate(row, UsageError(reason))
-                self.statements += 1
-                yield row, start, _COMMENT
+                if may_have_values(block, row, text):
+                    self.statements += 1
+                    yield row, start, _COMMENT
 
     def _rows(self, page: RowsPage, is_kept: Bools) -> Iterator[tuple[int, int, bytes]]:
         """The rows events with masked columns: number, offset of their images, and the new images."""
@@ -180,15 +176,28 @@ class MaskedBlocks:
                 yield int(images.rows[event]), int(images.starts[event]), b"".join(pieces)
 
 
+def may_have_values(block: Block, row: int, text: bytes) -> bool:
+    """Whether the statement of an event is more than the beginning or end of a transaction or savepoint.
+
+    Raises `UsageError`: it is one of those, with another text than servers write.
+    """
+    if _BOUNDARY.fullmatch(text) is not None:
+        return False
+    if meaning_of(text)[0] != Role.STATEMENT or re.match(SAVEPOINT, text):
+        reason = "the text of a statement that begins or ends a transaction cannot be masked"
+        raise block.locate(row, UsageError(reason))
+    return True
+
+
 def null_masks(*rules: str | Iterable[str]) -> Masks:
-    """The masks of `MaskOptions`, which a log can have.
+    """The masks of `MaskOptions`, which a log and a script can have.
 
     Raises `UsageError`: a value would need another type or length, or a rule is invalid.
     """
     include, exclude, mask = ((rule,) if isinstance(rule, str) else tuple(rule) for rule in rules)
     for text in mask:
         if not text.endswith("=null"):
-            raise UsageError(f"mask {text}: in a log, masked values are NULL; use the method null")
+            raise UsageError(f"mask {text}: masked values are NULL here; use the method null")
     return Masks.of(include, exclude, mask)
 
 

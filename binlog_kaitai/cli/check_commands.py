@@ -170,9 +170,6 @@ def repair(source: str, target: str, output: str, **chosen: Any) -> None:
 def slice(
     sources: tuple[str, ...],
     target: str,
-    included: tuple[str, ...],
-    excluded: tuple[str, ...],
-    masks: tuple[str, ...],
     **chosen: Any,
 ) -> None:
     """Copy selected transactions into a new log.
@@ -196,7 +193,6 @@ def slice(
 
     options.refuse_inputs(target, sources)
     with progress_over() as progress:
-        chosen |= {"include_columns": included, "exclude_columns": excluded, "mask": masks}
         done = slice(sources, target, progress=progress, **chosen)
     for one in done:
         say(slice_line(one))

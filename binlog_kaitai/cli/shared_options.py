@@ -405,9 +405,9 @@ def refuse_position(source: Source, position: int | None) -> None:
 
 
 columns = all_of(
-    option("--include-columns included", "Take only these columns of a table. *", "COLUMNS"),
-    option("--exclude-columns excluded", "Leave out these columns. *", "COLUMNS"),
-    option("--mask masks", "Mask columns: hash (with key), sha256, truncate:N or null. *", "COLUMNS=METHOD"),
+    option("--include-columns", "Take only these columns of a table. *", "COLUMNS"),
+    option("--exclude-columns", "Leave out these columns. *", "COLUMNS"),
+    option("--mask", "Mask columns: hash (with key), sha256, truncate:N or null. *", "COLUMNS=METHOD"),
 )
 masks = all_of(
     columns,
@@ -425,15 +425,15 @@ def rules(command: Command) -> Command:
 
     @wraps(command)
     def call(
-        included: tuple[str, ...],
-        excluded: tuple[str, ...],
-        masks: tuple[str, ...],
+        include_columns: tuple[str, ...],
+        exclude_columns: tuple[str, ...],
+        mask: tuple[str, ...],
         mask_key_file: str | None,
         **others: object,
     ) -> object:
         from binlog_kaitai.rows.row_masks import Masks
 
-        return command(rules=Masks.of(included, excluded, masks, mask_key_file), **others)
+        return command(rules=Masks.of(include_columns, exclude_columns, mask, mask_key_file), **others)
 
     return masks(cast(Command, call))
 
@@ -462,7 +462,7 @@ _HELP_HEADINGS = {
         *FilterOptions.__annotations__,
         *("kind", "operation", "where", "column", "min_size", "min_rows"),
     ),
-    "Columns": ("included", "excluded", "masks", "mask_key_file"),
+    "Columns": ("include_columns", "exclude_columns", "mask", "mask_key_file"),
     "State": ("state", "on_refusal", "heal", "resnapshot"),
     "Snapshots": ("snapshot", "snapshot_readers", "dump"),
     "Engine": ("engine", "ui", "catalog", "master", "settings"),

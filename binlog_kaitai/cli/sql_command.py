@@ -22,6 +22,7 @@ EXIT_INCOMPLETE = 3
 @options.flag("--undo", "Revert the changes, last one first.")
 @options.changes
 @options.filters
+@options.columns
 @options.ddl
 @options.jobs
 @follows
@@ -66,6 +67,10 @@ def sql(
 
     With --for-table, --undo reverts changes on a table whose columns have changed since. Columns are matched
     by name or by --renamed. Values of dropped columns are omitted, with a warning.
+
+    With --mask COLUMNS=null, or columns that are left out, the script has none of their values, and no text
+    of statements. INSERTs have NULL for masked columns. Changes of rows that only such columns identify
+    become comments, like statements (exit code 3).
 
     --where takes an SQL condition. A change matches if its row before or after the change does.
 

@@ -46,8 +46,8 @@ _INPUTS = ("servers", "dump", "mask_key_file")
 #: Parameters that a source of `--servers` can have.
 _OF_SOURCES = (
     "tables", "views", "state", "start", "batch_size", "split_size", "zero_dates", "ddl", "mode",
-    "allow_loss", "spool", "snapshot", "snapshot_readers", "dump", "included", "excluded", "masks",
-    "mask_key_file", "renames", "on_refusal", "resnapshot", "heal", "on_schema_change",
+    "allow_loss", "spool", "snapshot", "snapshot_readers", "dump", "include_columns", "exclude_columns",
+    "mask", "mask_key_file", "renames", "on_refusal", "resnapshot", "heal", "on_schema_change",
 )  # fmt: skip
 
 
@@ -336,7 +336,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
     Filters.of(table=chosen.tables)
     paths = tuple(one if is_url(one) else os.path.abspath(one) for one in chosen.sources)
     rules = Rules.of(
-        Masks.of(chosen.included, chosen.excluded, chosen.masks, chosen.mask_key_file),
+        Masks.of(chosen.include_columns, chosen.exclude_columns, chosen.mask, chosen.mask_key_file),
         chosen.renames,
         bit1_as_boolean=chosen.bit1_as_boolean,
     )

@@ -106,7 +106,7 @@ def test_only_the_selected_transactions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("log", "mask", "reason"),
     [
-        (_NAMED, "t.strs.c10=hash", "masked values are NULL; use the method null"),
+        (_NAMED, "t.strs.c10=hash", "masked values are NULL here; use the method null"),
         (_NAMED, "t.strs.nosuch=null", "t.strs has no column nosuch"),
         (case("mysql-9.7", "json_partial").logs[0], _ALL, "PARTIAL_JSON) cannot be masked"),
         (case("mysql-9.7", "rotate").logs[3], "*.*.email=null", "give its CREATE TABLE by ddl"),

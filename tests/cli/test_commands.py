@@ -351,7 +351,7 @@ def test_help_fits_80_columns(command: list[str], run: Run, monkeypatch: pytest.
 
 _HEADINGS = {
     "rows": "Options Filters Columns Encrypted_logs",
-    "sql": "Options Filters Encrypted_logs",
+    "sql": "Options Filters Columns Encrypted_logs",
     "slice": "Options Filters Columns Encrypted_logs",
     "dump": "Options Filters Encrypted_logs",
     "verify": "Options Encrypted_logs",

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import binlog_kaitai as bk
 from binlog_kaitai.rows.row_masks import KEY_VARIABLE, Masks
 from tests.check.test_masked_slice import secrets_of
 from tests.cli.conftest import Run
@@ -20,6 +21,7 @@ from tests.render.test_sql import after_definitions
 from tests.rows.test_masks import KEY, read
 
 TYPES, PARTIAL = case("mysql-9.7", "types_full").logs, case("mysql-9.7", "json_partial").logs
+MIXED = case("mysql-9.7", "mixed").logs
 FORMATS = ("json", "csv", "debezium", "table", "table -G", "csv -t t.strs")
 
 #: Texts of at least this length do not occur in metadata.
@@ -133,3 +135,74 @@ def test_slices_have_no_masked_value(run: Run, tmp_path: Path) -> None:
     for path in paths:
         data = (tmp_path / "support" / path.name).read_bytes()
         assert not [secret for secret in secrets_of(path) if secret in data]
+
+
+def script(run: Run, *words: object) -> list[str]:
+    """The statements that change rows of tables with a key that is not masked.
+
+    Without updates of columns that may have ON UPDATE: a masked log does not have their definitions.
+    """
+    done = run("sql", *words)
+    assert done.returncode in (0, 3), done.stderr
+    lines = [line for line in done.stdout.split("\n") if re.match("INSERT|UPDATE|DELETE|SET @.*CONCAT", line)]
+    return [line for line in lines if not re.search("`(nokey|ukey)`|UPDATE `t`.`temps`", line)]
+
+
+@pytest.mark.parametrize("way", ["--redo", "--undo"])
+@pytest.mark.parametrize("logs", [TYPES, PARTIAL, MIXED], ids=["types", "partial updates", "statements"])
+def test_scripts_have_no_masked_value_and_no_statement(logs: Iterable[Path], way: str, run: Run) -> None:
+    """With masks for all columns, and for those after the first, by which rows are found."""
+    secrets = set[str]()
+    for row in objects(run, logs):
+        secrets |= words_of([row["before"], row["after"], row.get("diffs")])
+    for event in (event for log in logs for event in bk.open(log) if event.type == "QUERY_EVENT"):
+        secrets |= words_of(re.sub(r"[\w.`]+ ", "", event.body.query.decode("utf-8", "replace")))
+    plain = run("sql", way, *logs)
+    assert len([word for word in secrets if word in plain.stdout]) > 3
+    but_id = "*.*.[!i]*|i|i[!d]*"
+    for rule in ("--mask", "*.*.*=null"), ("--exclude-columns", but_id), ("--mask", f"{but_id}=null"):
+        done = run("sql", way, *rule, *logs)
+        assert done.returncode == 3
+        assert not [word for word in secrets if word in done.stdout + done.stderr]
+
+
+def test_scripts_are_those_of_masked_logs(run: Run, tmp_path: Path) -> None:
+    """But for tables whose rows are identified by masked columns."""
+    log, target = case("mysql-9.7", "types_metadata").logs[0], tmp_path / "masked"
+    rules = ("--mask", "t.*.[!ins]*=null", "--mask", "t.strs.c10|v10=null")
+    assert run("slice", log, "--to", target, *rules).returncode == 0
+    for way in ("--redo", "--undo"):
+        masked = script(run, way, *rules, log)
+        assert masked == script(run, way, target)
+        assert len(masked) > 20
+        assert masked != script(run, way, log)
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        ("--mask t.strs.c10=hash", "masked values are NULL here; use the method null"),
+        ("--undo --check --mask t.strs.c10=null", "--check compares all values"),
+        ("--mask t.strs.nosuch=null", "t.strs has no column nosuch"),
+    ],
+)
+def test_masks_that_scripts_cannot_have_are_refused(words: str, reason: str, run: Run) -> None:
+    done = run("sql", *words.split(), *TYPES)
+    assert done.returncode == 2
+    assert reason in done.stderr
+
+
+def test_rows_that_masked_columns_identify_are_comments(run: Run) -> None:
+    """A statement would find other rows, or insert a row with another key."""
+    done = run("sql", "--exclude-columns", "t.nokey.a", "-t", "t.nokey", *TYPES)
+    assert {line.split(" (")[0] for line in done.stdout.split("\n") if "`nokey`" in line} == {
+        "INSERT INTO `t`.`nokey`"
+    }
+    assert "rows are identified by `a`, masked or left out" in done.stderr
+    done = run("sql", "--mask", "t.ints.id=null", "-t", "t.ints", *TYPES)
+    assert "cannot be replayed: 1 row of insert t.ints" in done.stdout
+    assert "`t`.`ints`" not in done.stdout
+
+
+def test_a_rule_of_a_script_for_no_table_is_named(run: Run) -> None:
+    assert "no table has the columns t.intz.id=null" in run("sql", "--mask", "t.intz.id=null", *TYPES).stderr

@@ -10,7 +10,9 @@ Rules
 3. Columns whose values the server generates (generated columns, periods of system versioning) are omitted.
 4. Values missing from an image are never made up: such a change is refused, with the reason.
 5. Statements with names that a client could misparse are prepared from strings (`statement_text.prepared`).
-6. A statement that finds its row by all columns fails if there is no such row: values that a server changes
+6. Columns that are masked or left out are in no condition and no SET; an INSERT has NULL for the masked ones.
+   A table whose rows are not found by other columns is refused.
+7. A statement that finds its row by all columns fails if there is no such row: values that a server changes
    when they are written would otherwise stay as they are, without an error.
 
 The kernel of `rows` writes the statements, from a program for each set of columns in the images. Values are
@@ -19,7 +21,7 @@ literals by the rules of `binlog_kaitai.values.sql_text`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -50,6 +52,7 @@ from binlog_kaitai.render.sql.statement_text import (
 from binlog_kaitai.rows.column_cells import Cells
 from binlog_kaitai.rows.image_walk import DELETE
 from binlog_kaitai.rows.row_images import ImageProgram
+from binlog_kaitai.rows.row_masks import Method
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.text import listed_values as kinds
 from binlog_kaitai.values.charsets import BINARY, extends_ascii
@@ -293,11 +296,19 @@ class ChangeStatements(Form):
         updated += fitted.updated if fitted is not None else ()
         self._names = [*key, *(column.name for column in self._now.values()), *updated]
         self._name = b".".join(map(_name, key))
-        self._columns = [
+        treatments = options.masks.treatments(schema)
+        #: The columns without values in the statements, of which INSERTs have NULL for those that are masked.
+        self._hidden = {name for name, treatment in treatments.items() if treatment.method is not Method.KEPT}
+        left_out = {name for name in self._hidden if treatments[name].method is Method.LEFT_OUT}
+        #: The columns that INSERTs have, and those with values in all statements.
+        self._inserted = [
             column
             for column in schema.columns
-            if column.index in self._now and not self._now[column.index].is_generated
+            if column.index in self._now
+            and not self._now[column.index].is_generated
+            and column.name not in left_out
         ]
+        self._columns = [column for column in self._inserted if column.name not in self._hidden]
         primary_key = schema.primary_key if fitted is None else fitted.primary_key
         self._key = [schema.columns[index] for index in primary_key]
         self._is_plain = all(map(is_plain, self._names))
@@ -337,6 +348,7 @@ class ChangeStatements(Form):
             if invalid := [name for name in self._names if not is_utf8(name)]:
                 raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
             line.text(ASSIGN + b"'")
+        self._refuse_hidden(self._key)
         current, wanted = reversed(images) if self._undo else images
         is_sure = not self._checks
         if current is None:
@@ -354,17 +366,22 @@ class ChangeStatements(Form):
             line.text(DEALLOCATE)
 
     def _insertion(self, image: Image) -> bytes:
-        names = b", ".join(self._name_of(column) for column in self._columns if column.index in image.columns)
+        names = b", ".join(
+            self._name_of(column) for column in self._inserted if column.index in image.columns
+        )
         return b"%s INTO %s (%s) VALUES " % (self._insertion_words, self._name, names)
 
     def _insert(self, line: Line, image: Image) -> None:
-        present = [column for column in self._columns if column.index in image.columns]
+        present = [column for column in self._inserted if column.index in image.columns]
         if self._undo or [column.name for column in self._columns[:1]] == [_OF_SEQUENCE]:
             self._refuse_without(image)
         line.text(self.style.part(self._insertion(image)) + b"(")
         for column in present:  # none if all columns had their defaults, and the image is minimal
             line.text(b", " if column is not present[0] else b"")
-            line.value(column.index, is_second=image.is_second)
+            if column.name in self._hidden:
+                line.text(b"NULL")
+            else:
+                line.value(column.index, is_second=image.is_second)
         line.text(b")")
 
     def _name_of(self, column: Column) -> bytes:
@@ -383,7 +400,8 @@ class ChangeStatements(Form):
         if missing := [column.name for column in present if column.index not in wanted.columns]:
             raise RefusedError(f"the before image lacks {_list(missing)}")
         if not present:
-            raise RefusedError("the after image has no column to set")
+            hidden = " that is not masked or left out" if self._hidden else ""
+            raise RefusedError(f"the after image has no column to set{hidden}")
         line.text(self.style.part(b"UPDATE %s SET " % self._name))
         holds = set(self._held)
         for column in present:
@@ -408,6 +426,8 @@ class ChangeStatements(Form):
         """Write the condition that finds the current row; returns whether that is by key."""
         other = image if images.before is None else images.before
         is_by_key = self._has_key(image, other)
+        if not is_by_key:
+            self._refuse_hidden(self._table.schema.columns)
         columns = self._key if is_by_key else [one for one in self._columns if one.index in other.columns]
         if is_by_key and self._checks:
             there = {*image.columns, *other.columns}
@@ -428,6 +448,10 @@ class ChangeStatements(Form):
             word = b" AND "
         line.text(b"" if is_by_key else b" LIMIT 1")
         return is_by_key
+
+    def _refuse_hidden(self, identity: Iterable[Column]) -> None:
+        if hidden := [column.name for column in identity if column.name in self._hidden]:
+            raise RefusedError(f"rows are identified by {_list(hidden)}, masked or left out")
 
     def _refuse_without(self, image: Image) -> None:
         if missing := [column.name for column in self._columns if column.index not in image.columns]:

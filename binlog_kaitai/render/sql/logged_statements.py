@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from binlog_kaitai.check.masked_blocks import may_have_values
 from binlog_kaitai.core.event_types import QUERY_TYPES
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.core.grammar import EventType
@@ -134,7 +135,7 @@ class LoggedStatements:
             if kind in _CONTEXT:
                 self._context.append(block.event(row))
                 continue
-            context, self._context = self._context, []
+            context, self._context = [] if self._options.masks else self._context, []
             if self._is_wanted(page, row) and (text := self._text(block, row, kind, context, dialect)):
                 texts.append(text)
                 events.append(row)
@@ -178,6 +179,8 @@ class LoggedStatements:
             if not query.strip() or query.startswith(b"#") or is_half_done(body):
                 return b""  # a placeholder for an event unknown to a replica, or no change
             if not self._options.undo:
+                if self._options.masks and may_have_values(block, row, query):
+                    return self._left_out(query, where, "statements may contain what is masked or left out")
                 if database := self._named(query):
                     reason = f"the statement names the database {database}, which --rewrite-db renames"
                     return self._left_out(query, where, reason)
@@ -204,6 +207,9 @@ class LoggedStatements:
         return self._left_out(query, where, _AS_COMMITTED) if self._options.undo else delimited(query)
 
     def _left_out(self, query: bytes, where: str, reason: str) -> bytes:
+        if self._options.masks:
+            self._report.incomplete(reason, where)
+            return comment(f"{reason}: {where}")
         text = query.decode("utf-8", "backslashreplace")
         self._report.incomplete(reason, f"{where}: {shortened(text)}")
         return comment(f"{reason}: {where}\n{text}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from binlog_kaitai.check.masked_blocks import null_masks
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.log.event_rows import Change
 from binlog_kaitai.render.sql.altered_tables import CurrentDefinitions
@@ -23,6 +24,7 @@ class SqlOptions:
     `rewrite_db`: new names of databases.
     `replace`, `insert_ignore`: REPLACE or INSERT IGNORE instead of INSERT.
     `check`: the script reverts nothing of a transaction, and stops, unless all rows are as the log left them.
+    `include_columns`, `exclude_columns`, `mask`: see `MaskOptions`; with any of them, no text of statements.
     Raises `UsageError`: a value is invalid, or contradicts another one.
     """
 
@@ -38,6 +40,9 @@ class SqlOptions:
     replace: bool = False
     insert_ignore: bool = False
     check: bool = False
+    include_columns: str | Iterable[str] = ()
+    exclude_columns: str | Iterable[str] = ()
+    mask: str | Iterable[str] = ()
 
     def __post_init__(self) -> None:
         if self.for_table is not None and not self.undo:
@@ -50,6 +55,9 @@ class SqlOptions:
             raise UsageError("--check requires --undo")
         if self.check and (self.extended_insert or self.replace or self.insert_ignore):
             raise UsageError("--check cannot be used with --extended-insert, --replace or --insert-ignore")
+        self.masks = null_masks(self.include_columns, self.exclude_columns, self.mask)
+        if self.check and self.masks:
+            raise UsageError("--check compares all values; it cannot be used with masks")
         self.wanted = RowCriteria.of(operation=self.operation, where=self.where, column=self.column)
         inserted, operations = Change.DELETE if self.undo else Change.INSERT, self.wanted.operations
         if (self.replace or self.insert_ignore) and operations and inserted not in operations:

@@ -31,7 +31,13 @@ from binlog_kaitai.lines.row_listing import text_column
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.boundaries import Boundaries, roles_of
 from binlog_kaitai.log.log_end import End
-from binlog_kaitai.log.read_options import CriteriaOptions, DefinitionOptions, KeyOptions, PassOptions
+from binlog_kaitai.log.read_options import (
+    CriteriaOptions,
+    DefinitionOptions,
+    KeyOptions,
+    MaskOptions,
+    PassOptions,
+)
 from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.render.disk_stack import Stack
 from binlog_kaitai.render.sql.altered_tables import alterations
@@ -98,7 +104,7 @@ class SqlScript:
         later: LaterChanges | None = None,
     ) -> None:
         self._pages = pages
-        self._undo = options.undo
+        self._options, self._undo = options, options.undo
         self._commit = COMMIT_IF_OK if options.check else _COMMIT
         self._stated = np.zeros(0, dtype=np.int64)  # the transactions that have logged statements
         self._report = report
@@ -134,6 +140,7 @@ class SqlScript:
         Raises `UsageError`.
         """
         self._rows.choice.check()
+        self._options.masks.warn_unseen(map(".".join, self._rows.changed))
 
     def _forward(self) -> Iterator[memoryview | bytes]:
         try:
@@ -177,7 +184,8 @@ class SqlScript:
                 if alteration.key in self._rows.fitted:
                     continue  # differences are reported, and the statements are for the altered table
                 if self._rows.changed.get(alteration.key, number) < number:
-                    self._notes.append(alteration.warning)
+                    shown = alteration._replace(text="(left out)") if self._options.masks else alteration
+                    self._notes.append(shown.warning)
         self._rows.page += 1
 
     def _noted(self, notes: Iterable[str]) -> bytes:
@@ -203,7 +211,8 @@ class SqlScript:
         self._has_head = True
         word = "reverts the changes in" if self._undo else "replays the changes in"
         names = ", ".join(plain(source.name) for source in self._pages.sources)
-        heading = f"binlog-kaitai sql: {word} {names}; times are {zone_name()}"
+        masked = "; columns are masked or left out" if self._options.masks else ""
+        heading = f"binlog-kaitai sql: {word} {names}; times are {zone_name()}{masked}"
         return comment(heading) + preamble(self._rows.dialect)
 
     def _cut_off(self) -> bytes:
@@ -469,7 +478,7 @@ def _complete(script: SqlScript, report: OmissionReport) -> Iterator[memoryview 
     report.finish()
 
 
-class ScriptOptions(WriteOptions, FilterOptions, CriteriaOptions, total=False):
+class ScriptOptions(WriteOptions, FilterOptions, CriteriaOptions, MaskOptions, total=False):
     """The keywords of :func:`sql_script`."""
 
 
@@ -511,7 +520,8 @@ def sql_script(
     IncompleteScriptWarning
         A selected change cannot be written as a statement; a comment in the script names it.
     """
-    wanted = SqlOptions(undo=undo, allow_unnamed=allow_unnamed, **part_of(options, CriteriaOptions))
+    chosen = {**part_of(options, CriteriaOptions), **part_of(options, MaskOptions)}
+    wanted = SqlOptions(undo=undo, allow_unnamed=allow_unnamed, **chosen)
     report = OmissionReport(lambda text: warn(text, IncompleteScriptWarning))
     filters, others = part_of(options, FilterOptions), part_of(options, WriteOptions)
     return map(bytes, write_sql(source, Filters.of(**filters), wanted, report, **others))
