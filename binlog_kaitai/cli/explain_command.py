@@ -8,12 +8,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import islice
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 import click
 
 from binlog_kaitai.cli import shared_options as options
-from binlog_kaitai.cli.console import has_colors, print_json
+from binlog_kaitai.cli.console import has_colors, print_json, say
 from binlog_kaitai.errors import UsageError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ _LINES = 1 << 10
 @options.new_file("--html", "Write a page, the viewer, with the log in it.")
 @options.option("--start-position start", "With --html: start here.", "N", type=options.number)
 @options.option("--stop-position stop", "With --html: stop here.", "N", type=options.number)
+@options.columns
 @options.ddl
 def explain(
     sources: tuple[str, ...],
@@ -56,6 +58,9 @@ def explain(
     byte with its meaning. --at chooses the event that it shows first. Columns that the log does not name
     have the names of earlier CREATE and ALTER TABLE statements in the log, or else of --ddl.
 
+    With --mask COLUMNS=null, or columns that are left out, the page has the log that `slice` writes with
+    these options, whose positions are not those of the log.
+
     \b
     Examples:
       binlog-kaitai explain --at 197 binlog.000024
@@ -70,8 +75,8 @@ def explain(
             raise UsageError("--html shows everything; remove --format, --wide and --full")
         _write_page(sources, html, position=position, **excerpt)
         return
-    if any(value is not None for value in excerpt.values()):
-        raise UsageError("--start-position, --stop-position and --ddl need --html")
+    if any(value not in (None, ()) for value in excerpt.values()):
+        raise UsageError("--start-position, --stop-position, --ddl and masks need --html")
     if output == "json" and (wide or in_full):
         raise UsageError("--wide and --full apply to text output only; JSON is always complete")
     width = None if wide or not sys.stdout.isatty() else shutil.get_terminal_size().columns
@@ -101,8 +106,11 @@ def explain(
         raise UsageError(f"no event begins at position {position}", file=", ".join(sources))
 
 
-def _write_page(sources: tuple[str, ...], path: str, **excerpt: Any) -> None:
+def _write_page(sources: tuple[str, ...], path: str, **chosen: Any) -> None:
     from binlog_kaitai import __version__
+    from binlog_kaitai.check.slices import slice
+    from binlog_kaitai.log.read_options import MaskOptions
+    from binlog_kaitai.render.check_reports import slice_line
     from binlog_kaitai.render.viewer_page import Excerpt, page
     from binlog_kaitai.sources.source import Source, resolve
 
@@ -114,8 +122,17 @@ def _write_page(sources: tuple[str, ...], path: str, **excerpt: Any) -> None:
     if log.name == "-":  # the log is read twice
         with log.open() as stream:
             log = Source.of_bytes(stream.read(), log.name)
-    excerpt_of_log = Excerpt.of(log, os.path.basename(log.name), **excerpt)
-    options.write_page(path, page(__version__, excerpt_of_log))
+    name, masks = os.path.basename(log.name), {one: chosen.pop(one) for one in MaskOptions.__annotations__}
+    with TemporaryDirectory() as folder:
+        if any(masks.values()):
+            if chosen.pop("position") is not None:
+                raise UsageError("with masks, events have other positions than in the log; omit --at")
+            start, stop, copy = chosen.pop("start"), chosen.pop("stop"), os.path.join(folder, "masked")
+            (done,) = slice(log, copy, start_position=start, stop_position=stop, ddl=chosen["ddl"], **masks)
+            say(slice_line(replace(done, target=path)))
+            log, name = Source.of_path(copy), f"{name} (masked)"
+        excerpt = Excerpt.of(log, name, **chosen)
+    options.write_page(path, page(__version__, excerpt))
 
 
 def _watched(source: Source, see_header: Callable[[bytes], None]) -> Source:

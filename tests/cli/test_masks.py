@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -22,6 +23,7 @@ from tests.rows.test_masks import KEY, read
 
 TYPES, PARTIAL = case("mysql-9.7", "types_full").logs, case("mysql-9.7", "json_partial").logs
 MIXED = case("mysql-9.7", "mixed").logs
+UUID = "a40b4242-e518-11f1-9090-02fc00000001"
 FORMATS = ("json", "csv", "debezium", "table", "table -G", "csv -t t.strs")
 
 #: Texts of at least this length do not occur in metadata.
@@ -202,6 +204,42 @@ def test_rows_that_masked_columns_identify_are_comments(run: Run) -> None:
     done = run("sql", "--mask", "t.ints.id=null", "-t", "t.ints", *TYPES)
     assert "cannot be replayed: 1 row of insert t.ints" in done.stdout
     assert "`t`.`ints`" not in done.stdout
+
+
+def log_of(page: Path) -> tuple[str, bytes]:
+    """The name and the bytes of the log that a page has."""
+    (found,) = re.findall(r'<script id="log"[^>]*>(.*?)</script>', page.read_text(), re.DOTALL)
+    data = json.loads(found)
+    (part,) = data["parts"]
+    return data["name"], base64.b64decode(part["base64"])
+
+
+@pytest.mark.parametrize("has_range", [False, True])
+def test_pages_have_the_masked_log(has_range: bool, run: Run, tmp_path: Path) -> None:
+    (log,), page, target = MIXED, tmp_path / "page.html", tmp_path / "masked"
+    position = bk.read_transactions(log, include_gtids=f"{UUID}:7").read_all()["position"][0].as_py()
+    words = ["--start-position", position, "--stop-position", position + 1] if has_range else []
+    done = run("explain", "--html", page, "--mask", "*.*.*=null", *words, log)
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        rf"-> {page}: {'1 transaction,' if has_range else '[1-9][0-9]+ transactions'}", done.stdout
+    )
+    run("slice", "--to", target, "--mask", "*.*.*=null", *words, log)
+    name, data = log_of(page)
+    assert (name, data) == ("binlog.000001 (masked)", target.read_bytes())
+    assert not [secret for secret in secrets_of(log) if secret in data]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--html", "page.html", "--at", "235"], "with masks, events have other positions"),
+        ([], "and masks need --html"),
+    ],
+)
+def test_pages_with_masks_have_no_positions_of_the_log(words: list[str], reason: str, run: Run) -> None:
+    done = run("explain", *words, "--mask", "*.*.*=null", *MIXED)
+    assert (done.returncode, reason in done.stderr) == (2, True)
 
 
 def test_a_rule_of_a_script_for_no_table_is_named(run: Run) -> None:
