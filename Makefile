@@ -77,8 +77,9 @@ test-servers: kernels ## tests against real servers, started on this machine
 test-cluster: kernels ## tests on a Spark cluster and Spark Connect, started on this machine; packages come from PyPI
 	@tools/need_java.sh
 	@if tools/need_packages.sh $(BIN)/python; then \
-		$(BIN)/python -m pytest --durations 20 $(PYTEST_ARGS) tests/cluster; \
+		$(BIN)/python -m pytest -m "not iceberg" --durations 20 $(PYTEST_ARGS) tests/cluster; \
 	else echo "the tests on a cluster are skipped" >&2; fi
+	@$(call with_spark,$(LAKES_SPARK),$(BIN)/python -m pytest -m iceberg $(PYTEST_ARGS) tests/cluster)
 
 test-lakes: kernels ## tests with Delta and Iceberg, on the PySpark they are made for; packages come from PyPI and Maven
 	@tools/need_java.sh

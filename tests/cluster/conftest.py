@@ -32,7 +32,8 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workplace(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder that jobs are submitted from, after the commands that pack the environment."""
     folder = tmp_path_factory.mktemp("workplace")
-    install([line for line in commands("venv-pack") if "spark-submit" not in line], folder, wheels)
+    new, *lines = (line for line in commands("venv-pack") if "spark-submit" not in line)
+    install([new, *commands("deltalake"), *lines], folder, wheels)
     return folder
 
 

@@ -36,7 +36,7 @@ def test_batch_and_stream_of_a_submitted_job(
 
 def test_pipeline(workplace: Path, cluster: Cluster, log: Path, expected: pa.Table) -> None:
     lake = cluster.writable / "lake"
-    job = start_pipeline(cluster, "pipeline", workplace, log, str(lake))
+    job = start_pipeline(cluster, "pipeline", workplace, [log], str(lake))
     end_with_a_killed_executor(cluster, job, "pipeline", (lake / "events").exists)
     same(table(opened(lake), f"changes/{TABLE}"), expected)
 
@@ -49,7 +49,7 @@ def test_pipeline_to_an_object_store(
     with serving() as (system, _):
         (tmp_path / "s3.toml").write_text("".join(f'{name} = "{os.environ[name]}"\n' for name in names))
         lake_options = f"s3://logs/lake --storage-options {tmp_path / 's3.toml'}"
-        job = start_pipeline(cluster, "store", workplace, log, lake_options)
+        job = start_pipeline(cluster, "store", workplace, [log], lake_options)
         files = fs.FileSelector("logs/lake/events", allow_not_found=True)
         end_with_a_killed_executor(cluster, job, "store", lambda: bool(system.get_file_info(files)))
         lake = opened("s3://logs/lake")
@@ -58,17 +58,17 @@ def test_pipeline_to_an_object_store(
 
 
 def start_pipeline(
-    cluster: Cluster, name: str, workplace: Path, log: Path, lake: str
+    cluster: Cluster, name: str, workplace: Path, logs: list[Path], lake: str
 ) -> subprocess.Popen[bytes]:
     """Run the documented command; `lake`: the lake, with options."""
     here = {
         HOST: cluster.master,
         "/mnt/lake": f"{lake} --split-size 256k",
-        "/mnt/logs/binlog.index": str(log),
+        "/mnt/logs/binlog.index": " ".join(map(str, logs)),
         "binlog-kaitai pipeline": f"{sys.executable} -m binlog_kaitai pipeline",
     }
     line = replaced(commands("--conf spark.archives")[-1], here)
-    path = f"{ROOT}:{ROOT / 'generated'}"
+    path = f"{ROOT}:{ROOT / 'generated'}:{SPARK.parent}"
     return cluster.start(name, ["bash", "-c", line], workplace, PYTHONPATH=path)
 
 
