@@ -24,6 +24,7 @@ from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.views.change_batches import joined_columns, meta_columns, named, page_batches
+from binlog_kaitai.views.notebook_readers import shown_in_notebooks
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class ChangeOptions(LogOptions, PassOptions, FiltersWithoutTable, total=False):
     """The keywords of :func:`read_changes`."""
 
 
+@shown_in_notebooks
 @takes(ChangeOptions)
 def read_changes(
     source: SourceLike | Iterable[SourceLike],

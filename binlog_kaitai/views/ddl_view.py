@@ -23,6 +23,7 @@ from binlog_kaitai.rows.sequences import BY_COMMIT, sequences
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.text.line_arrays import plain
 from binlog_kaitai.values.table_definition import TableDefinition
+from binlog_kaitai.views.notebook_readers import shown_in_notebooks
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
@@ -62,6 +63,7 @@ DDL_SCHEMA = pa.schema(
 _SECOND = 1_000_000
 
 
+@shown_in_notebooks
 @takes(RowOptions)
 def read_ddl(
     source: SourceLike | Iterable[SourceLike], **options: Unpack[RowOptions]

@@ -20,6 +20,7 @@ from binlog_kaitai.rows.column_cells import LONGEST
 from binlog_kaitai.sources.source import SourceLike
 from binlog_kaitai.text.line_arrays import LineProgram, plain
 from binlog_kaitai.views.change_batches import joined_columns, repeated
+from binlog_kaitai.views.notebook_readers import shown_in_notebooks
 from binlog_kaitai.views.row_conditions import Where, chosen_columns
 
 EventColumn = Literal[
@@ -65,6 +66,7 @@ Selection = Ints | slice
 _MakeColumn = Callable[[EventsPage, Selection, int], pa.Array]
 
 
+@shown_in_notebooks
 @takes(EventOptions)
 def read_events(
     source: SourceLike | Iterable[SourceLike],

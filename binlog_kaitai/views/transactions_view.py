@@ -19,6 +19,7 @@ from binlog_kaitai.log.transaction_roles import Outcome
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
 from binlog_kaitai.text.line_arrays import LineProgram, Pool, TextColumn, json_text, plain, write_lines
 from binlog_kaitai.text.text_kernels import TEXT
+from binlog_kaitai.views.notebook_readers import shown_in_notebooks
 from binlog_kaitai.views.transaction_pages import TransactionPages
 
 _SECOND = 1_000_000
@@ -70,6 +71,7 @@ class TransactionOptions(EventOptions, DefinitionOptions, total=False):
     """The keywords of :func:`read_transactions`."""
 
 
+@shown_in_notebooks
 @takes(TransactionOptions)
 def read_transactions(
     source: SourceLike | Iterable[SourceLike], **options: Unpack[TransactionOptions]

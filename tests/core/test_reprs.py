@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 import binlog_kaitai as bk
@@ -111,7 +115,62 @@ def test_notebooks_show_the_first_events_of_a_reader() -> None:
     assert next(events).type == "PREVIOUS_GTIDS_LOG_EVENT"
 
 
-def test_notebooks_show_where_a_reader_finds_damage(tmp_path: Path) -> None:
+@pytest.fixture
+def show(monkeypatch: pytest.MonkeyPatch) -> Callable[[object], str | None]:
+    """What IPython would show of an object: by what was registered for its type."""
+    shown_by: dict[type, Callable[[object], str | None]] = {}
+    formatter = SimpleNamespace(for_type=shown_by.__setitem__)
+    display = SimpleNamespace(formatters={"text/html": formatter})
+    shell = SimpleNamespace(get_ipython=lambda: SimpleNamespace(display_formatter=display))
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    return lambda shown: shown_by[type(shown)](shown)
+
+
+_READERS: list[tuple[Callable[..., pa.RecordBatchReader], dict[str, Any]]] = [
+    (bk.read_changes, {"table": "t.s", "columns": ["id", "v"]}),
+    (bk.read_changes, {}),
+    (bk.read_events, {"event_type": "xid"}),
+    (bk.read_transactions, {}),
+    (bk.read_ddl, {}),
+]
+
+
+@pytest.mark.parametrize(("read", "options"), _READERS)
+@pytest.mark.parametrize("source", [LOG, [str(LOG)], LOG.read_bytes()], ids=["path", "list", "bytes"])
+def test_notebooks_show_the_first_rows_of_a_reader(
+    read: Callable[..., pa.RecordBatchReader], options: dict[str, Any], source: Any, show: Any
+) -> None:
+    """Also after some were read; the reader loses none, and its progress does not count them."""
+    seen = list[int]()
+    expected = read(source, **options).read_all()
+    progress = {} if read is bk.read_ddl else {"progress": lambda log, position: seen.append(position)}
+    reader = read(source, **options, **progress)
+    first = reader.read_next_batch()
+    before = seen.copy()
+    names, table = expected.schema.names, cells(show(reader))
+    assert seen == before
+    rows = [str(value)[:200] for row in expected.slice(0, 20).to_pylist() for value in row.values()]
+    assert table[: len(names)] == names
+    assert [cell.removesuffix("…") for cell in table[len(names) :]] == rows
+    assert pa.Table.from_batches([first, *reader]).equals(expected)
+
+
+def test_notebooks_show_the_columns_of_a_reader_that_is_read_once(show: Any) -> None:
+    with LOG.open("rb") as file:
+        reader = bk.read_changes(file, table="t.s", columns=["id", "v"])
+        assert cells(show(reader)) == ["column", "type", "id", "int64", "v", "string"]
+        assert reader.read_all().num_rows == bk.read_changes(LOG, table="t.s").read_all().num_rows
+    assert show(pa.RecordBatchReader.from_batches(pa.schema([]), [])) is None
+
+
+def test_notebooks_show_where_a_reader_of_batches_finds_damage(show: Any) -> None:
+    damaged = bytearray(LOG.read_bytes())
+    damaged[-10] ^= 1
+    reader = bk.read_events(bytes(damaged), event_type="rotate")
+    assert "then: &lt;bytes&gt;, position" in show(reader)
+
+
+def test_notebooks_show_where_a_reader_finds_finds_damage(tmp_path: Path) -> None:
     damaged = bytearray(LOG.read_bytes())
     damaged[130] ^= 1
     log = tmp_path / "binlog.000001"
