@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import shlex
@@ -196,12 +197,15 @@ def test_a_log_without_its_values(night: Night) -> None:
     night.server.execute("UPDATE shop.orders SET status = 'secret word' WHERE id < 9")
     (log,) = night.copy()
     assert b"secret word" in log.read_bytes()
-    send, verify = commands("Send a log to support, without its values")
+    send, verify, page = commands("Send a log to support, without its values")
     night.shell(send)
     assert ": ok" in night.shell(verify)
     data = (night.folder / "support.000024").read_bytes()
     assert b"secret word" not in data
     assert b"INSERT" not in data
+    night.shell(page)
+    (part,) = re.findall(r'"base64": ?"([^"]+)"', (night.folder / "support.html").read_text())
+    assert base64.b64decode(part) == data
 
 
 def test_what_filled_the_disk(night: Night) -> None:
@@ -220,6 +224,22 @@ def test_transactions_that_only_one_server_has(night: Night) -> None:
     there, here = commands("Do two servers have the same transactions?")
     assert night.shell(there.replace("/backup/", "")).strip() == ""
     assert re.fullmatch(r"[0-9a-f-]{36}:\d+", night.shell(here.replace("/backup/", "")).strip())
+
+
+def test_a_time_a_gtid_and_a_position_are_found(night: Night) -> None:
+    """The last one is within the rows of the last INSERT."""
+    night.copy()
+    begin = night.position()
+    night.server.execute("DELETE FROM shop.orders WHERE id = 3")
+    *_, log = night.copy()
+    (gtid,) = bk.read_transactions(log).read_all()["gtid"].to_pylist()
+    time, by_gtid, position = commands("Where in the logs is this time, GTID or position?")
+    assert "CREATE DATABASE" in night.shell(time.replace("15:20", "-1h"))
+    place = position.replace("000024", log.suffix[1:])
+    for found in night.shell(by_gtid, gtid=gtid), night.shell(place, start=begin + 100):
+        *_, last = found.splitlines()
+        assert last.split()[:2] == [log.name, str(begin)]
+        assert gtid in last
 
 
 def test_what_happened_between_two_times(night: Night) -> None:
