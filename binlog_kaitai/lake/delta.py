@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -17,10 +20,11 @@ from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, SOURCE
 from binlog_kaitai.lake.described import Described
-from binlog_kaitai.lake.files import INDEXED, DataFile
+from binlog_kaitai.lake.files import INDEXED, NO_VALUE, DataFile, SmallFile, written
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.types import stored_type, with_source, with_source_field
+from binlog_kaitai.rows.change_schemas import SEQUENCE
 from binlog_kaitai.sources.disk import sync
 from binlog_kaitai.values.sql_text import identifier
 
@@ -39,6 +43,9 @@ _LIMITS_OF = "delta.dataSkippingStatsColumns"
 
 #: The name of a file that this package has written.
 _OWN_FILE = re.compile(r"/part-[0-9a-f]{32}\.parquet$")
+
+#: How often joined files are committed, beside other processes that add files.
+_ATTEMPTS = 100
 
 #: No column, as a value of that property.
 _NO_COLUMN = "`_none `"
@@ -276,6 +283,66 @@ class DeltaTable:
         with _committing(self._storage, self._name, self.handle):
             self.handle.delete(condition, writer_properties=_without_limits(columns))
 
+    def small_files(self, size: int) -> dict[date | None, list[SmallFile]]:
+        """Files of fewer bytes, by their date, in the order of their rows, where there are several."""
+        small = defaultdict[Any, list[SmallFile]](list)
+        if "deletionVectors" in (self.handle.protocol().reader_features or ()):
+            return small  # files may have rows that the table does not have
+        files = pa.table(self.handle.get_add_actions(flatten=True)).to_pylist()
+        least = f"min.{SEQUENCE}"
+        for file in sorted(files, key=lambda one: (one.get(least) or "", one["modification_time"])):
+            if file["size_bytes"] < size:
+                small[file.get(f"partition.{DATE}")].append(SmallFile(file["size_bytes"], file["path"]))
+        return {day: found for day, found in small.items() if len(found) > 1}
+
+    def compact(self, files: Sequence[SmallFile], day: date | None) -> int:
+        """Replace files of a date by new ones with the same rows, in this order; returns their number.
+
+        Raises `ConflictError`: another process has replaced one of them.
+        """
+        from deltalake.exceptions import CommitFailedError
+        from deltalake.transaction import CommitProperties, RemoveAction
+
+        if not self._name.rpartition("/")[2].startswith("_"):  # those only the pipeline reads
+            self.settle()
+        metadata, old = self.handle.metadata(), {file.file for file in files}
+        dates = {DATE: None if day is None else str(day)} if metadata.partition_columns else {}
+        limited = [name.strip("`") for name in metadata.configuration.get(_LIMITS_OF, "").split(",")]
+        folder = (dates[DATE] or NO_VALUE) if dates else ""
+        rows = self.batches(paths=[file.file for file in files])
+        new = written(self._storage, self._name, folder, rows, limited)
+        now = time.time_ns() // 1_000_000
+        actions: list[Any] = [RemoveAction(file.file, False, now, file.size, dates) for file in files]
+        actions += [_action(file, limited, is_new=False) for file in new]
+        # With its retries, deltalake would commit the rows again that another process has joined.
+        properties = CommitProperties(max_commit_retries=0)
+        with _committing(self._storage, self._name, self.handle):
+            for attempts_left in reversed(range(_ATTEMPTS)):
+                try:
+                    self.handle.create_write_transaction(
+                        actions,
+                        "append",
+                        self.handle.schema(),
+                        partition_by=metadata.partition_columns,
+                        commit_properties=properties,
+                    )
+                    break
+                except CommitFailedError:
+                    self.handle.update_incremental()
+                    there = pa.table(self.handle.get_add_actions())["path"].to_pylist()
+                    if not (attempts_left and old.issubset(there)):
+                        raise
+            self.handle.update_incremental()
+        return len(new)
+
+    def vacuum(self, hours: int | None = None, *, dry_run: bool = False) -> int:
+        """Remove files that no version of the last hours has; None: as the table says, or else a week.
+
+        Returns their number.
+        """
+        with delta_errors(self._storage, self._name):
+            return len(self.handle.vacuum(hours, dry_run, full=True))
+
     def rewrite(self, rows: Iterable[pa.RecordBatch]) -> None:
         """Replace the rows by some of them; raises `ConflictError`: the table was changed meanwhile."""
         from deltalake import CommitProperties, write_deltalake
@@ -310,18 +377,25 @@ class DeltaTable:
             self.handle.update_incremental()
 
     def batches(
-        self, where: pc.Expression | None = None, columns: Sequence[str] | None = None
+        self,
+        where: pc.Expression | None = None,
+        columns: Sequence[str] | None = None,
+        paths: Sequence[str] | None = None,
     ) -> Iterator[pa.RecordBatch]:
-        """Its rows that meet a condition, in no particular order, with all or some of these columns."""
+        """Its rows that meet a condition, in no particular order, with all or some of these columns.
+
+        `paths`: only rows of these files, in this order.
+        """
         from pyarrow import dataset as ds
 
         schema = pa.schema(self.handle.schema().to_arrow())
         schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
         own = [name for name in schema.names if name != DATE] if columns is None else list(columns)
-        paths = [unquote(path) for path in pa.table(self.handle.get_add_actions())["path"].to_pylist()]
+        if paths is None:
+            paths = pa.table(self.handle.get_add_actions())["path"].to_pylist()
         with self._storage.opened(self._name) as (system, folder):
             part = ds.partitioning(pa.schema([pa.field(DATE, pa.date32())]), flavor="hive")
-            files = [f"{folder}/{path}" for path in paths]
+            files = [f"{folder}/{unquote(path)}" for path in paths]
             options: dict[str, Any] = {"partitioning": part, "partition_base_dir": folder}
             dataset = (
                 ds.dataset(files, schema, filesystem=system, format="parquet", **options) if files else None
@@ -388,17 +462,17 @@ def _has_other_types(fragment: Fragment, dataset: Dataset) -> bool:
     return any(one.name in known.names and known.field(one.name).type != one.type for one in dataset.schema)
 
 
-def _action(file: DataFile) -> AddAction:
+def _action(file: DataFile, limited: Iterable[str] = INDEXED, *, is_new: bool = True) -> AddAction:
     from deltalake.transaction import AddAction
 
     dates = {} if file.date == "" else {DATE: file.date}
     statistics: dict[str, Any] = {"numRecords": file.rows}
-    if file.limits and {*file.limits} == {*INDEXED}.intersection(file.columns.names):
+    if file.limits and {*file.limits} == {*limited}.intersection(file.columns.names):
         statistics["minValues"] = {name: least for name, (least, _) in file.limits.items()}
         statistics["maxValues"] = {name: most for name, (_, most) in file.limits.items()}
         statistics["nullCount"] = dict.fromkeys(file.limits, 0)
-    path, packed = quote(file.path, safe="/="), json.dumps(statistics)
-    return AddAction(path, file.size, dates, file.modified, True, packed)
+    path, packed = quote(file.path, safe="/="), json.dumps(statistics, default=str)
+    return AddAction(path, file.size, dates, file.modified, is_new, packed)
 
 
 def _without_limits(columns: pa.Schema) -> WriterProperties:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -50,7 +50,7 @@ class DataFile:
     `date`: its partition; None for rows without a time. Without partitions, "".
     `size`, `rows`: size in bytes, and number of rows.
     `columns`: its columns, as of `lake.types.schema_in_lake`.
-    `limits`: minimum and maximum of its columns of `INDEXED`.
+    `limits`: minimum and maximum of its columns of `INDEXED`, or of others.
     `modified`: when it was written, in milliseconds since 1970.
     """
 
@@ -60,8 +60,15 @@ class DataFile:
     size: int
     rows: int
     columns: pa.Schema
-    limits: Mapping[str, tuple[str, str]]
+    limits: Mapping[str, tuple[Any, Any]]
     modified: int = field(default_factory=lambda: time.time_ns() // 1_000_000)
+
+
+class SmallFile(NamedTuple):
+    """A file of a table that may be joined with others: its size in bytes, and what its format calls it."""
+
+    size: int
+    file: Any
 
 
 class TableFiles:
@@ -109,9 +116,17 @@ class TableFiles:
 class _Writer(PartWriter):
     """The files of one table and date."""
 
-    def __init__(self, storage: Storage, table: str, day: str, files: list[DataFile]) -> None:
+    def __init__(
+        self,
+        storage: Storage,
+        table: str,
+        day: str,
+        files: list[DataFile],
+        limited: Collection[str] = INDEXED,
+    ) -> None:
         super().__init__(Path(table), stores_schema=False)
         self._storage, self._table, self._day, self._files = storage, table, day, files
+        self._limited = limited
         self._name = ""
         self._sink: NativeFile | None = None
         self._columns = pa.schema([])
@@ -139,7 +154,7 @@ class _Writer(PartWriter):
             sync(path)
             sync(path.parent)
         day = None if self._day == NO_VALUE else self._day
-        facts = size, metadata.num_rows, self._columns, _limits(metadata)
+        facts = size, metadata.num_rows, self._columns, _limits(metadata, self._limited)
         self._files.append(DataFile(self._table, self._name, day, *facts))
 
 
@@ -147,10 +162,8 @@ def moved_in(storage: Storage, table: str, path: Path, day: str | None, source: 
     """Copy a local file into the folder of a table, with the name of its source if the lake has several."""
     writer = _Writer(storage, table, NO_VALUE if day is None else day, [])
     if source:
-        for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE):
-            writer.write(with_source(batch, source))
-        writer.close()
-        return writer._files[0]
+        batches = (with_source(one, source) for one in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE))
+        return written(storage, table, writer._day, batches)[0]
     footer = pq.read_metadata(path)
     with path.open("rb") as file:
         sink = writer.open_next()
@@ -165,21 +178,35 @@ def rewritten(
     storage: Storage, file: DataFile, change: Callable[[pa.RecordBatch], pa.RecordBatch]
 ) -> DataFile:
     """Write a file again with other columns."""
-    files: list[DataFile] = []
-    writer = _Writer(storage, file.table, NO_VALUE if file.date is None else file.date, files)
     with storage.opened(f"{file.table}/{file.path}") as (system, path):
-        for batch in pq.ParquetFile(path, filesystem=system).iter_batches(_ROWS_AT_ONCE):
-            writer.write(change(batch))
+        batches = pq.ParquetFile(path, filesystem=system).iter_batches(_ROWS_AT_ONCE)
+        return written(
+            storage, file.table, NO_VALUE if file.date is None else file.date, map(change, batches)
+        )[0]
+
+
+def written(
+    storage: Storage,
+    table: str,
+    day: str,
+    batches: Iterable[pa.RecordBatch],
+    limited: Collection[str] = INDEXED,
+) -> list[DataFile]:
+    """Write rows of a partition; `limited`: the columns whose minimum and maximum are wanted."""
+    files: list[DataFile] = []
+    writer = _Writer(storage, table, day, files, limited)
+    for batch in batches:
+        writer.write(batch)
     writer.close()
-    return files[0]
+    return files
 
 
-def _limits(metadata: FileMetaData) -> dict[str, tuple[str, str]]:
-    """Minimum and maximum of the columns of `INDEXED` that a file has, from its Parquet footer."""
+def _limits(metadata: FileMetaData, names: Collection[str]) -> dict[str, tuple[Any, Any]]:
+    """Minimum and maximum of some columns that a file has, from its Parquet footer."""
     paths = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     limits = {}
-    for name in set(INDEXED).intersection(paths):
+    for name in set(names).intersection(paths):
         found = [group.column(paths.index(name)).statistics for group in groups]
         if found and all(part is not None and part.has_min_max for part in found):
             limits[name] = min(part.min for part in found), max(part.max for part in found)

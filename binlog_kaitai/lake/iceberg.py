@@ -18,6 +18,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -31,8 +32,18 @@ from binlog_kaitai.core.extras import pip_install
 from binlog_kaitai.errors import BinlogError, SourceError, UsageError
 from binlog_kaitai.lake import DATE, ORIGIN, SOURCE, STATE, TIMES
 from binlog_kaitai.lake.described import COMMENT, Described
-from binlog_kaitai.lake.files import INDEXED, DataFile, rewritten
-from binlog_kaitai.lake.iceberg_rows import Part, added, files_with, merged, of_others, overwrite, read
+from binlog_kaitai.lake.files import INDEXED, DataFile, SmallFile, rewritten
+from binlog_kaitai.lake.iceberg_rows import (
+    Part,
+    added,
+    files_with,
+    merged,
+    of_others,
+    overwrite,
+    read,
+    replace_files,
+    small_files,
+)
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.types import conform, stored_type, wider, with_source, with_source_field
@@ -314,6 +325,19 @@ class IcebergTable:
             whole = pa.Table.from_batches([conform(one, target) for one in rows.to_batches()], target)
             parts = merged(self.handle.scan(), keys, whole, rows[is_there])
             overwrite(transaction, parts, self._marks.of(batch, numbers))
+
+    def small_files(self, size: int) -> dict[Any, list[SmallFile]]:
+        """Files of fewer bytes, by their partition, in the order of their rows, where there are several."""
+        small = defaultdict[Any, list[SmallFile]](list)
+        for task in small_files(self.handle.scan(), size):
+            small[task.file.partition].append(SmallFile(task.file.file_size_in_bytes, task))
+        return {partition: files for partition, files in small.items() if len(files) > 1}
+
+    def compact(self, files: Sequence[SmallFile], partition: Any) -> int:
+        """Replace files of a partition by new ones with the same rows; see `DeltaTable.compact`."""
+        with self.committing() as transaction:
+            tasks, columns = [file.file for file in files], _columns(self.handle.schema())
+            return replace_files(transaction, self.handle.scan(), tasks, partition, columns)
 
     def append(
         self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()

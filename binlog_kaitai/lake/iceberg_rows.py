@@ -7,8 +7,10 @@ files that have one, each by one file, so that its limits stay narrow. New rows 
 from __future__ import annotations
 
 import operator
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +18,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.files import INDEXED
 from binlog_kaitai.lake.types import as_keys, conform
+from binlog_kaitai.rows.change_schemas import SEQUENCE
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
@@ -151,3 +154,49 @@ def overwrite(transaction: Transaction, parts: Iterable[Part], properties: dict[
                 for file in _dataframe_to_data_files(metadata, rows.to_reader(), io):
                     snapshot.append_data_file(file)
     transaction.set_properties(properties)
+
+
+def small_files(scan: DataScan, size: int) -> list[FileScanTask]:
+    """The data files of fewer bytes with the partitions that new files get, in the order of their rows."""
+    spec, schema = scan.table_metadata.default_spec_id, scan.table_metadata.schema()
+    number = next((one.field_id for one in schema.fields if one.name == SEQUENCE), -1)
+    files = sorted(scan.plan_files(), key=lambda one: (one.file.lower_bounds or {}).get(number, b""))
+    return [one for one in files if one.file.file_size_in_bytes < size and one.file.spec_id == spec]
+
+
+def replace_files(
+    transaction: Transaction,
+    scan: DataScan,
+    tasks: Sequence[FileScanTask],
+    partition: Any,
+    columns: pa.Schema,
+) -> int:
+    """Replace files of a partition, in a snapshot that readers of new rows pass over; returns the number.
+
+    `columns`: all columns of the table.
+    """
+    from pyiceberg.io.pyarrow import pyarrow_to_schema, write_file
+    from pyiceberg.table import WriteTask
+    from pyiceberg.table.snapshots import Operation, Summary
+
+    metadata, files = transaction.table_metadata, 0
+    schema, spec = metadata.schema(), metadata.spec()
+    fields = pyarrow_to_schema(columns, schema.name_mapping, format_version=metadata.format_version)
+    # PyIceberg cannot compute the day of a time without its Rust library; the files say which it is.
+    day = SimpleNamespace(partition=partition, to_path=lambda: spec.partition_to_path(partition, schema))
+    key = None if spec.is_unpartitioned() else day
+
+    def summary(properties: dict[str, str]) -> Summary:
+        return Summary(Operation.REPLACE, **overwritten(properties).additional_properties)
+
+    with transaction.update_snapshot().overwrite() as snapshot:
+        # PyIceberg has no snapshots of this kind.
+        overwritten, snapshot._summary = snapshot._summary, summary
+        for _, rows in added(read(scan, tasks, columns)):
+            task = WriteTask(uuid.uuid4(), 0, fields, rows.to_batches(), partition_key=key)
+            for file in write_file(transaction._table.io, metadata, iter([task])):
+                snapshot.append_data_file(file)
+                files += 1
+        for replaced in tasks:
+            snapshot.delete_data_file(replaced.file)
+    return files

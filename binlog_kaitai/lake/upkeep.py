@@ -1,26 +1,36 @@
-"""Joins small files of a lake's Delta tables, and removes files that no reader needs any more."""
+"""Joins small files of a lake's tables, and removes files that no reader needs any more.
+
+A person does it for all Delta tables of a lake, and a pipeline for tables to which its batches add files.
+"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
 
-from binlog_kaitai.arrow import pa
-from binlog_kaitai.errors import UsageError
+from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
-from binlog_kaitai.lake.batches import Lake
-from binlog_kaitai.lake.delta import DeltaTable, delta_errors
+from binlog_kaitai.lake.batches import Lake, Table
+from binlog_kaitai.lake.delta import DeltaTable
+from binlog_kaitai.lake.files import SmallFile
 from binlog_kaitai.lake.place import PlanTable, private_name
 from binlog_kaitai.lake.storage import ConflictError, Storage
 
-if TYPE_CHECKING:
-    from deltalake import DeltaTable as Handle
-
 #: How often files are joined anew because a pipeline replaced them meanwhile.
 _ATTEMPTS = 5
+
+#: Bytes of the files that a pipeline joins small files into: a file of less than half is small.
+_SIZE = 32 << 20
+
+#: Seconds after which a pipeline joins and removes no further files before its next batch.
+_SECONDS = 1.0
+
+#: Seconds after which a pipeline removes files of a table again.
+_DAY = 86400.0
 
 
 @dataclass(frozen=True)
@@ -52,16 +62,12 @@ def compact(
     `url`: of a lake, or of a folder of lakes.
     `target_size`: in bytes; files of at least this size stay.
     `before`: only partitions of earlier dates; tables without partitions stay.
-    `dry_run`: change nothing; each partition would then have one new file for every `target_size` bytes.
+    `dry_run`: change nothing.
     """
-    for name, storage, table in tables_of(url, storage_options):
+    for name, _, table in tables_of(url, storage_options):
         if before is not None and DATE not in table.handle.metadata().partition_columns:
             continue
-        found = (
-            _small_files(table.handle, target_size, before)
-            if dry_run
-            else _joined(storage, name, table, target_size, before)
-        )
+        found = _joined(table, target_size, before, dry_run=dry_run)
         if found is None:
             yield Upkeep(name, 0, is_busy=True)
         elif found[0]:
@@ -69,20 +75,36 @@ def compact(
 
 
 def _joined(
-    storage: Storage, name: str, table: DeltaTable, target_size: int, before: date | None
+    table: DeltaTable, target_size: int, before: date | None, *, dry_run: bool
 ) -> tuple[int, int] | None:
     """Join the small files of a table; returns their number and that of new files, None if it is busy."""
-    filters = None if before is None else [(DATE, "<", str(before))]
+    joined = new = 0
     for _ in range(_ATTEMPTS):
         try:
-            if not name.rpartition("/")[2].startswith("_"):  # those only the pipeline reads
-                table.settle()
-            with delta_errors(storage, name):
-                done = table.handle.optimize.compact(partition_filters=filters, target_size=target_size)
-            return done["numFilesRemoved"], done["numFilesAdded"]
+            for day, small in table.small_files(target_size).items():
+                if before is None or (day is not None and day < before):
+                    for files in _parts(small, target_size):
+                        new += 1 if dry_run else table.compact(files, day)
+                        joined += len(files)
+            return joined, new
         except ConflictError:  # the pipeline merged into the table, or gave it columns
             table.handle.update_incremental()
     return None
+
+
+def _parts(files: Iterable[SmallFile], size: int) -> Iterator[list[SmallFile]]:
+    """Consecutive files that have at most this size together; a file that would be alone stays."""
+    part: list[SmallFile] = []
+    total = 0
+    for file in files:
+        if total + file.size > size:
+            if len(part) > 1:
+                yield part
+            part, total = [], 0
+        part.append(file)
+        total += file.size
+    if len(part) > 1:
+        yield part
 
 
 def vacuum(
@@ -93,11 +115,9 @@ def vacuum(
     Raises `SourceError`: fewer hours than Delta's default of a week: a reader, or the batch of a pipeline,
     may need the files.
     """
-    for name, storage, table in tables_of(url, storage_options):
-        with delta_errors(storage, name):
-            removed = table.handle.vacuum(hours, dry_run, full=True)
-        if removed:
-            yield Upkeep(name, len(removed))
+    for name, _, table in tables_of(url, storage_options):
+        if removed := table.vacuum(hours, dry_run=dry_run):
+            yield Upkeep(name, removed)
 
 
 def tables_of(
@@ -125,13 +145,66 @@ def tables_of(
                 yield f"{folder}{name}", storage, table
 
 
-def _small_files(handle: Handle, target_size: int, before: date | None) -> tuple[int, int]:
-    """The number of small files that share a partition with others, and of files that they would become."""
-    files, sizes = Counter[date | None](), Counter[date | None]()
-    for one in pa.table(handle.get_add_actions(flatten=True)).to_pylist():
-        day = one.get(f"partition.{DATE}")
-        if one["size_bytes"] < target_size and (before is None or (day is not None and day < before)):
-            files[day] += 1
-            sizes[day] += one["size_bytes"]
-    joined = [day for day, count in files.items() if count > 1]
-    return sum(files[day] for day in joined), sum(-(-sizes[day] // target_size) for day in joined)
+class Tidying:
+    """Upkeep of a lake between the batches of its pipeline.
+
+    `max_files`: how many small files a table may have; a few more if it is changed by another process, or if
+    many tables are due at once.
+    `vacuums`: once a day, remove files that no version of a Delta table has had for a week, or for as long as
+    the table says.
+    """
+
+    def __init__(self, lake: Lake, max_files: int, *, vacuums: bool) -> None:
+        self._lake, self._max_files, self._vacuums = lake, max_files, vacuums
+        #: How many small files each table may have, and when it was vacuumed last.
+        self._files: dict[str, int] = {}
+        self._vacuumed: dict[str, float] = {}
+        self._private = [private_name(name, lake.source) for name in (LINEAGE, PLACE)]
+
+    def after(self, new_files: Mapping[str, int]) -> None:
+        """Tidy tables for a short time, after a batch that added files to some of them.
+
+        What fails is left for the next batch or day: it must not end the pipeline.
+        """
+        for name, count in {**dict.fromkeys(self._private, 1), **new_files}.items():
+            self._files[name] = self._files.get(name, self._max_files) + count
+        end = time.monotonic() + _SECONDS
+        due = [name for name, count in self._files.items() if count > self._max_files]
+        for name in sorted(due, key=lambda name: -self._files[name]):
+            self._tidy(name, end, self._join)
+        end = time.monotonic() + _SECONDS
+        if self._vacuums:
+            for name in self._files:
+                if time.monotonic() - self._vacuumed.get(name, -math.inf) > _DAY:
+                    self._tidy(name, end, self._vacuum)
+
+    def _tidy(self, name: str, end: float, change: Callable[[str, Table, float], None]) -> None:
+        if time.monotonic() > end:
+            return
+        lake, is_state = self._lake, name.startswith(f"{STATE}/")
+        tables = lake.private if name in self._private else lake.tables
+        with lake.shared.lock(lake.storage.delta_url(STATE if is_state else name)):
+            try:
+                table = tables.open(name)
+                if table is not None:
+                    change(name, table, end)
+            except ConflictError:
+                pass
+            except SourceError as error:
+                self._files[name] = 0
+                warnings.warn(f"files are not joined or removed: {error}", stacklevel=1)
+
+    def _join(self, name: str, table: Table, end: float) -> None:
+        small = table.small_files(_SIZE // 2)
+        count = sum(map(len, small.values()))
+        for partition in sorted(small, key=lambda one: -len(small[one])):
+            for files in _parts(small[partition], _SIZE):
+                if count > self._max_files and time.monotonic() < end:
+                    table.compact(files, partition)
+                    count -= len(files) - 1
+        self._files[name] = count
+
+    def _vacuum(self, name: str, table: Table, _: float) -> None:
+        self._vacuumed[name] = time.monotonic()
+        if isinstance(table, DeltaTable):
+            table.vacuum()

@@ -12,6 +12,7 @@ import shutil
 import time
 import warnings
 import zlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,6 +34,7 @@ from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.rules import NO_RULES, Rules
 from binlog_kaitai.lake.state_tables import State, Update, Updated
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.lake.upkeep import Tidying
 from binlog_kaitai.pipeline.followed_logs import FollowedLogs, Following, followed_logs, log_header
 from binlog_kaitai.pipeline.healing import Healing
 from binlog_kaitai.pipeline.progress import Progress, progress_of
@@ -69,6 +71,7 @@ class Job:
     `source`: with several sources: the name of this one.
     `is_shared`: other sources have the lake, too; rows have the name of theirs in the column `_source`.
     `storage_options`: credentials for the lake's store, see `lake.storage.read_options`.
+    `max_files`: how many small files a table may have before they are joined, see `Tidying`; 0: any number.
     """
 
     following: Following
@@ -90,6 +93,7 @@ class Job:
     resnapshot: Sequence[str] = ()
     heals: bool = False
     keeps_columns: bool = False
+    max_files: int = 0
 
     @property
     def source_in_lake(self) -> str:
@@ -118,6 +122,7 @@ class Pipeline:
     stopped: Event = field(default_factory=Event)
     lake: Lake = field(init=False)
     _state: State | None = field(default=None, init=False)
+    _tidying: Tidying | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         job = self.job
@@ -150,6 +155,8 @@ class Pipeline:
         if snapshot is not None:
             following = replace(following, starting={"file": snapshot.log, "position": snapshot.position})
         logs = followed_logs(following, follows_definitions=True)
+        if self.job.max_files:
+            self._tidying = Tidying(self.lake, self.job.max_files, vacuums=interval is not None)
         try:
             if interval is None:
                 logs.end_here()
@@ -237,6 +244,8 @@ class Pipeline:
                 progress, state_refused=dict(state.refused), state_refused_since=dict(state.since)
             )
         self.on_progress(replace(progress, source=self.job.source))
+        if self._tidying is not None:
+            self._tidying.after(_new_files(pieces, keeps_state=self.job.keeps_state))
         return plan.end
 
     def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> State:
@@ -305,6 +314,14 @@ class Pipeline:
             )
         assert server is not None
         return take_snapshot(server, self._folder, era=era, readers=job.snapshot_readers or 2, **options)
+
+
+def _new_files(pieces: Sequence[Piece], *, keeps_state: bool) -> Counter[str]:
+    """The number of files that a batch has added to each table; of states, how many it has at least."""
+    files = Counter(file.table for piece in pieces for file in piece.files)
+    if keeps_state:
+        files.update([f"{STATE}/{name.partition('/')[2]}" for name in files if name.startswith("changes/")])
+    return files
 
 
 def _run_update(packed: bytes) -> Updated:

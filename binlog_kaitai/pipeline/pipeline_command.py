@@ -82,6 +82,14 @@ _OF_SOURCES = (
     type=click.Choice(("evolve", "fail")),
     default="evolve",
 )
+@options.option(
+    "--compact-files",
+    "Join the small files of a table that has more than N, and once a day with --continuous remove files "
+    "that no version of the last week has; 0: leave that to lake compact and lake vacuum.",
+    "N",
+    type=click.IntRange(0),
+    default=50,
+)
 @options.flag("--no-dates", "Do not partition the tables by date.")
 @options.option(
     "--start",
@@ -379,6 +387,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
         chosen.resnapshot,
         chosen.heal,
         chosen.on_schema_change == "fail",
+        chosen.compact_files,
     )
 
 
