@@ -1,4 +1,4 @@
-"""Iceberg tables in an object store, with SQLite's catalog and a REST catalog, follow changed definitions."""
+"""Iceberg tables in an object store follow changed definitions: catalogs of SQLite, REST and Glue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.object_store import serving
 pytestmark = pytest.mark.lakes
 
 
-@pytest.mark.parametrize(("kind", "case"), [("sql", "ddl"), ("rest", "workload")])
+@pytest.mark.parametrize(("kind", "case"), [("sql", "ddl"), ("rest", "workload"), ("glue", "workload")])
 def test_columns_are_added_renamed_dropped_and_changed(
     kind: str, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -29,7 +29,7 @@ def test_columns_are_added_renamed_dropped_and_changed(
         uri = f"sqlite:///{tmp_path}/catalog.db"
         if kind == "rest":
             uri = contexts.enter_context(rest_catalog(tmp_path))
-        contexts.enter_context(configured(monkeypatch, type=kind, uri=uri))
+        contexts.enter_context(configured(monkeypatch, type=kind, uri=uri, glue__region="us-east-1"))
         assert len(fill(url, logs, 15_000, format="iceberg")) > 2
         found = TableChanges(opened(url, "iceberg"))
         assert found.lineage.tables() == expected.lineage.tables()
