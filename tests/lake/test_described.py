@@ -10,7 +10,7 @@ import pytest
 
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.rows.row_masks import Masks
-from tests.lake.lakes import KINDS, fill, opened
+from tests.lake.lakes import KINDS, catalog, fill, opened
 from tests.lake.table_log import TableLog
 
 FACTS = ("binlog-kaitai.primary-key", "binlog-kaitai.not-null")
@@ -66,6 +66,28 @@ def test_keys_and_comments_are_those_of_the_last_row(kind: str, name: str, tmp_p
     facts, comments, _ = load()
     assert facts == facts_of("x")
     assert comments == {"id": "another", "y": "new"}
+
+
+@pytest.mark.iceberg
+def test_a_new_comment_comes_with_a_new_name_of_its_column(tmp_path: Path) -> None:
+    """Rows from before, and others with the former name, keep their values."""
+    log = TableLog(["id", "x"], ["id"])
+    log.run(CREATE)
+    log.insert(1, 10)
+    fill(tmp_path / "lake", [log.write(tmp_path)], format="iceberg", keeps_state=True)
+    log.alter("CHANGE x y TINYINT COMMENT 'renamed'", ["id", "y"], ["id"])
+    log.insert(2, 20)
+    fill(tmp_path / "lake", [log.write(tmp_path)], format="iceberg", keeps_state=True)
+    log.alter("ADD x TINYINT COMMENT 'another'", ["id", "y", "x"], ["id"])
+    log.insert(3, 30, 31)
+    fill(tmp_path / "lake", [log.write(tmp_path)], format="iceberg", keeps_state=True)
+    for name in ("changes/s.t", "state/s.t"):
+        _, comments, _ = described(tmp_path / "lake", "iceberg", name)
+        assert comments == {"id": "the number", "y": "renamed", "x": "another"}, name
+    for table in ("s.t", "s_state.t"):
+        found = catalog(tmp_path / "lake").load_table(table).scan(selected_fields=("id", "y", "x")).to_arrow()
+        rows = [(row["id"], row["y"], row["x"]) for row in found.to_pylist()]
+        assert sorted(rows) == [(1, 10, None), (2, 20, None), (3, 30, 31)], table
 
 
 def test_comments_are_texts_of_statements(tmp_path: Path) -> None:

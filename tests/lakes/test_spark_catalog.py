@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from binlog_kaitai.cli.app import app
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake.storage import Storage
+from binlog_kaitai.pipeline import spark_session
 from binlog_kaitai.pipeline.spark_catalog import CatalogTables
 from tests.lake.lakes import fill
 from tests.lake.table_log import TableLog
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.lakes
+
+
+@pytest.fixture(autouse=True)
+def _forgotten(request: pytest.FixtureRequest) -> None:
+    """The session's catalog has no table of another lake."""
+    if "spark" in request.fixturenames:
+        for schema in ("binlog", "s", "s_state"):
+            request.getfixturevalue("spark").sql(f"DROP DATABASE IF EXISTS {schema} CASCADE")
 
 
 def test_tables_are_registered_once(spark: SparkSession, tmp_path: Path) -> None:
@@ -41,6 +50,22 @@ def test_tables_are_registered_once(spark: SparkSession, tmp_path: Path) -> None
         CatalogTables(spark, "spark_catalog", Storage(str(tmp_path / "other"))).register()
     with pytest.raises(SourceError, match=r"--catalog: .*nowhere"):
         CatalogTables(spark, "nowhere", Storage(str(lake))).register()
+
+
+def test_the_command(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this session, which it would stop."""
+    monkeypatch.setattr(spark_session, "stop", lambda spark: None)
+    lake, log = tmp_path / "lake", TableLog(["id", "x"], ["id"])
+    log.table = "c"
+    log.insert(1, 10)
+    log.insert(2, 20)
+    options = ["--state", "--catalog", "spark_catalog", "--batch-size", "3", "--to", str(lake)]
+    done = CliRunner().invoke(app, ["pipeline", *options, str(log.write(tmp_path))])
+    assert done.exit_code == 0, done.output
+    assert done.output.count("batch ") > 1
+    found = spark.table("spark_catalog.s_state.c").collect()
+    assert sorted((row.id, row.x) for row in found) == [(1, 10), (2, 20)]
+    assert spark.table("s.c").where("_change_type = 'insert'").count() == 2
 
 
 @pytest.mark.parametrize(
