@@ -21,8 +21,31 @@ from binlog_kaitai.pipeline.tasks import Tasks
 #: Seconds until a source that failed is tried again.
 PAUSE = 60.0
 
+#: How often in turn a single source is tried again, each time after `PAUSE`.
+_ATTEMPTS = 10
+
 #: The maximum number of batches that are loaded side by side.
 _MOST_SOURCES = 32
+
+
+def retried(load: Callable[[], None], on_failure: Callable[[Exception], object]) -> None:
+    """Load from a single source, and again after a failure: a store or a server may be away for a while.
+
+    A failure within a minute of the start ends it: the command may be wrong. So does one that lasts.
+    `on_failure`: called with an error after which there is another try.
+    Raises `BinlogError`: that of the last try.
+    """
+    left = 0
+    while True:
+        begun = time.monotonic()
+        try:
+            return load()
+        except SourceError as error:
+            left = _ATTEMPTS if time.monotonic() - begun > PAUSE else left - 1
+            if left < 1:
+                raise
+            on_failure(error)
+        time.sleep(PAUSE)
 
 
 class Fleet:

@@ -7,7 +7,8 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -27,7 +28,8 @@ from binlog_kaitai.views import VIEWS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from binlog_kaitai.pipeline.pipeline import Job
+    from binlog_kaitai.pipeline.pipeline import Job, Pipeline
+    from binlog_kaitai.pipeline.pipeline_reports import Reports
     from binlog_kaitai.pipeline.tasks import Tasks
 
 #: A time as Spark writes it, and the seconds of its units.
@@ -230,7 +232,7 @@ def pipeline(
             return _on_this_machine()
         started, spark = _on_spark(master, settings, shows_ui=ui)
         if catalog is not None:
-            registered.append(CatalogTables(spark, catalog, Storage(jobs[0].lake, jobs[0].storage_options)))
+            registered[:] = [CatalogTables(spark, catalog, Storage(jobs[0].lake, jobs[0].storage_options))]
             try:
                 registered[0].register()
             except BinlogError:
@@ -240,10 +242,7 @@ def pipeline(
 
     try:
         if servers is None:
-            (pipeline,) = pipelines
-            pipeline.lake.check()
-            with _running(start(settings)) as started:
-                pipeline.run(started.tasks(""), interval=seconds)
+            _load_alone(pipelines[0], reports[0], partial(start, settings), seconds)
         else:
             failures = {one.job.source: one.take_failure for one in reports}
             fleet = Fleet(pipelines, lambda source, error: failures[source](error, retries=continuous))
@@ -259,6 +258,24 @@ def pipeline(
             one.end()
     if not continuous and any(one.outdated for one in reports):
         sys.exit(3)
+
+
+def _load_alone(
+    pipeline: Pipeline, report: Reports, start: Callable[[], _Engine], interval: float | None
+) -> None:
+    """Run the pipeline of a single source; with an interval, again on another engine after a failure."""
+    from binlog_kaitai.pipeline.fleet import retried
+
+    def load() -> None:
+        with _running(start()) as engine:
+            replace(pipeline).run(engine.tasks(""), interval=interval)
+
+    pipeline.lake.check()
+    if interval is None:
+        load()
+    else:
+        with suppress(KeyboardInterrupt), handling(interrupt, signal.SIGINT, signal.SIGTERM):
+            retried(load, partial(report.take_failure, retries=True))
 
 
 def _check(context: click.Context) -> None:

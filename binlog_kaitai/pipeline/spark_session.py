@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -93,11 +94,30 @@ def stop(spark: SparkSession) -> None:
     Java closes its standard streams first, so that a pipe that reads them ends with this process, and does
     not wait for Java's exit, such as the writing of its class archive.
     """
+    from py4j.protocol import Py4JError
+
     jvm: Any = spark._jvm
-    spark.stop()
-    if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        for stream in (jvm.java.lang.System.out, jvm.java.lang.System.err):
-            stream.close()
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            spark.stop()
+        if "PYSPARK_GATEWAY_PORT" not in os.environ:
+            for stream in (jvm.java.lang.System.out, jvm.java.lang.System.err):
+                stream.close()
+    except (Py4JError, OSError):
+        _forget_java()
+
+
+def _forget_java() -> None:
+    """Let the next session start Java again, where this one's has ended."""
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession, SQLContext
+
+    context: Any = SparkContext
+    context._gateway = context._jvm = context._active_spark_context = None
+    sessions: Any = SparkSession
+    sessions._instantiatedSession = sessions._activeSession = None
+    contexts: Any = SQLContext
+    contexts._instantiatedContext = None
 
 
 def register_source(spark: SparkSession, source: type[DataSource]) -> None:

@@ -37,6 +37,8 @@ class SparkTasks:
             return self._context.parallelize(inputs, len(inputs)).map(task).collect()
         except (PySparkException, Py4JError) as error:
             raise _plain(error) from error
+        except OSError as error:
+            raise SourceError(f"Spark: Java does not answer, it may have been killed: {error}") from error
 
 
 def _plain(error: Exception) -> BinlogError:
