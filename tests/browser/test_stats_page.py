@@ -209,6 +209,10 @@ def test_it_fits(opened: Any, width: int) -> None:
             assert table.get_property("scrollWidth") <= table.get_property("clientWidth")
         for link in browser.find_elements(By.CSS_SELECTOR, "nav a"):
             assert 0 <= link.rect["x"] <= link.rect["x"] + link.rect["width"] <= width, link.text
+        cards = [card.rect for card in browser.find_elements(By.CSS_SELECTOR, ".card")]
+        rows = {card["y"]: card["x"] + card["width"] for card in cards}  # the last card of each row is last
+        right = browser.find_element(By.CSS_SELECTOR, ".cards").rect
+        assert [*rows.values()] == pytest.approx([right["x"] + right["width"]] * len(rows), abs=1)
         tracks = browser.find_elements(By.CSS_SELECTOR, "#bars .track")
         parts = [
             sum(part.rect["width"] for part in track.find_elements(By.CSS_SELECTOR, ".part"))

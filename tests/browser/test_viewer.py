@@ -554,6 +554,18 @@ def test_the_page_says_what_it_is_and_has_a_log_to_try(browser: Any, file_with_s
     assert browser.get_log("browser") == []
 
 
+@pytest.mark.parametrize("width", [360, 1200])
+def test_the_place_to_drop_a_log_fills_the_page(browser: Any, file: Path, width: int) -> None:
+    metrics = {"width": width, "height": 760, "deviceScaleFactor": 1, "mobile": False}
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    try:
+        browser.get(file.as_uri())
+        start, main = (browser.find_element(By.CSS_SELECTOR, name).rect for name in ("#start", "main"))
+        assert start == main
+    finally:
+        browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
 def test_names_in_a_log_stay_text(opened: Open) -> None:
     log = case("mariadb-11.8", "ddl").logs[0]
     hostile = b"</script><script>window.hit=1</script><img src=x onerror=hit=1>."
