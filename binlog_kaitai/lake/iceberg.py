@@ -42,7 +42,6 @@ from binlog_kaitai.lake.iceberg_rows import (
     overwrite,
     read,
     replace_files,
-    small_files,
 )
 from binlog_kaitai.lake.lineage import Moves
 from binlog_kaitai.lake.storage import ConflictError, Storage
@@ -328,9 +327,13 @@ class IcebergTable:
 
     def small_files(self, size: int) -> dict[Any, list[SmallFile]]:
         """Files of fewer bytes, by their partition, in the order of their rows, where there are several."""
-        small = defaultdict[Any, list[SmallFile]](list)
-        for task in small_files(self.handle.scan(), size):
-            small[task.file.partition].append(SmallFile(task.file.file_size_in_bytes, task))
+        small, metadata = defaultdict[Any, list[SmallFile]](list), self.handle.metadata
+        number = next((one.field_id for one in metadata.schema().fields if one.name == SEQUENCE), -1)
+        tasks = self.handle.scan().plan_files()
+        for task in sorted(tasks, key=lambda one: (one.file.lower_bounds or {}).get(number, b"")):
+            file = task.file
+            if file.file_size_in_bytes < size and file.spec_id == metadata.default_spec_id:
+                small[file.partition].append(SmallFile(file.file_size_in_bytes, task))
         return {partition: files for partition, files in small.items() if len(files) > 1}
 
     def compact(self, files: Sequence[SmallFile], partition: Any) -> int:

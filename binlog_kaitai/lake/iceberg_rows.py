@@ -18,7 +18,6 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.lake import SOURCE
 from binlog_kaitai.lake.files import INDEXED
 from binlog_kaitai.lake.types import as_keys, conform
-from binlog_kaitai.rows.change_schemas import SEQUENCE
 
 if TYPE_CHECKING:
     from pyiceberg.manifest import DataFile
@@ -154,14 +153,6 @@ def overwrite(transaction: Transaction, parts: Iterable[Part], properties: dict[
                 for file in _dataframe_to_data_files(metadata, rows.to_reader(), io):
                     snapshot.append_data_file(file)
     transaction.set_properties(properties)
-
-
-def small_files(scan: DataScan, size: int) -> list[FileScanTask]:
-    """The data files of fewer bytes with the partitions that new files get, in the order of their rows."""
-    spec, schema = scan.table_metadata.default_spec_id, scan.table_metadata.schema()
-    number = next((one.field_id for one in schema.fields if one.name == SEQUENCE), -1)
-    files = sorted(scan.plan_files(), key=lambda one: (one.file.lower_bounds or {}).get(number, b""))
-    return [one for one in files if one.file.file_size_in_bytes < size and one.file.spec_id == spec]
 
 
 def replace_files(

@@ -8,13 +8,14 @@ from __future__ import annotations
 import math
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 
 from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.lake import DATE, LINEAGE, PLACE, SOURCES, STATE, STATEMENTS
-from binlog_kaitai.lake.batches import Lake, Table
+from binlog_kaitai.lake.batches import Lake, Piece, Table
 from binlog_kaitai.lake.delta import DeltaTable
 from binlog_kaitai.lake.files import SmallFile
 from binlog_kaitai.lake.place import PlanTable, private_name
@@ -161,12 +162,14 @@ class Tidying:
         self._vacuumed: dict[str, float] = {}
         self._private = [private_name(name, lake.source) for name in (LINEAGE, PLACE)]
 
-    def after(self, new_files: Mapping[str, int]) -> None:
+    def after(self, pieces: Iterable[Piece]) -> None:
         """Tidy tables for a short time, after a batch that added files to some of them.
 
         What fails is left for the next batch or day: it must not end the pipeline.
         """
-        for name, count in {**dict.fromkeys(self._private, 1), **new_files}.items():
+        new_files = Counter([*self._private, *(file.table for piece in pieces for file in piece.files)])
+        new_files.update([f"{STATE}/{name[8:]}" for name in new_files if name.startswith("changes/")])
+        for name, count in new_files.items():
             self._files[name] = self._files.get(name, self._max_files) + count
         end = time.monotonic() + _SECONDS
         due = [name for name, count in self._files.items() if count > self._max_files]
@@ -185,8 +188,9 @@ class Tidying:
         tables = lake.private if name in self._private else lake.tables
         with lake.shared.lock(lake.storage.delta_url(STATE if is_state else name)):
             try:
-                table = tables.open(name)
-                if table is not None:
+                if (table := tables.open(name)) is None:
+                    self._files[name] = 0
+                else:
                     change(name, table, end)
             except ConflictError:
                 pass

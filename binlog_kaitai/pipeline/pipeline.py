@@ -12,7 +12,6 @@ import shutil
 import time
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -245,7 +244,7 @@ class Pipeline:
             )
         self.on_progress(replace(progress, source=self.job.source))
         if self._tidying is not None:
-            self._tidying.after(_new_files(pieces, keeps_state=self.job.keeps_state))
+            self._tidying.after(pieces)
         return plan.end
 
     def _update_state(self, tasks: Tasks, plan: Plan, pieces: Sequence[Piece]) -> State:
@@ -314,14 +313,6 @@ class Pipeline:
             )
         assert server is not None
         return take_snapshot(server, self._folder, era=era, readers=job.snapshot_readers or 2, **options)
-
-
-def _new_files(pieces: Sequence[Piece], *, keeps_state: bool) -> Counter[str]:
-    """The number of files that a batch has added to each table; of states, how many it has at least."""
-    files = Counter(file.table for piece in pieces for file in piece.files)
-    if keeps_state:
-        files.update([f"{STATE}/{name.partition('/')[2]}" for name in files if name.startswith("changes/")])
-    return files
 
 
 def _run_update(packed: bytes) -> Updated:
