@@ -16,7 +16,7 @@ from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, conform, joint_type, merge_columns, with_names
 from binlog_kaitai.rows.arrow_types import cast
-from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, META_FIELDS, SEQUENCE, untaken_name
+from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, CHANGE_TYPE, META_FIELDS, SEQUENCE, untaken_name
 from binlog_kaitai.rows.sequences import beginning
 
 #: The columns before those of the table, and after them, by format.
@@ -101,8 +101,15 @@ class TableChanges:
         if before is not None:
             where &= place < before.as_sequence()
         for first, last in self.lineage.undone:
-            where &= ~((place >= first.as_sequence()) & (place <= last.as_sequence()))
+            where &= ~of_transaction(first, last)
         return where
+
+
+def of_transaction(first: Place, last: Place) -> pc.Expression:
+    """Rows of a transaction, without those of a snapshot, which may have the position where it begins."""
+    place = pc.field(SEQUENCE)
+    is_between = (place >= first.as_sequence()) & (place <= last.as_sequence())
+    return is_between & (pc.field(CHANGE_TYPE) != "snapshot")
 
 
 @dataclass(frozen=True)

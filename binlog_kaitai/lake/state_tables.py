@@ -29,7 +29,15 @@ from binlog_kaitai.errors import SourceError, UsageError
 from binlog_kaitai.following.effects import EffectKind
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.batches import Format, Lake, Piece, Table
-from binlog_kaitai.lake.changes import META, Part, TableChanges, columns_of, continues, read_parts
+from binlog_kaitai.lake.changes import (
+    META,
+    Part,
+    TableChanges,
+    columns_of,
+    continues,
+    of_transaction,
+    read_parts,
+)
 from binlog_kaitai.lake.described import NOTHING, Described
 from binlog_kaitai.lake.lineage import Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
@@ -397,11 +405,10 @@ class State:
             converted = place.as_sequence(), reason
             self._left[name] = place, 0
         if begin is not None and all(place is None or place < begin for place in bounds):
-            sequence = pc.field(SEQUENCE)
-            since = (sequence >= begin.as_sequence()) & (pc.field(CHANGE_TYPE) != "snapshot")
+            since = (pc.field(SEQUENCE) >= begin.as_sequence()) & (pc.field(CHANGE_TYPE) != "snapshot")
             for first, last, committed in lineage.committed:
                 if first < begin <= committed:
-                    since |= (sequence >= first.as_sequence()) & (sequence <= last.as_sequence())
+                    since |= of_transaction(first, last)
         self._ends[name] = end
         facts = parts, begin, since, converted, computed
         batch, drops = plan.batch, self._drops_refused

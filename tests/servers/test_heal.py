@@ -410,6 +410,35 @@ def test_a_statement_at_the_position_of_a_snapshot(tmp_path: Path) -> None:
         server.stop()
 
 
+@pytest.mark.parametrize("begins", ["snapshot", "resnapshot"])
+@pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
+def test_a_transaction_that_is_prepared_where_tables_were_read(
+    name: str, begins: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    """Its position is that of the rows that were read, which are none of its rows."""
+    server = started(
+        start_server,
+        name,
+        "CREATE TABLE w.t (id INT PRIMARY KEY, v INT)",
+        "INSERT INTO w.t VALUES (1, 1), (2, 2)",
+    )
+    run = Run(server, tmp_path, snapshot_readers=1 if begins == "snapshot" else 0)
+    run()
+    if begins == "resnapshot":
+        run(resnapshot=["w.t"])
+    with closing(server.connect()) as connection:
+        for statement in ("XA START 'x'", "INSERT INTO w.t VALUES (3, 3)", "XA END 'x'", "XA PREPARE 'x'"):
+            connection.cursor().execute(statement)
+        run()
+        check(server, tmp_path)
+        execute(server, "DELETE FROM w.t WHERE id = 1", "UPDATE w.t SET v = 20 WHERE id = 2")
+        run()
+        check(server, tmp_path)
+        connection.cursor().execute("XA COMMIT 'x'")
+    run()
+    check(server, tmp_path)
+
+
 @pytest.mark.parametrize("name", ["mysql-9.7", "mariadb-11.8"])
 def test_a_table_is_read_twice_at_one_position(name: str, start_server: StartServer, tmp_path: Path) -> None:
     """Only the rows of the last time count, also without a key."""
