@@ -404,13 +404,15 @@ def refuse_position(source: Source, position: int | None) -> None:
         raise UsageError(reason, file=source.name)
 
 
-columns = all_of(
+_columns = all_of(
     option("--include-columns", "Take only these columns of a table. *", "COLUMNS"),
     option("--exclude-columns", "Leave out these columns. *", "COLUMNS"),
-    option("--mask", "Mask columns: hash (with key), sha256, truncate:N or null. *", "COLUMNS=METHOD"),
 )
+#: For outputs whose masked values are NULL.
+columns = all_of(_columns, option("--mask", "Mask columns with NULL. *", "COLUMNS=null"))
 masks = all_of(
-    columns,
+    _columns,
+    option("--mask", "Mask columns: hash (with key), sha256, truncate:N or null. *", "COLUMNS=METHOD"),
     option(
         "--mask-key-file",
         "Key of the method hash; default: the environment variable BINLOG_KAITAI_MASK_KEY.",
