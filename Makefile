@@ -6,6 +6,8 @@ SHELL := /bin/bash
 PYTHON ?=
 VENV := .venv
 BIN := $(VENV)/bin
+# Once the virtual environment has what `make run` needs, and all of it.
+RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.installed
 TARGET ?=
 PYTEST_ARGS ?=
@@ -40,8 +42,12 @@ help: ## list these targets
 
 setup: $(STAMP) ## create .venv with the package and its dependencies
 
-$(STAMP): pyproject.toml tools/setup_venv.sh
-	tools/setup_venv.sh $(VENV) $(PYTHON)
+$(RUNS): pyproject.toml tools/setup_venv.sh
+	tools/setup_venv.sh $(VENV) spark,build $(PYTHON)
+	@touch $@
+
+$(STAMP): $(RUNS)
+	tools/setup_venv.sh $(VENV) spark,build,dev $(PYTHON)
 	@touch $@
 
 kernels: setup ## compile edited kernels into the library of this checkout
@@ -56,7 +62,7 @@ wheel: setup ## write dist/*.whl for Linux, macOS and Windows, with the kernels'
 sdist: setup ## write dist/*.tar.gz, the sources, from which pip builds a wheel for its machine
 	@$(BIN)/python -m hatchling build --target sdist --directory dist
 
-run: setup ## verify sample logs, then write some to a lake with a local Spark and query it
+run: $(RUNS) ## verify sample logs, then write some to a lake with a local Spark and query it
 	@tools/need_java.sh
 	@$(BIN)/binlog-kaitai verify $(SAMPLES)
 	@$(BIN)/python examples/spark_lake.py build/lake $(LAKE_SAMPLES)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Makes the virtual environment: setup_venv.sh DIRECTORY [PYTHON]
+# Makes the virtual environment, with some extras of the package: setup_venv.sh DIRECTORY EXTRAS [PYTHON]
 set -euo pipefail
 venv=$1
-python=${2:-}
+extras=$2
+python=${3:-}
 
 is_new_enough() {
     "$1" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1
@@ -36,6 +37,8 @@ fi
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --upgrade pip
 command -v cc >/dev/null || command -v gcc >/dev/null || command -v clang >/dev/null ||
 	"$venv/bin/python" -m pip install --quiet --disable-pip-version-check ziglang  # it links the kernels
+echo "installing the package with $extras; these are large:"
 # The kernels are compiled after it, where their progress is seen.
-BINLOG_KAITAI_KERNELS=python "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
+BINLOG_KAITAI_KERNELS=python "$venv/bin/python" -m pip install --disable-pip-version-check --editable ".[$extras]" |
+	sed -nuE 's/^ *((Using cached|Downloading) .*[0-9.]+ MB\)).*/  \1/p'
 "$venv/bin/python" -m tools.kernels || true  # which says why there is no machine code
