@@ -21,7 +21,7 @@ pytestmark = pytest.mark.lakes
 def test_columns_are_added_renamed_dropped_and_changed(
     kind: str, case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    logs, url = sorted((CORPUS / "mysql-9.7" / case).glob("binlog.0*")), f"s3://logs/{case}"
+    logs, url = sorted((CORPUS / "mysql-9.7" / case).glob("binlog.0*")), f"s3://logs/{kind}-{case}"
     fill(tmp_path / "lake", logs, 1 << 20)
     expected = TableChanges(opened(tmp_path / "lake"))
     with ExitStack() as contexts:
