@@ -170,7 +170,7 @@ def test_notebooks_show_where_a_reader_of_batches_finds_damage(show: Any) -> Non
     assert "then: &lt;bytes&gt;, position" in show(reader)
 
 
-def test_notebooks_show_where_a_reader_finds_finds_damage(tmp_path: Path) -> None:
+def test_notebooks_show_where_a_log_is_damaged(tmp_path: Path) -> None:
     damaged = bytearray(LOG.read_bytes())
     damaged[130] ^= 1
     log = tmp_path / "binlog.000001"

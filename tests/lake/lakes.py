@@ -147,10 +147,20 @@ def complete(lake: Path) -> int:
     return statements.batch
 
 
+def processes(session: int, word: str = "") -> list[int]:
+    """The processes of a session whose command has a word."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError, ValueError):
+            command = (path / "cmdline").read_text(errors="replace")
+            if int((path / "stat").read_text().rpartition(")")[2].split()[3]) == session and word in command:
+                found.append(int(path.name))
+    return sorted(found)
+
+
 def kill(process: subprocess.Popen[Any]) -> None:
     """End a process and all that it has started, which are in its session."""
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError, ValueError):
-            if int(path.read_text().rpartition(")")[2].split()[3]) == process.pid:
-                os.kill(int(path.parent.name), signal.SIGKILL)
+    for number in processes(process.pid):
+        with suppress(OSError):
+            os.kill(number, signal.SIGKILL)
     process.wait()

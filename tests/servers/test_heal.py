@@ -29,7 +29,7 @@ from binlog_kaitai.lake.place import PlanTable
 from binlog_kaitai.pipeline.followed_logs import Following
 from binlog_kaitai.pipeline.pipeline import Job, Pipeline
 from tests.extent import rounds
-from tests.lake.lakes import KilledError, OneByOne, dying, opened
+from tests.lake.lakes import KilledError, OneByOne, dying, opened, processes
 from tests.lake.lakes import kill as kill_session
 from tests.lake.test_truth import changes_of, content
 from tests.rows.truth import OracleTable
@@ -546,17 +546,6 @@ def test_kills_of_spark_while_tables_are_read_again(start_server: StartServer, t
     assert len(killed) >= rounds(9, 1)
     assert run(heals=True) == {}
     check(server, tmp_path, "w.silent")
-
-
-def processes(session: int, word: str) -> list[int]:
-    """The processes of a session whose command has a word."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*"):
-        with suppress(OSError, ValueError):
-            command = (path / "cmdline").read_text()
-            if int((path / "stat").read_text().rpartition(")")[2].split()[3]) == session and word in command:
-                found.append(int(path.name))
-    return sorted(found)
 
 
 def test_a_table_that_has_no_state_at_all_is_read_once(start_server: StartServer, tmp_path: Path) -> None:
