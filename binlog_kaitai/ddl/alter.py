@@ -226,9 +226,9 @@ class Alteration:
 
     def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
-        if key.primary != () and not (
-            key.only_if_new and any(column.is_primary_key is not False for column in self._table.columns)
-        ):
+        if key.primary != ():
+            if key.only_if_new and any(one.is_primary_key is not False for one in self._table.columns):
+                return
             self._set_key(key.primary)
         if key.expressions:
             self._new_hidden += hidden_columns_of(key, 0, [*self._hidden.values(), *self._new_hidden])

@@ -216,7 +216,7 @@ class Key(NamedTuple):
     `name`: empty if the server chooses it.
     `expressions`: numbers of the parts that are expressions; MySQL creates a hidden column for each.
     `foreign`: the foreign key that it is.
-    `required`: columns of a period, which cannot be NULL.
+    `required`: columns that cannot be NULL: those of a period, and those known of a primary key.
     `is_versioned`: of a column that has system versioning.
     """
 

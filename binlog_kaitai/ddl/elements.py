@@ -65,7 +65,8 @@ def read_key(cursor: TokenCursor) -> Key:
     cursor.rest()
     if kind == "PRIMARY":
         names = [_key_column(part) for part in parts]
-        return Key(None if None in names else tuple(filter(None, names)), only_if_new=only_if_new)
+        known = tuple(filter(None, names))
+        return Key(None if None in names else known, only_if_new=only_if_new, required=known)
     expressions = tuple(number for number, part in enumerate(parts) if part.mark() == "(")
     return Key(name=name, expressions=expressions, is_unique=kind == "UNIQUE")
 

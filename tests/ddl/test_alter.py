@@ -270,6 +270,13 @@ def test_primary_key(clause: str, expected: tuple[int, ...]) -> None:
     assert [column.is_primary_key for column in found.columns].count(None) == 0
 
 
+def test_columns_that_are_known_to_be_in_a_key_are_not_null() -> None:
+    key = "DROP PRIMARY KEY, ADD PRIMARY KEY (b, p WITHOUT OVERLAPS)"
+    found = altered(key, "ADD PRIMARY KEY IF NOT EXISTS (c)")
+    assert found is not None
+    assert [column.is_nullable for column in found.columns] == [False, False, True]
+
+
 @pytest.mark.parametrize(
     ("clause", "columns"),
     [

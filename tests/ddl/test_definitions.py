@@ -117,6 +117,7 @@ def test_only_ascii_has_white_space() -> None:
     ("sql", "is_nullable", "is_primary_key"),
     [
         ("x INT", True, False),
+        ("x INT, s DATE, e DATE, PERIOD FOR p (s, e), PRIMARY KEY (x, p WITHOUT OVERLAPS)", False, None),
         ("x INT NOT NULL", False, False),
         ("x INT DEFAULT NULL", True, False),
         ("x INT NOT NULL DEFAULT 5 CHECK (x IS NOT NULL)", False, False),
@@ -133,7 +134,7 @@ def test_only_ascii_has_white_space() -> None:
         ("x INT `option`=PRIMARY NOT NULL", False, False),
     ],
 )
-def test_keys_and_nulls(sql: str, is_nullable: bool, is_primary_key: bool) -> None:
+def test_keys_and_nulls(sql: str, is_nullable: bool, is_primary_key: bool | None) -> None:
     found = column(sql)
     assert (found.is_nullable, found.is_primary_key) == (is_nullable, is_primary_key)
 
