@@ -46,6 +46,7 @@ from binlog_kaitai.log.event_reader import ParsedEvent
 from binlog_kaitai.log.threads import side_by_side
 from binlog_kaitai.rows.image_walk import (
     AFTER,
+    WHICH,
     LocatedRows,
     MismatchError,
     WalkInput,
@@ -253,7 +254,9 @@ class TextJobs:
         """How many rows `mariadb-binlog` counts in events whose rows it does not print; see `texts`."""
         numbers, programs = np.arange(events.shape[1]), self.programs.arrays().counted
         counts = count_images(WalkInput(data, events[0], events[1], numbers, events[2], *programs))
-        return np.where(counts < 0, ~counts, counts)
+        # Without any bytes, it counts a row that is inserted, and none that is deleted or changed.
+        is_empty, inserts = events[0] == events[1], programs[0][events[2], WHICH] == 2
+        return np.where(is_empty, inserts, np.where(counts < 0, ~counts, counts))
 
     def run_portions(
         self, data: Bytes, ready: Bytes, jobs: Ints, waiting: Sequence[Iterable[bytes]], rows: int

@@ -9,6 +9,8 @@ import pytest
 
 import binlog_kaitai as bk
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.dump.dump_logs import dump
+from binlog_kaitai.dump.dump_options import DumpOptions
 from tests.refusals import ENTRIES, refusal
 from tests.rows.test_dummy_rows import ENDS, KINDS, OF_TABLE, log, rows, table_map
 from tests.rows.test_rows_hostile import row_event
@@ -56,3 +58,28 @@ def test_compressed_images_without_bytes_are_not_rows(bitmap: bytes, tmp_path: P
     path.write_bytes(maker.data)
     for entry in READERS:
         assert refusal(entry, str(path)) is not None, entry
+
+
+@pytest.mark.parametrize("mask", [b"\0", b"\1"], ids=["of no column", "of a column"])
+@pytest.mark.parametrize(
+    ("kind", "count"),
+    [
+        (EventType.write_rows_event_v1, 1),
+        (EventType.update_rows_event_v1, 0),
+        (EventType.delete_rows_event_v1, 0),
+    ],
+    ids=["insert", "update", "delete"],
+)
+def test_dump_counts_rows_without_bytes_like_the_client(
+    kind: EventType, count: int, mask: bytes, tmp_path: Path
+) -> None:
+    """As `mariadb-binlog` 11.8 does."""
+    maker = Log(is_mariadb=True)
+    maker.query(b"BEGIN")
+    maker.map(7, b"\3", name=b"t")
+    maker.add(kind, OF_TABLE + ENDS + b"\1" + mask * KINDS[kind][1])
+    maker.xid()
+    (path := tmp_path / "binlog.000001").write_bytes(maker.data)
+    pieces: list[bytes] = []
+    dump(str(path), pieces.append, DumpOptions())
+    assert b"# Number of rows: %d\n" % count in b"".join(pieces)
