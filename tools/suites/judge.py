@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import binlog_kaitai as bk
 from binlog_kaitai.check.damage_scan import verify
+from binlog_kaitai.core.grammar import ColumnType
 from binlog_kaitai.ddl import Definitions, TableDefinition
 from binlog_kaitai.ddl.lexer import UnreadableError
 from binlog_kaitai.ddl.statements import (
@@ -354,7 +355,8 @@ def _reported(column: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _text(value: Any, column: bk.Column) -> str | None:
     """A value as a SELECT shows it; bytes that are no text are shown in many ways."""
-    is_invalid = isinstance(value, bytes) and column.charset != "binary"
+    is_binary = column.charset == "binary" or column.type is ColumnType.geometry
+    is_invalid = isinstance(value, bytes) and not is_binary
     return _UNKNOWN if is_invalid else _rounded(server_text(value, column), column.type_name or "")
 
 
