@@ -16,10 +16,10 @@ from __future__ import annotations
 import io
 import sys
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from contextlib import suppress
 from functools import lru_cache
-from typing import BinaryIO, TypedDict, Unpack, cast
+from typing import BinaryIO, NamedTuple, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -36,11 +36,11 @@ from binlog_kaitai.core.grammar import (
 )
 from binlog_kaitai.core.transactions import GTID_TYPES
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, OutInts, view_of
-from binlog_kaitai.kernels.byte_kernels import BAD, NONE, PENDING, read_u4
+from binlog_kaitai.kernels.arrays import Bools, Bytes, Ints, Number, OutBytes, OutInts, view_of
+from binlog_kaitai.kernels.byte_kernels import BAD, NONE, PENDING, are_equal, read_u4
 from binlog_kaitai.kernels.compile import inlined, kernel
 from binlog_kaitai.log import checksum_runs as checksums
-from binlog_kaitai.log.block import Block, Frames, OutFrames
+from binlog_kaitai.log.block import Block, Frames, OutFrames, offset_of
 from binlog_kaitai.log.log_end import End, classify_end
 from binlog_kaitai.log.mapped_memory import LONG, bytes_remaining, map_next
 from binlog_kaitai.log.resync import Search
@@ -83,8 +83,8 @@ _UNUSED = _references(deque([np.empty(0, dtype=np.uint8)]), 0)
 
 
 #: Why `frame` stopped: the next event is incomplete; its header is impossible; its type is one to stop at;
-#: the output arrays are full.
-MORE, IMPOSSIBLE, SPECIAL, FULL = 0, 1, 2, 3
+#: the output arrays are full; it is the first piece of a rows event.
+MORE, IMPOSSIBLE, SPECIAL, FULL, PIECE = range(5)
 
 # The start of another log in the same file: its magic as a number, type and position of its first event.
 _MAGIC, _MAGIC_SIZE = int.from_bytes(MAGIC, "little"), len(MAGIC)
@@ -97,8 +97,11 @@ _ONE = np.uint64(1)
 #: All types, see `_roles`.
 _ALL = frozenset(range(256))
 
-#: Roles of type codes in `frame`; all others are 0.
-_STATEMENT, _CLOSES, _STOP = 1, 2, 3
+#: Roles of type codes in `frame`; all others are 0. The last ones are those of `KnownMaps`.
+_STATEMENT, _CLOSES, _STOP, _SKIPPED, _DEFINING_STATEMENT, _MAP, _PIECE = range(1, 8)
+
+#: Number of distinct table maps that are compared with the next one, and length of the longest of them.
+_RECENT, _LONGEST = 16, 1 << 12
 
 #: BEGIN and COMMIT, each with the zero byte that terminates the schema name before it, and their limits.
 _WORDS = np.frombuffer(b"".join(CLOSING_STATEMENTS), dtype=np.uint8)
@@ -148,39 +151,88 @@ def _ends_with_word(data: Bytes, start: int, end: int) -> bool:
     return False
 
 
+class KnownMaps(NamedTuple):
+    """The latest distinct table maps: those that only search for definitions leave out repeated ones.
+
+    `sizes`: their number, then the length of each; empty to keep all events.
+    `contents`: the bytes of each after its table id, `_LONGEST` apart.
+    """
+
+    sizes: OutInts
+    contents: OutBytes
+
+    @classmethod
+    def none(cls, *, are_compared: bool) -> KnownMaps:
+        """None yet."""
+        room = _RECENT if are_compared else 0
+        return cls(np.zeros(room and room + 1, dtype=np.int64), np.zeros(room * _LONGEST, dtype=np.uint8))
+
+
+class FrameRules(NamedTuple):
+    """What `frame` needs to know of a format, as arrays.
+
+    `roles`: for each type code, whether to stop at its events (_STOP), they close tables (_CLOSES), or do so
+    if they are BEGIN or COMMIT (_STATEMENT), as in `_WORDS`. For the search for definitions: an event means
+    nothing for them (_SKIPPED), or does so if it is BEGIN or COMMIT (_DEFINING_STATEMENT), or repeats a known
+    table map (_MAP); all events from a piece of a rows event on may (_PIECE).
+    `sizes`: length of a header, of a checksum, and of a table map before its content, with its header.
+    """
+
+    roles: Bytes
+    sizes: Ints
+
+
+@kernel
+@inlined
+def _is_known(data: Bytes, start: int, length: int, known: KnownMaps) -> bool:
+    """Whether a table map is one of the known ones; otherwise, it becomes the latest."""
+    for number in range(min(known.sizes[0], _RECENT)):
+        if known.sizes[1 + number] == length and are_equal(
+            data, start, known.contents, number * _LONGEST, length
+        ):
+            return True
+    if 0 <= length <= _LONGEST:
+        number = known.sizes[0] % _RECENT
+        known.sizes[0] += 1
+        known.sizes[1 + number] = length
+        for step in range(length):
+            known.contents[number * _LONGEST + step] = data[start + step]
+    return False
+
+
 @kernel
 def frame(
-    data: Bytes,
-    begin: int,
-    end: int,
-    header_length: int,
-    roles: Bytes,
-    after: int,
-    max_size: int,
-    room: OutFrames,
+    data: Bytes, begin: int, end: int, rules: FrameRules, max_size: int, known: KnownMaps, room: OutFrames
 ) -> Number:
-    """Find the events in `data[begin:end]`.
+    """Find the events in `data[begin:end]`, the only walk over events.
 
-    `header_length`: length of a header.
-    `roles`: for each type code, whether to stop at its events (_STOP), they close tables (_CLOSES), or do so
-    if they are BEGIN or COMMIT (_STATEMENT), as in `_WORDS`.
-    `after`: length of a checksum.
     `max_size`: a header with a larger event size is impossible.
+    `known`: kept from call to call.
     `room`: output: the events found, without their checksum states.
     Returns (the number of events found, offset after the last one, why it stopped)
     """
     starts, sizes, codes, _, closes = room
+    header_length, after, content = rules.sizes[0], rules.sizes[1], rules.sizes[2]
     count = 0
     while True:
         size = size_of_event(data, begin, end, header_length, max_size)
         if size < 0:
             return count, begin, ~size
         code = data[np.uint64(begin + _TYPE_AT)]
-        role = roles[code]
-        if role == _STOP:
-            return count, begin, SPECIAL
+        role = rules.roles[code]
+        if role in (_STOP, _PIECE):
+            return count, begin, SPECIAL if role == _STOP else PIECE
         if count == starts.shape[0]:
             return count, begin, FULL
+        if role >= _SKIPPED and (
+            role == _SKIPPED
+            or (role == _DEFINING_STATEMENT and _ends_with_word(data, begin, begin + size - after))
+            or (role == _MAP and _is_known(data, begin + content, size - content - after, known))
+        ):
+            begin += size
+            continue
+        if role != _MAP and known.sizes.shape[0] > 0:
+            known.sizes[0] = 0  # after a statement, the same table map may have another definition
         starts[count] = begin
         sizes[count] = size
         codes[count] = code
@@ -245,7 +297,7 @@ class BlockOptions(TypedDict, total=False):
     prefetches: bool
     shares_blocks: bool
     ends_at_gtids: bool
-    keeps: Callable[[Bytes, Format, Frames], int] | None
+    only_definitions: bool
 
 
 class BlockReader:
@@ -262,8 +314,9 @@ class BlockReader:
     `prefetches`: read, frame and check blocks of a regular file in a thread, one block ahead.
     `shares_blocks`: other threads may use a block after the next one is requested.
     `ends_at_gtids`: end a block before a GTID event near its end, so that few transactions span two blocks.
-    `keeps`: called with the bytes, format and frames of events; moves those to keep to the front, and returns
-    their number.
+    `only_definitions`: leave out the events that cannot define a table, nor contain events that may, and
+    table maps that repeat one of the latest while no statement can have changed their table. From the first
+    piece of a rows event on, all events are kept, so that missing pieces end the search.
     `position`: offset of the next event, or of a later one if blocks are prefetched.
     `tail`: set after iteration: the bytes after the last complete event.
     Raises `NotABinlogError`, `EncryptedError`, `FramingError`, `GrammarError`: as the reader does.
@@ -285,16 +338,17 @@ class BlockReader:
         prefetches: bool = False,
         shares_blocks: bool = False,
         ends_at_gtids: bool = False,
-        keeps: Callable[[Bytes, Format, Frames], int] | None = None,
+        only_definitions: bool = False,
     ) -> None:
-        self.name, self._keeps = name, keeps
+        self.name = name
         self._ends_at_gtids, self._prefetches = ends_at_gtids, prefetches
         self._leaves_checks, self._verify_checksums = leaves_checks, verify_checksums
         self.context = context
         self.position = position  # of the next event, in the file
         self.tail: Tail | None = None
         self._stream = stream
-        self._roles = _roles(context.layout, FORMAT_TYPES)
+        self._only_definitions = only_definitions
+        self._set_rules()
         self._max_events, self._max_event_size = max_events, max_event_size
         self._buffer: Bytes = np.empty(max(block_size, 256, len(peeked)), dtype=np.uint8)
         self._buffer[: len(peeked)] = np.frombuffer(peeked, dtype=np.uint8)
@@ -335,7 +389,9 @@ class BlockReader:
             count += added
             if not count:  # pass over events that were left out
                 self._drop_consumed()
-            if (why == FULL and count < self._max_events) or (why == MORE and self._read_on()):
+            if why == PIECE or (why == FULL and count < self._max_events):
+                continue
+            if why == MORE and self._read_on():
                 continue
             if count:
                 is_full = why == FULL or (why == MORE and self._end == self._buffer.size)
@@ -354,19 +410,27 @@ class BlockReader:
                 self._leave_to_framer(is_at_end=why != IMPOSSIBLE)
                 return
 
+    def _set_rules(self) -> None:
+        """Set the rules of framing for the format from here on."""
+        special = _ALL if self.context.is_encrypted else FORMAT_TYPES
+        self._rules = _rules(self.context.layout, special, only_definitions=self._only_definitions)
+        self._known = KnownMaps.none(are_compared=self._only_definitions)
+
     def _find(self, room: Frames) -> tuple[int, int]:
         frames, self._scanned, why = find_events(
             self._buffer,
             self._scanned,
             self._end,
-            self.context.layout,
-            self._roles,
+            self._rules,
+            self._known,
             room=room,
             max_event_size=self._max_event_size,
             leaves_checks=self._leaves_checks,
         )
-        keeps = self._keeps
-        return len(frames.starts) if keeps is None else keeps(self._buffer, self.context.layout, frames), why
+        if why == PIECE:
+            self._only_definitions = False
+            self._set_rules()
+        return len(frames.starts), why
 
     def _block(self, frames: Frames, *, ends_at_gtid: bool) -> Block:
         if last := self._last_gtid(frames) if ends_at_gtid else 0:
@@ -381,7 +445,7 @@ class BlockReader:
     def _close_tables(self, frames: Frames) -> None:
         """Let the first event after a lost table map close all tables; in a statement, it means BEGIN."""
         if self.context.lacks_table_maps:
-            others = np.flatnonzero(self._roles[frames.codes] != _STATEMENT)[:1]
+            others = np.flatnonzero(self._rules.roles[frames.codes] != _STATEMENT)[:1]
             frames.closes[others] = True
             self.context.lacks_table_maps = not len(others)
 
@@ -399,7 +463,7 @@ class BlockReader:
     def _special_block(self) -> Block:
         self.context.check_readable(self.name, self.position)
         layout = self.context.layout
-        frames, end, _ = find_events(self._buffer, self._begin, self._end, layout, room=room_for(1))
+        frames, end, _ = find_events(self._buffer, self._begin, self._end, _rules(layout), room=room_for(1))
         position = self.position - self._begin
         block = Block(self.name, self._buffer[:end], position, frames, layout, is_special=True)
         block.pieces = self.context.pieces
@@ -409,7 +473,7 @@ class BlockReader:
             if self._verify_checksums and _is_bad(block):
                 raise checksums.error_at(block, 0) from None
             raise block.locate(0, error) from error.__cause__
-        self._roles = _roles(self.context.layout, _ALL if self.context.is_encrypted else FORMAT_TYPES)
+        self._set_rules()
         self._scanned = end
         self._drop_consumed()
         return block
@@ -421,7 +485,7 @@ class BlockReader:
             return None
         header = read_header(bytes(self._buffer[self._begin : self._begin + length]), layout.binlog_version)
         size, code = header.len_event, header.type_code
-        if size <= LONG or self._roles[code] == _STOP:
+        if size <= LONG or self._rules.roles[code] == _STOP:
             return None
         left = bytes_remaining(self._stream)
         data, count = None, have if left is None else have + left
@@ -430,8 +494,8 @@ class BlockReader:
         if data is None:
             self.tail = Tail(TailKind.PART, self.position, count, header)
             return None
-        checks = {"leaves_checks": self._leaves_checks}
-        frames, _, _ = find_events(data, 0, size, layout, self._roles, room=room_for(1), **checks)
+        rules, is_left = _rules(layout, FORMAT_TYPES), self._leaves_checks
+        frames, _, _ = find_events(data, 0, size, rules, room=room_for(1), leaves_checks=is_left)
         self._close_tables(frames)
         block = Block(self.name, data, self.position, frames, layout)
         block.pieces = self.context.pieces
@@ -486,12 +550,15 @@ def room_for(count: int) -> Frames:
     return Frames._make(np.empty(count, dtype=kind) for kind in kinds)
 
 
+_NONE_KNOWN = KnownMaps.none(are_compared=False)
+
+
 def find_events(
     data: Bytes,
     begin: int,
     end: int,
-    layout: Format,
-    roles: Bytes | None = None,
+    rules: FrameRules,
+    known: KnownMaps = _NONE_KNOWN,
     *,
     room: Frames,
     max_event_size: int = 1 << 32,
@@ -499,15 +566,11 @@ def find_events(
 ) -> tuple[Frames, int, int]:
     """The events in `data[begin:end]`, the offset after them, and why framing stopped: see `frame`.
 
-    `roles`: see `frame`; by default, events of no type stop it.
     The events are written to `room`, which limits their number.
     """
-    roles = _roles(layout, frozenset()) if roles is None else roles
-    checksum = CHECKSUM_SIZE if layout.is_checksummed else 0
-    length = header_length(layout.binlog_version)
-    count, after, why = frame.run(data, begin, end, length, roles, checksum, max_event_size, room)
+    count, after, why = frame.run(data, begin, end, rules, max_event_size, known, room)
     frames = room.part(0, count)
-    frames.checksums[:] = PENDING if layout.is_checksummed else NONE
+    frames.checksums[:] = PENDING if rules.sizes[1] else NONE
     if not leaves_checks:
         checksums.settle(data, frames)
     return frames, int(after), why
@@ -526,11 +589,8 @@ def frame_all(name: str, data: Bytes | bytes, layout: Format) -> Block | None:
     A uint8 array becomes the array of the block, without a copy.
     """
     array = data if isinstance(data, np.ndarray) else np.frombuffer(bytearray(data), dtype=np.uint8)
-    roles, room = (
-        _roles(layout, FORMAT_TYPES),
-        room_for(len(array) // header_length(layout.binlog_version) + 1),
-    )
-    frames, end, _ = find_events(array, 0, len(array), layout, roles, room=room)
+    room = room_for(len(array) // header_length(layout.binlog_version) + 1)
+    frames, end, _ = find_events(array, 0, len(array), _rules(layout, FORMAT_TYPES), room=room)
     return Block(name, array, 0, frames, layout) if end == len(array) else None
 
 
@@ -557,13 +617,37 @@ def _is_gtid(layout: Format) -> Bools:
     return np.array([layout.effective_type(code) in GTID_TYPES for code in range(256)], dtype=np.bool_)
 
 
+#: What the events of a type mean for definitions; others mean nothing.
+_DEFINING: dict[int, int] = {
+    EventType.table_map_event: _MAP,
+    EventType.query_event: _DEFINING_STATEMENT,
+    EventType.query_compressed_event: 0,
+    EventType.transaction_payload_event: 0,
+    EventType.partial_row_data_event: _PIECE,
+}
+
+
 @lru_cache
-def _roles(layout: Format, special: frozenset[int]) -> Bytes:
-    """The role of each type code; events of the special types form blocks of their own."""
+def _rules(
+    layout: Format, special: frozenset[int] = frozenset(), *, only_definitions: bool = False
+) -> FrameRules:
+    """The rules of framing; events of the special types form blocks of their own."""
     kinds = [layout.effective_type(code) for code in range(256)]
-    roles = [_STOP if kind in special else _CLOSES if kind in TABLES_CLOSE else 0 for kind in kinds]
-    statement = [kind == EventType.query_event and kind not in special for kind in kinds]
-    return np.where(statement, _STATEMENT, roles).astype(np.uint8)
+    roles = np.zeros(256, dtype=np.uint8)
+    for code, kind in enumerate(kinds):
+        if kind in special:
+            roles[code] = _STOP
+        elif only_definitions:
+            roles[code] = _DEFINING.get(kind, _SKIPPED)
+        elif kind == EventType.query_event:
+            roles[code] = _STATEMENT
+        elif kind in TABLES_CLOSE:
+            roles[code] = _CLOSES
+    kind = EventType.table_map_event
+    content = offset_of(layout, kind, kinds.index(kind), "flags") if kind in kinds else 0
+    length, after = header_length(layout.binlog_version), CHECKSUM_SIZE if layout.is_checksummed else 0
+    sizes = np.array([length, after, layout.header_length + (content or 0)], dtype=np.int64)
+    return FrameRules(roles, sizes)
 
 
 def _read_into(stream: BinaryIO, room: memoryview) -> int:

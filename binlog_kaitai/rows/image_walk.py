@@ -194,7 +194,7 @@ def after_image(walked: WalkInput, program: int, side: int, null_at: int, offset
 
 
 #: Maximum number of rows and of values per batch.
-MAX_ROWS, _MAX_VALUES = 1 << 17, 1 << 20
+MAX_ROWS, _MAX_VALUES = 1 << 18, 1 << 20
 
 #: In tables of more columns than the first, those that no image has share a line of offsets if the images
 #: have less than one column in so many. If that holds for some events only, wider tables are walked in parts.

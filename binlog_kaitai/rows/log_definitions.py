@@ -12,23 +12,18 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from binlog_kaitai.core.grammar import CHECKSUM_SIZE, EventType, Format, TableMapEvent
+from binlog_kaitai.core.grammar import TableMapEvent
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
 from binlog_kaitai.ddl.definition_match import unknown_signs
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.ddl.lexer import may_matter_bytes
 from binlog_kaitai.errors import BinlogError
-from binlog_kaitai.kernels.arrays import Bytes, OutBytes, OutInts
-from binlog_kaitai.kernels.byte_kernels import are_equal
-from binlog_kaitai.kernels.compile import kernel
-from binlog_kaitai.log.block import Frames, OutFrames, offset_of
-from binlog_kaitai.log.block_reader import BlockReader
+from binlog_kaitai.log.block_reader import BlockOptions, BlockReader
 from binlog_kaitai.log.gaps import Gap
 from binlog_kaitai.log.payloads import expand
 from binlog_kaitai.log.series import SeriesDefinitions, carried
@@ -40,23 +35,6 @@ from binlog_kaitai.values.schema import NameSource, Schema
 
 if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
-
-
-#: What an event means for definitions, see `keep_defining`.
-_NOTHING, _MAP, _STATEMENT, _MAY_DEFINE, _PIECE = range(5)
-_ROLES: dict[int, int] = {
-    EventType.table_map_event: _MAP,
-    EventType.query_event: _STATEMENT,
-    EventType.query_compressed_event: _MAY_DEFINE,
-    EventType.transaction_payload_event: _MAY_DEFINE,
-    EventType.partial_row_data_event: _PIECE,
-}
-
-#: Number of distinct table maps that are compared with the next one.
-_RECENT = 16
-
-#: Length of the longest table map that is compared.
-_LONGEST = 1 << 12
 
 
 def tables_of(sources: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
@@ -88,99 +66,13 @@ def table_maps_of(
     tables: Tables | None = None
     with source.open() as stream:
         # Checksums are verified when the rows are read.
-        for block in BlockReader.of_file(stream, source.name, leaves_checks=True, keeps=DefiningEvents()):
+        search = BlockOptions(leaves_checks=True, only_definitions=True)
+        for block in BlockReader.of_file(stream, source.name, **search):
             if tables is None:
                 tables = Tables(definitions.of(source.name, block.fixed_header(0).server_id))
             for part in expand(block):
                 for row, content, table in tables.table_maps(part):
                     yield int(part.positions[row]), content, table
-
-
-class DefiningEvents:
-    """Keeps the events of a log that may define a table, or contain events that may.
-
-    From the first piece of a rows event on, all events are kept, so that missing pieces end the search.
-    """
-
-    def __init__(self) -> None:
-        self._layout: Format | None = None
-        self._keeps_all = False
-        # The latest distinct table maps: their number, lengths and contents.
-        self._known = np.zeros(1 + _RECENT, dtype=np.int64)
-        self._contents = np.zeros(_RECENT * _LONGEST, dtype=np.uint8)
-
-    def __call__(self, data: Bytes, layout: Format, events: Frames) -> int:
-        """Move the events to keep to the front; returns their number."""
-        if self._keeps_all:
-            return len(events.starts)
-        if layout is not self._layout:
-            self._layout, self._known[0] = layout, 0
-        after, maps = CHECKSUM_SIZE if layout.is_checksummed else 0, (self._known, self._contents)
-        count, self._keeps_all = keep_defining.run(data, *_roles(layout), after, *maps, events)
-        return int(count)
-
-
-@lru_cache
-def _roles(layout: Format) -> tuple[Bytes, int]:
-    """The role of each type code, and where a table map's content begins after its header and table id."""
-    kinds = [layout.effective_type(code) for code in range(256)]
-    kind = EventType.table_map_event
-    content = offset_of(layout, kind, kinds.index(kind), "flags") if kind in kinds else 0
-    roles = np.array([_ROLES.get(kind, _NOTHING) for kind in kinds], dtype=np.uint8)
-    return roles, layout.header_length + (content or 0)
-
-
-@kernel
-def keep_defining(
-    data: Bytes,
-    roles: Bytes,
-    content: int,
-    after: int,
-    known: OutInts,
-    contents: OutBytes,
-    events: OutFrames,
-) -> tuple[int, bool]:
-    """Keep the events that may define a table, without repeated table maps, BEGIN and COMMIT.
-
-    `roles`: role of each type code.
-    `content`, `after`: offset in a table map of its content after the table id, and length of a checksum.
-    `known`, `contents`: number, then lengths of the latest distinct table maps, and their bytes; kept from
-    call to call.
-    `events`: complete events of `data`; those kept are moved to the front.
-    Returns the number of events kept, and whether all events from here on must be kept.
-    """
-    starts, sizes, codes, checksums, closes = events
-    count = 0
-    keeps_all = False
-    for event in range(starts.shape[0]):
-        start, size, code = starts[event], sizes[event], codes[event]
-        role = roles[code]
-        here, length = start + content, size - content - after
-        is_kept = role != _NOTHING
-        if role == _PIECE:
-            keeps_all = True
-        elif role == _STATEMENT:
-            is_kept = not closes[event]
-        elif role == _MAP:
-            for number in range(min(known[0], _RECENT)):
-                if known[1 + number] == length and are_equal(data, here, contents, number * _LONGEST, length):
-                    is_kept = False
-                    break
-        if not (is_kept or keeps_all):
-            continue
-        starts[count], sizes[count], codes[count], checksums[count] = start, size, code, checksums[event]
-        closes[count] = closes[event]
-        count += 1
-        if role != _MAP:
-            # After a statement, the same table map may have another definition.
-            known[0] = 0
-        elif 0 <= length <= _LONGEST:
-            number = known[0] % _RECENT
-            known[0] += 1
-            known[1 + number] = length
-            for step in range(length):
-                contents[number * _LONGEST + step] = data[here + step]
-    return count, keeps_all
 
 
 #: Maximum number of points with cached statements, and of series of logs with cached definitions.

@@ -77,15 +77,17 @@ def put_sequences(
     """Write the texts consecutively; stops where `out` may have too little room for the next one."""
     offset = 0
     offsets[0] = 0
-    # What the last text begins with, by the era and the log, and by the position.
+    # An earlier text, of which only the row and the image are written anew: the last one would have to be
+    # read before it is in the cache. What it begins with, by the era and the log, and by the position.
     start, common, length = 0, 0, 0
     era = position = np.int64(-1)
     for row in range(min(positions.shape[0], numbers.shape[0], is_given.shape[0])):
         if offset + 4 * _LONGEST_NUMBER + 1 + _OVERWRITTEN_AFTER > out.shape[0]:
             return
-        begin = offset
-        of_row = max(eras[row if eras.shape[0] > 1 else 0], 0)
-        if of_row == era and positions[row] == position:
+        # With a signed index, Numba would generate code for negative indexes.
+        here, begin = np.uint64(row), offset
+        of_row = max(eras[here if eras.shape[0] > 1 else np.uint64(0)], 0)
+        if of_row == era and positions[here] == position:
             offset = copy(out, start, length, out, offset)
         else:
             if of_row == era:
@@ -95,14 +97,13 @@ def put_sequences(
                 offset = _put_counted(era, out, offset)
                 offset = _put_counted(log, out, offset)
                 common = offset - begin
-            position = positions[row]
+            position = positions[here]
             offset = _put_counted(max(position, 0), out, offset)
-            length = offset - begin
-        start = begin
-        offset = _put_counted(max(numbers[row], 0), out, offset)
-        out[offset] = _ZERO + is_given[row]
+            start, length = begin, offset - begin
+        offset = _put_counted(max(numbers[here], 0), out, offset)
+        out[np.uint64(offset)] = _ZERO + is_given[here]
         offset += 1
-        offsets[row + 1] = offset
+        offsets[np.uint64(row + 1)] = offset
 
 
 @kernel

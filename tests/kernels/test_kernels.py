@@ -32,8 +32,9 @@ def log_of(sizes: list[int], seed: int = 1) -> Any:
 
 
 def frame(run: Any, log: Any, *, room: int = 100, roles: Any = NOTHING, limit: int = 1 << 32) -> Any:
-    out = block_reader.room_for(room)
-    found = run(log, 0, len(log), 19, roles, 4, limit, out)
+    out, none = block_reader.room_for(room), block_reader.KnownMaps.none(are_compared=False)
+    rules = block_reader.FrameRules(roles, np.array([19, 4, 0]))
+    found = run(log, 0, len(log), rules, limit, none, out)
     return tuple(int(value) for value in found), [out[column][: found[0]].tolist() for column in (0, 1, 2, 4)]
 
 

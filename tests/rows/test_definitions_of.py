@@ -37,6 +37,13 @@ def names(log: Path) -> list[str]:
     return list(found)
 
 
+def keep_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the search for definitions read all events."""
+    monkeypatch.setattr(
+        log_definitions, "BlockOptions", lambda **options: {**options, "only_definitions": False}
+    )
+
+
 @pytest.mark.parametrize("log", sample(LOGS, 2, 8), ids=lambda log: "-".join(log.parts[-3:-1]))
 def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With statements between equal table maps, several tables, and transaction payloads."""
@@ -51,7 +58,7 @@ def test_the_same_definitions_are_found(log: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("binlog_kaitai.log.block_reader._FRAMED_AT_ONCE", 1 << 10)
     monkeypatch.setattr(BlockReader.__init__, "__kwdefaults__", {**DEFAULTS, "block_size": 1 << 10})
     in_small_blocks = [found(name) for name in tables]
-    monkeypatch.setattr(log_definitions, "DefiningEvents", lambda: None)
+    keep_all(monkeypatch)
     assert skipping == in_small_blocks == [found(name) for name in tables]
 
 
@@ -84,5 +91,5 @@ def test_a_missing_piece_ends_the_search(has_damage: bool, monkeypatch: pytest.M
 
     skipping = found()
     assert (len(skipping) < len(names(LOG))) == has_damage
-    monkeypatch.setattr(log_definitions, "DefiningEvents", lambda: None)
+    keep_all(monkeypatch)
     assert skipping == found()

@@ -24,7 +24,6 @@ _NAMES = {
     "binlog_kaitai.log.payloads": "read_headers",
     "binlog_kaitai.log.transaction_roles": "follow_events follow_known",
     "binlog_kaitai.rows.image_walk": "walk_images",
-    "binlog_kaitai.rows.log_definitions": "keep_defining",
     "binlog_kaitai.rows.places": "put_places",
     "binlog_kaitai.rows.read_kernels": "copy_columns read_columns",
     "binlog_kaitai.rows.sequences": "put_sequences",
