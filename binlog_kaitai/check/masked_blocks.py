@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -67,9 +68,8 @@ class MaskedBlocks:
     """
 
     def __init__(self, masks: Masks, sources: list[Source], ddl: str | None) -> None:
-        pages = RowsPages(
-            sources, Filters(), ddl=ddl, every_block=True, follows_xa=False, has_rolled_back=True
-        )
+        options: dict[str, Any] = {"every_block": True, "follows_xa": False, "has_rolled_back": True}
+        pages = RowsPages(sources, Filters(), ddl=ddl, masks=masks, **options)
         self._pages = iter(pages)
         self._next: RowsPage | None = None
         self._masks, self._seen = masks, set[str]()

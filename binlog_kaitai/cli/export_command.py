@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import click
 
@@ -82,7 +82,8 @@ def export(
                 write_view(reader, Path(target, view), counts, threads=jobs or 1)
             else:
                 chosen = Filters.of(**filters)
-                pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, threads=default_threads(jobs))
+                own: dict[str, Any] = {"threads": default_threads(jobs), "masks": rules}
+                pages = RowsPages(sources, chosen, ddl=ddl, progress=progress, **own)
                 folder = Path(target, view)
                 write_changes(
                     pages,

@@ -172,7 +172,7 @@ def rows(
 
         with followed(sources, filters, from_now=from_now, ddl=ddl) as spans:
             for source, of_span in spans:
-                for page in pages_of_span(source, of_span, ddl, origins=origins):
+                for page in pages_of_span(source, of_span, ddl, origins=origins, masks=rules):
                     for texts in shape.convert(page_lines(page, choice, shape.form)):
                         write(texts)
         return

@@ -100,7 +100,8 @@ def sql(
     stdout = text_output()
     if follow:
         with followed(sources, filters, from_now=from_now, ddl=ddl, ends_between=True) as spans:
-            for lines in write_followed(FollowedPages(spans, ddl), Filters.of(**filters), wanted, report):
+            pages = FollowedPages(spans, ddl, wanted.masks)
+            for lines in write_followed(pages, Filters.of(**filters), wanted, report):
                 stdout.write(lines)
         stdout.flush()
     else:

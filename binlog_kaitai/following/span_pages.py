@@ -10,6 +10,7 @@ from binlog_kaitai.core.framing import MAGIC
 from binlog_kaitai.core.spans import Span
 from binlog_kaitai.ddl.definitions import restore
 from binlog_kaitai.rows.log_pages import RowsPage, RowsPages
+from binlog_kaitai.rows.row_masks import NO_MASKS, Masks
 from binlog_kaitai.sources.source import Source
 
 
@@ -30,14 +31,17 @@ class FollowedPages:
     Those of a span that begins within a log follow a page with the log's format description.
 
     `spans`: the spans, each with its filters.
+    `masks`: see `RowsPages`.
     `sources`: those that have been begun.
     """
 
     threads = 1
 
-    def __init__(self, spans: Iterable[tuple[Source, Mapping[str, Any]]], ddl: str | None) -> None:
+    def __init__(
+        self, spans: Iterable[tuple[Source, Mapping[str, Any]]], ddl: str | None, masks: Masks = NO_MASKS
+    ) -> None:
         self.sources: list[Source] = []
-        self._spans, self._ddl = spans, ddl
+        self._spans, self._ddl, self._masks = spans, ddl, masks
 
     def __iter__(self) -> Iterator[RowsPage]:
         options: dict[str, Any] = {"every_block": True, "follows_xa": False}
@@ -46,4 +50,4 @@ class FollowedPages:
             if formats and not self.sources:
                 yield from RowsPages(Source.of_bytes(MAGIC + formats, source.name), Filters(), **options)
             self.sources.append(source)
-            yield from pages_of_span(source, filters, self._ddl, **options)
+            yield from pages_of_span(source, filters, self._ddl, masks=self._masks, **options)

@@ -29,6 +29,7 @@ from binlog_kaitai.rows.column_cells import CellError, check_ends
 from binlog_kaitai.rows.image_walk import AFTER, DELETE, INSERT, LocatedRows, MismatchError
 from binlog_kaitai.rows.log_pages import ROWS_BLOCK_SIZE, RowsPage, RowsPages
 from binlog_kaitai.rows.partial_updates import walk_rows
+from binlog_kaitai.rows.row_masks import NO_MASKS
 from binlog_kaitai.rows.table_maps import Table
 from binlog_kaitai.sources.source import Source, SourceLike
 
@@ -296,6 +297,7 @@ def write_rows(
         progress=progress,
         threads=default_threads(threads),
         ends=ends,
+        masks=form.masks.masks if form is not None and form.masks is not None else NO_MASKS,
     )
     yield from pages.each(partial(page_lines, choice=choice, form=form))
 

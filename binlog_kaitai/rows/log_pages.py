@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from binlog_kaitai.core.filters import Filters
 from binlog_kaitai.ddl import Definitions
+from binlog_kaitai.ddl.definition_changes import DefinitionChange
 from binlog_kaitai.errors import BinlogError, GrammarError, reading
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.byte_kernels import BAD
@@ -34,6 +35,7 @@ from binlog_kaitai.rows.places import PlacedEvents, Places
 from binlog_kaitai.rows.rolled_back_rows import LeftOut, PreparedTransactions
 from binlog_kaitai.rows.row_counts import BlockRowNumbers
 from binlog_kaitai.rows.row_images import Images
+from binlog_kaitai.rows.row_masks import NO_MASKS, Masks
 from binlog_kaitai.rows.sequences import era_of
 from binlog_kaitai.rows.table_maps import Table, Tables, located_error
 from binlog_kaitai.sources.source import Source, SourceLike, resolve
@@ -279,6 +281,7 @@ class RowsPages(LogPages[RowsPage]):
     out.
     `origins`: columns to compute with `Origins`.
     `era`: the era of the logs in the column `_sequence`; by default, determined by the names of the logs.
+    `masks`: the rules that its user applies to the rows; statements that remove a mask end the pages.
 
     The attribute `definitions` has the table definitions in force where the newest log has been read.
     """
@@ -295,9 +298,11 @@ class RowsPages(LogPages[RowsPage]):
         has_rolled_back: bool = False,
         origins: Iterable[str] = (),
         era: int | None = None,
+        masks: Masks = NO_MASKS,
         **options: Any,
     ) -> None:
         super().__init__(source, filters, **options)
+        self._masks = masks
         self._left_out = None if has_rolled_back else LeftOut()
         self._options["shares_blocks"] |= not has_rolled_back
         self._ddl = ddl
@@ -325,8 +330,12 @@ class RowsPages(LogPages[RowsPage]):
         if self._prepared is not None:
             self._prepared.begin()
         self.definitions = self._definitions.of(block.file, block.fixed_header(0).server_id)
-        tables = Tables(self.definitions)
+        tables = Tables(self.definitions, self._check_change if self._masks else None)
         return _RowsContext(GtidColumns(), CommitTimes(), BlockRowNumbers(), tables, Origins(self._origins))
+
+    def _check_change(self, change: DefinitionChange) -> None:
+        if change.is_taken_by(self._filters):
+            self._masks.check_change(change)
 
     def _page(self, block: Block, state: _RowsContext, selection: EventSelection) -> Iterator[RowsPage]:
         failures = self._wrong_checksums(block)

@@ -5,8 +5,9 @@ the column may have several names: ``shop.customers.email|mail``. If several rul
 strictest one does, whatever their order.
 
 A rule must not stop working in silence. So a table that a rule names in full must have a column that the rule
-names, in each of its definitions: a column may have been renamed, or its name misspelt. A table whose columns
-have no names in the log is refused, except for rules about all columns (``*``).
+names, in each of its definitions: its name may be misspelt. A statement that renames a masked column or its
+table to a name without the same rules is refused, and so is a table whose columns have no names in the log,
+except for rules about all columns (``*``).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import EventType
+from binlog_kaitai.ddl.definition_changes import DefinitionChange
 from binlog_kaitai.errors import BinlogError, FilterWarning, UsageError, warn
 from binlog_kaitai.rows.arrow_types import arrow_type, cast
 from binlog_kaitai.values.schema import NameSource, Schema
@@ -398,6 +400,17 @@ class Masks:
                 f"{'.'.join(old)} is masked or left out, and a statement renames it to {'.'.join(new)}, "
                 f"which is not; add a rule for the new name"
             )
+
+    def check_change(self, change: DefinitionChange) -> None:
+        """Refuse a statement that renames a table or columns, and so removes a mask.
+
+        Raises `UsageError`: see `check_rename` and `check_table_rename`.
+        """
+        table, new_table = ".".join(change.key), ".".join(change.new_key)
+        if table != new_table:
+            self.check_table_rename(table, new_table)
+        for old, new in change.renamed:
+            self.check_rename((table, old), (table, new))
 
     def check_table_rename(self, old: str, new: str) -> None:
         """Refuse a statement that renames a table, given as ``schema.table``, and so removes a mask."""

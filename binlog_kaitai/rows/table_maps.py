@@ -6,7 +6,7 @@ once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +14,9 @@ import numpy as np
 from binlog_kaitai.core.context import StoredTableMap
 from binlog_kaitai.core.grammar import EventType, TableMapEvent, YearBits, plain_decoders
 from binlog_kaitai.ddl import DefinitionMismatch, Definitions, TableDefinition
+from binlog_kaitai.ddl.definition_changes import DefinitionChange, changes_of
 from binlog_kaitai.ddl.definition_match import IMPLICIT_KEY, unknown_signs
-from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, warn
+from binlog_kaitai.errors import BinlogError, DefinitionWarning, GrammarError, UsageError, warn
 from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.log.block import Block
 from binlog_kaitai.log.body_validator import BodyValidator
@@ -117,14 +118,18 @@ class Tables:
     """Tracks the table maps of a file, or of a payload, block by block.
 
     `definitions`: definitions by DDL; updated by the statements of the log.
+    `check`: called with what each statement does to definitions; raises `UsageError`. It is not called for
+    statements that change nothing.
     """
 
-    def __init__(self, definitions: Definitions) -> None:
-        self.definitions = definitions
+    def __init__(
+        self, definitions: Definitions, check: Callable[[DefinitionChange], object] | None = None
+    ) -> None:
+        self.definitions, self._check = definitions, check
         self._maps = MapsInForce[Table | BinlogError]()
         self._tables: dict[tuple[bytes, bool, YearBits], tuple[int, Table | BinlogError]] = {}
         self._columns = 0  # of these tables, with those that were replaced
-        self.failures: list[tuple[int, BinlogError]] = []  # table maps of the last block with errors
+        self.failures: list[tuple[int, BinlogError]] = []  # events of the last block with errors
         self.validator = BodyValidator()  # of the parts of rows events before the rows
         self._changes = 0  # number of statements that may have changed a definition
 
@@ -216,7 +221,17 @@ class Tables:
         return table
 
     def _observe(self, block: Block, row: int) -> None:
-        self._changes += self.definitions.observe_query(statement_body(block, row))
+        body = statement_body(block, row)
+        if self._check is None:
+            self._changes += self.definitions.observe_query(body)
+        else:
+            changes = changes_of(body, self.definitions)
+            self._changes += len(changes)
+            try:
+                for change in changes:
+                    self._check(change)
+            except UsageError as error:
+                self.failures.append((row, block.locate(row, error)))
         self._changes += self.definitions.reach(block.file, int(block.positions[row]))
 
 

@@ -178,6 +178,7 @@ def read_span(
             definitions=known(),
             verify_checksums=verify_checksums,
             era=span.era,
+            masks=masks,
         )
         if schema is None:
             yield from json_batches(pages)

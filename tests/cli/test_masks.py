@@ -131,6 +131,55 @@ def test_tables_without_column_names_are_refused(run: Run, tmp_path: Path) -> No
     assert (done.returncode, "unknown; give its CREATE TABLE" in done.stderr) == (2, True)
 
 
+_READS = {
+    "rows": ("rows", "--format", "json"),
+    "rows of several threads": ("rows", "--format", "json", "--jobs", "2"),
+    "sql": ("sql",),
+    "sql --undo": ("sql", "--undo"),
+    "export": ("export", "--view", "changes", "--to"),
+    "slice": ("slice", "--to"),
+}
+
+
+@pytest.mark.parametrize("way", _READS)
+@pytest.mark.parametrize(
+    ("mask", "uncovered", "new"),
+    [
+        (
+            "*.*.note=null",
+            "t.orders.note is masked or left out, and a statement renames it to t.orders.remark",
+            "remark",
+        ),
+        (
+            "*.items.*=null",
+            "columns of t.items are masked or left out, and a statement renames it",
+            "positions",
+        ),
+    ],
+    ids=["column", "table"],
+)
+def test_a_statement_that_removes_a_mask_ends_the_reading(
+    mask: str, uncovered: str, new: str, way: str, run: Run, tmp_path: Path
+) -> None:
+    logs, words = case("mysql-9.7", "workload").logs, _READS[way]
+    target = [tmp_path / "new"] if words[-1] == "--to" else []
+    done = run(*words, *target, "--mask", mask, *logs)
+    assert (done.returncode, "QUERY_EVENT" in done.stderr) == (2, True)
+    assert uncovered in " ".join(done.stderr.split())
+    assert not re.search(f'["`]{new}["`]', done.stdout)
+    others = [tmp_path / "others"] if target else []
+    covered = run(
+        *words, *others, "--mask", mask, "--mask", "*.*.remark=null", "--mask", "*.positions.*=null", *logs
+    )
+    assert covered.returncode in (0, 3), covered.stderr
+
+
+def test_statements_about_tables_that_are_not_read_remove_no_mask(run: Run) -> None:
+    logs = case("mysql-9.7", "workload").logs
+    done = run("rows", "--format", "json", "-t", "t.items", "--mask", "*.*.note=null", *logs)
+    assert done.returncode == 0, done.stderr
+
+
 def test_slices_have_no_masked_value(run: Run, tmp_path: Path) -> None:
     """Tables of the second log have their definitions in the first."""
     paths = case("mysql-9.7", "workload").logs[:2]

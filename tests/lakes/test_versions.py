@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def test_versions_end_where_the_next_begins_and_open_ones_are_the_state(tmp_path
     for one in sorted(versions, key=lambda row: row["_sequence"]):
         by_key.setdefault(one["id"], []).append(one)
     for of_key in by_key.values():
-        for earlier, later in zip(of_key, of_key[1:], strict=False):
+        for earlier, later in pairwise(of_key):
             assert earlier["valid_from"] <= earlier["valid_to"] <= later["valid_from"]
 
 

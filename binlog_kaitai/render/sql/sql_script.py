@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -453,10 +453,8 @@ def write_sql(
     by_all_columns = options.check or options.for_table is not None
     is_partial = options.undo and (filters or options.wanted)
     later = LaterChanges(by_all_columns=by_all_columns) if is_partial else None
-    past_stop = None if later is None else later.stopped
-    pages = RowsPages(
-        logs, filters, every_block=True, follows_xa=False, ends=ends, past_stop=past_stop, **others
-    )
+    own: dict[str, Any] = {"past_stop": None if later is None else later.stopped, "masks": options.masks}
+    pages = RowsPages(logs, filters, every_block=True, follows_xa=False, ends=ends, **own, **others)
     yield from _complete(SqlScript(pages, filters, options, report, later), report)
 
 
