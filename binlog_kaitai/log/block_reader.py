@@ -94,7 +94,7 @@ _WHOLE_HEADER = header_length(4)
 # With a signed index, Numba would generate code for negative indexes.
 _ONE = np.uint64(1)
 
-#: All types, see `_roles`.
+#: All types, see `_rules`.
 _ALL = frozenset(range(256))
 
 #: Roles of type codes in `frame`; all others are 0. The last ones are those of `KnownMaps`.
