@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import mmap
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import BinaryIO
@@ -50,6 +49,8 @@ def map_next(stream: BinaryIO, start: Bytes, size: int) -> tuple[Bytes | None, i
     Returns (all of them, or None if the stream ends before; the number of bytes that there are).
     Raises `SourceError`: they cannot be copied to the folder of temporary files.
     """
+    import tempfile  # whose imports are many
+
     folder = tempfile.gettempdir()
     with writing_to(folder):
         copy = tempfile.TemporaryFile(prefix="binlog-kaitai-")  # noqa: SIM115 - closed below

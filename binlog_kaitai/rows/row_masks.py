@@ -12,8 +12,6 @@ except for rules about all columns (``*``).
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -117,6 +115,8 @@ def with_key(key_file: str | None, fingerprint: str) -> Callable[[bytes], str]:
     if fingerprint_of(key) != fingerprint:
         where = key_file or f"the environment variable {KEY_VARIABLE}"
         raise UsageError(f"the mask key in {where} is not the same in all processes")
+    import hashlib  # which takes a thirtieth of the start of a command
+
     # HMAC as RFC 2104 defines it. Copies of the two states take three quarters of the time of `hmac`.
     block = (hashlib.sha256(key).digest() if len(key) > _BLOCK else key).ljust(_BLOCK, b"\0")
     inner, outer = (hashlib.sha256(bytes(byte ^ pad for byte in block)) for pad in (0x36, 0x5C))
@@ -152,6 +152,8 @@ def read_key(key_file: str | None) -> bytes:
 
 def fingerprint_of(key: bytes) -> str:
     """Identifies a key without revealing it."""
+    import hmac
+
     return hmac.new(key, b"binlog-kaitai mask key", "sha256").hexdigest()[:8]
 
 
@@ -371,6 +373,8 @@ class Masks:
             _check_truncation(array.type, where)
             return truncated(array, treatment.length)
         if treatment.method is Method.SHA256:
+            import hashlib
+
             return digested(array, lambda value: hashlib.sha256(value).hexdigest())
         if treatment.method is Method.HASHED:
             return digested(array, with_key(self.key_file, self.fingerprint))
