@@ -23,6 +23,7 @@ from binlog_kaitai.ddl.elements import (
     with_period,
 )
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, split
+from binlog_kaitai.ddl.partitions import altered
 from binlog_kaitai.values.table_definition import ColumnDefinition, Columns, HiddenColumn, TableDefinition
 
 _AT_END = None
@@ -70,7 +71,7 @@ class Alteration:
         self.absorbed_tables: list[tuple[str, ...]] = []
         # With the hidden columns, which keep their places among the others.
         self._table = replace(table, columns=table.all_columns, hidden_columns=())
-        self._sql_mode, self._charsets = sql_mode, charsets
+        self._sql_mode, self._charsets, self._clauses = sql_mode, charsets, clauses
         self._hidden = {hidden.name: hidden for hidden in table.hidden_columns}
         self._new_hidden: list[HiddenColumn] = []
         self._renamed_keys: dict[str, str] = {}
@@ -110,6 +111,7 @@ class Alteration:
         table = replace(
             self._table,
             columns=made,
+            partitioning=altered(self._table.partitioning, self._clauses),
             default_charset=self._charsets.default,
             hidden_columns=hidden,
             unique_keys=self._unique_keys,

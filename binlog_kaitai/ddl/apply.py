@@ -75,6 +75,9 @@ class DefinitionUpdate:
         except UnreadableError as error:
             store.lose(key, str(error))
             return
+        if (former := store.find(key)) is not None and not statement.replaces:
+            # The server shows it again, but not whether rows are in wrong partitions.
+            table = replace(table, partitioning=former.partitioning)
         if table.columns:
             store.put(key, table)
         else:
@@ -121,6 +124,7 @@ class DefinitionUpdate:
             hidden_columns=elements.hidden_columns(len(columns)),
             unique_keys=elements.unique_keys,
             foreign_keys=tuple(foreign_key.of_schema(key[0]) for foreign_key in elements.foreign_keys),
+            partitioning=statement.partitioning,
         ).with_primary_key(elements.primary_key)
         is_implicit = elements.is_versioned and not any(column.is_row_period for column in columns)
         return with_period(table) if is_implicit else table
@@ -165,7 +169,7 @@ class DefinitionUpdate:
                 self._store.lose(key, f"a change of it cannot be followed: {error}")
             return
         for name in change.partition_tables:
-            self._store.put(self._key(name), result)
+            self._store.put(self._key(name), replace(result, partitioning=""))
         for name in change.absorbed_tables:
             self._store.drop(self._key(name))
         if result != table:

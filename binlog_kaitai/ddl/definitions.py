@@ -6,7 +6,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from binlog_kaitai.core.bodies import QueryBody
     from binlog_kaitai.core.grammar import TableMapEvent
 
+
+#: Begins a file of definitions that hold where reading begins, so that partitions can be followed from there.
+FOLLOWED = "-- Partitions are followed from here on.\n"
 
 #: What changes at a statement, by file and position.
 Timelines = dict[tuple[str, int], list[tuple[TableKey, TableDefinition | str | None]]]
@@ -152,6 +155,8 @@ class Definitions:
         for default, statement in statements_of(text, schema_name):
             loaded.observe(default, statement)
         tables = {key: with_unplaced(table) for key, table in loaded._store.tables.items()}
+        if FOLLOWED not in text[:200]:
+            tables = {key: replace(table, partitioning="") for key, table in tables.items()}
         self._store.from_file.update(tables)
         # A file describes a single point in time: tables whose names differ only in case exist together.
         self._has_case |= len({self._folded.key(*key) for key in tables}) < len(tables)
@@ -188,6 +193,8 @@ class Definitions:
             return exact or folded
         if isinstance(exact, TableDefinition) and exact.columns != folded.columns:
             return DefinitionMismatch(*key, "statements spell it in several ways, and differ in what it is")
+        if isinstance(exact, TableDefinition) and exact.partitioning != folded.partitioning:
+            return replace(exact, partitioning="")
         return exact if isinstance(exact, TableDefinition) else folded
 
     def is_temporary(self, session: Session, schema_name: str, table_name: str) -> bool:

@@ -15,6 +15,7 @@ from binlog_kaitai.ddl.column_charsets import charset_of_number, read_charset
 from binlog_kaitai.ddl.column_grammar import Key, read_column
 from binlog_kaitai.ddl.elements import hidden_columns_of, is_column, read_key, read_new_name
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, TokenKind, UnreadableError, split, tokens_of
+from binlog_kaitai.ddl.partitions import read_partitioning
 from binlog_kaitai.ddl.store import Session
 from binlog_kaitai.values.charsets import decoder_of, max_bytes_of
 from binlog_kaitai.values.table_definition import (
@@ -94,6 +95,7 @@ class CreateTable:
     replaces: bool = False
     is_certain: bool = False
     engine: str = ""
+    partitioning: str = ""
 
     def has_created(self, session: Session) -> bool | None:
         """Whether it created the table; None if the log does not show it.
@@ -277,6 +279,8 @@ def _create_table(cursor: TokenCursor, table: CreateTable, sql_mode: int) -> Non
         elif cursor.skip("ENGINE"):
             cursor.skip("=")
             table.engine = cursor.next().text
+        elif cursor.skip("PARTITION", "BY"):
+            table.partitioning = read_partitioning(cursor)
         elif cursor.skip("START", "TRANSACTION"):  # MySQL's CREATE TABLE … SELECT in row format
             table.is_certain = True
         elif _begins_query(cursor, int(cursor.mark() == "(")):

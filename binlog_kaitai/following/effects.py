@@ -27,6 +27,7 @@ from binlog_kaitai.ddl.conversions import Conversions, conversions_by
 from binlog_kaitai.ddl.definition_changes import DdlKind, DefinitionChange, changes_of, column_clauses
 from binlog_kaitai.ddl.definitions import Definitions
 from binlog_kaitai.ddl.lexer import Token, TokenCursor, UnreadableError, may_affect_tables, tokens_of
+from binlog_kaitai.ddl.partitions import rows_of
 from binlog_kaitai.ddl.statements import (
     AlterTable,
     ChangeDatabase,
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 #: First words of clauses of ALTER TABLE that remove or add rows, also of another table that they name.
 _MOVES_ROWS = ("TRUNCATE", "EXCHANGE", "DISCARD", "IMPORT")
-_MOVE_ROWS = (["DROP", "PARTITION"], ["CONVERT", "PARTITION"], ["CONVERT", "TABLE"])
+_MOVE_ROWS = (["CONVERT", "PARTITION"], ["CONVERT", "TABLE"])
 
 #: Types of events whose text only the event reader can provide: it is compressed, or names a file.
 _BY_READER = (EventType.query_compressed_event, EventType.execute_load_query_event)
@@ -66,6 +67,7 @@ _MAY_HAVE_QUERY = re.compile(rb"(?is)\bSELECT\b|\bVALUES\s*(?:ROW\s*)?\(|\bTABLE
 #: Reasons why contents are not determined: of a table, and of any.
 LOGGED_AS_TEXT = "statements that change rows are logged as text (binlog_format)"
 _MAY_CHANGE_ANY = "a statement cannot be read, or calls a function: it may have changed any table"
+_MOVED = "a statement moved rows of whole partitions"
 ERRANT = "another server has executed {}, before transactions that were read earlier from the former one"
 _MAY_DROP = "DROP SEQUENCE IF EXISTS drops it only if it is a sequence; its kind is unknown"
 _INCIDENT = "the log has an incident: changes of any table may be missing"
@@ -77,6 +79,7 @@ class EffectKind(StrEnum):
     `CREATED`: a new table has no rows.
     `CONVERTED`: values of rows are others or new, or rows are gone; `MORE_DIGITS`: only the text of times is
     another; `REDEFINED`: columns are new or have another type, and their values are known.
+    `REMOVED`: the rows of some partitions are gone.
     `KEYED`, `UNNAMED`, `COMPUTED` and `RESTORED` are not effects, but facts that a lake records among them,
     in log order: the primary key and the columns of a table, why its columns have no names, which ones the
     server computes, but leaves out of images although their values change, and that a snapshot has all rows
@@ -90,6 +93,7 @@ class EffectKind(StrEnum):
     CONVERTED = "converted"
     MORE_DIGITS = "more_digits"
     REDEFINED = "redefined"
+    REMOVED = "removed"
     UNCLEAR = "unclear"
     PREPARED = "prepared"
     COMMITTED = "committed"
@@ -115,6 +119,7 @@ class Effect:
     Those of kind `KEYED` are all columns, each with its type in a lake.
     `values`: of kind `REDEFINED`: see `known_values`; of kind `KEYED`: see `lake.described`.
     `key`: of kind `KEYED`: the columns of the primary key.
+    `key`, `values`: of kind `REMOVED`: see `ddl.partitions.rows_of`.
     """
 
     position: int
@@ -300,7 +305,7 @@ class _Effects:
         try:
             mode = change.session.sql_mode
             conversions = conversions_by(statement, change.before, change.after, mode)
-            yield from self._of_clauses(statement, change.key, conversions)
+            yield from self._of_clauses(statement, change, conversions)
         except UnreadableError as error:
             if not is_renamed and any(map(_names_table, statement.clauses)):
                 yield self._unclear()
@@ -309,22 +314,26 @@ class _Effects:
         if is_renamed:
             yield self._effect(EffectKind.RENAMED, *change.key, *change.new_key)
 
-    def _of_clauses(self, statement: AlterTable, key: TableKey, conversions: Conversions) -> list[Effect]:
+    def _of_clauses(
+        self, statement: AlterTable, change: DefinitionChange, conversions: Conversions
+    ) -> list[Effect]:
         effects: list[Effect] = []
+        key = change.key
         pairs = ((one.old, one.new) for one in column_clauses(statement.clauses))
         if columns := tuple((old, new) for old, new in pairs if old != new):
             effects.append(self._effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
-        for clause in statement.clauses:
+        for number, clause in enumerate(statement.clauses):
             words = [token.keyword for token in clause]
             if words == ["TRUNCATE", "PARTITION", "ALL"]:
                 effects.append(self._effect(EffectKind.EMPTIED, *key))
+            elif words[:2] in (["DROP", "PARTITION"], ["TRUNCATE", "PARTITION"]):
+                effects.append(self._of_partitions(change, statement.clauses[number:]))
             elif words[0] in _MOVES_ROWS or words[:2] in _MOVE_ROWS:
                 tables = [key]
                 if "TABLE" in words:
                     name = TokenCursor(clause[words.index("TABLE") + 1 :]).dotted_name()
                     tables.append(qualified(name, self._body.schema_name))
-                reason = "a statement moved rows of whole partitions"
-                effects += [self._unclear(*table, reason=reason) for table in tables]
+                effects += [self._unclear(*table, reason=_MOVED) for table in tables]
         adds, converts = "adds a value other than NULL as", "converts values of"
         for kind, names, what in (
             (EffectKind.MORE_DIGITS, conversions.fractions, converts),
@@ -340,6 +349,14 @@ class _Effects:
                 effect = self._effect(EffectKind.REDEFINED, *key, reason=_of_rows(what, names), values=values)
                 effects.append(replace(effect, columns=tuple(zip(names, names, strict=True))))
         return effects
+
+    def _of_partitions(self, change: DefinitionChange, clauses: Sequence[Sequence[Token]]) -> Effect:
+        """The effect of clauses that drop or truncate partitions, to the end of the statement."""
+        try:
+            key, values = rows_of(change.before, clauses)
+        except (UnreadableError, ValueError, OverflowError) as error:
+            return self._unclear(*change.key, reason=f"{_MOVED}: {error}")
+        return self._effect(EffectKind.REMOVED, *change.key, reason=_MOVED, key=key, values=values)
 
     def _of_unreadable(self) -> list[Effect]:
         """What a statement may have done, by what can be read of its beginning."""

@@ -19,7 +19,7 @@ lineage         which changes make up a table, across TRUNCATE, DROP and RENAME
 rules           what is left out, masked and renamed
 preview         what a pipeline would load
 upkeep          joins small files, and removes what no reader needs
-erasing         erases rows, as a person may ask for
+erasing         erases rows, as a person may ask for; rows that are gone with partitions
 lake_command    `binlog-kaitai lake`
 ==============  ==================================================================
 

@@ -11,7 +11,8 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import ORIGIN, SOURCE
 from binlog_kaitai.lake.batches import Format, Lake
-from binlog_kaitai.lake.lineage import Keyed, Moves, Naming, Place, Redefined, Segment, naming
+from binlog_kaitai.lake.erasing import are_removed, with_needed
+from binlog_kaitai.lake.lineage import Entry, Keyed, Moves, Naming, Place, Redefined, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
 from binlog_kaitai.lake.types import TAKEN, conform, joint_type, merge_columns, with_names
@@ -48,7 +49,7 @@ class TableChanges:
         older rows is known: a new column then has the value that it got in them. What a change lacks is null.
 
         `table`: its schema and name on the server.
-        Raises `UsageError`: it has no changes.
+        Raises `UsageError`: it has no changes; or, later, which rows are gone with partitions is not known.
         """
         parts = self.parts(table)
         schema = columns_of(parts)
@@ -87,7 +88,10 @@ class TableChanges:
             values = _redefine(redefined, begin, names, there, named.gone)
             first_row = segment.first_row if after == segment.after else 0
             where = self._where(segment.table, after, before, first_row)
-            yield Part(name, where, names, there, key, values=values), named
+            removed = tuple(
+                one for one in self.lineage.removed.get(table, ()) if after is None or one.place > after
+            )
+            yield Part(name, where, names, there, key, values=values, removed=removed), named
 
     def _where(
         self, table: tuple[str, str], after: Place | None, before: Place | None, first_row: int
@@ -123,6 +127,7 @@ class Part:
     `key`: those of the primary key, by the names that they had then on the server.
     `gone`: current names of those that were dropped since.
     `values`: values that columns have instead of NULL, by current names.
+    `removed`: later statements that removed rows with their partitions.
     """
 
     folder: str
@@ -132,6 +137,7 @@ class Part:
     key: tuple[str, ...] = ()
     gone: frozenset[str] = frozenset()
     values: Mapping[str, pa.Scalar] = field(default_factory=dict)
+    removed: tuple[Entry, ...] = ()
 
     @property
     def current_key(self) -> tuple[str, ...]:
@@ -217,20 +223,24 @@ def columns_of(parts: Iterable[Part]) -> pa.Schema:
 
 
 def read_parts(
-    tables: Format, parts: Iterable[Part], schema: pa.Schema, where: pc.Expression | None = None
+    tables: Format, parts: Sequence[Part], schema: pa.Schema, where: pc.Expression | None = None
 ) -> Iterator[pa.RecordBatch]:
     """The rows of parts, in no particular order; tables are opened at once, and read later.
 
     `schema`: which columns to read, by their current names; those that a part lacks are null.
     `where`: a further condition on the metadata columns.
     """
-    readers = [(part, _batches(tables, part, schema, where)) for part in parts]
+    every_column = columns_of(parts)
+    wide = [with_needed(schema, part.removed, every_column) for part in parts]
+    readers = [(*pair, _batches(tables, *pair, where)) for pair in zip(parts, wide, strict=True)]
 
     def read() -> Iterator[pa.RecordBatch]:
-        for part, batches in readers:
-            for batch in batches:
-                if batch.num_rows:
-                    yield conform(with_names(batch, part.names), schema, part.values)
+        for part, own, batches in readers:
+            for batch in filter(len, batches):
+                rows = conform(with_names(batch, part.names), own, part.values)
+                if part.removed:
+                    rows = rows.filter(pa.array(~are_removed(rows, part.removed))).select(schema.names)
+                yield rows
 
     return read()
 

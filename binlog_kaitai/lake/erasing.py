@@ -1,24 +1,30 @@
-"""Erases rows of a table from a lake, with the files of all versions that have them."""
+"""Erases rows of a table from a lake, with the files of all versions; finds those gone with partitions."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 
+import numpy as np
+
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.ddl.logged_columns import logged_column
 from binlog_kaitai.errors import SourceError, UsageError
+from binlog_kaitai.kernels.arrays import Bools
 from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.delta import DeltaTable, delta_errors
+from binlog_kaitai.lake.lineage import Entry
 from binlog_kaitai.lake.storage import ConflictError, Storage
 from binlog_kaitai.lake.upkeep import tables_of
 from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, SEQUENCE
 from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
-from binlog_kaitai.values.conditions import WhereCondition
+from binlog_kaitai.values.conditions import WhereCondition, parse_where
 from binlog_kaitai.values.table_definition import ColumnDefinition
+
+_GONE = "rows are gone with their partitions, and "
 
 #: How often rows are erased anew because a pipeline changed the table meanwhile.
 _ATTEMPTS = 10
@@ -164,15 +170,19 @@ class _Erasing:
 
     def _comparison(self, comparison: Comparison) -> ColumnComparison:
         name = self._own[comparison.name]
-        kind = self.table.columns[name]
-        base, *arguments = _TYPES.get(str(kind), ("geometry",))
-        if pa.types.is_decimal(kind):
-            base, arguments = "decimal", [str(kind.precision), str(kind.scale)]
-        charset = "utf8mb4" if base == "varchar" else None
-        known = ColumnDefinition(name, base, base, tuple(arguments), is_unsigned=False, charset=charset)
-        column = logged_column(known)
-        assert column is not None
-        return ColumnComparison(column, comparison, f"{self._name}.{name}")
+        return _compared(comparison, self.table.columns[name], f"{self._name}.{name}")
+
+
+def _compared(comparison: Comparison, kind: pa.DataType, name: str) -> ColumnComparison:
+    """A comparison of a column of a lake, with its type there."""
+    base, *arguments = _TYPES.get(str(kind), ("geometry",))
+    if pa.types.is_decimal(kind):
+        base, arguments = "decimal", [str(kind.precision), str(kind.scale)]
+    charset = "utf8mb4" if base == "varchar" else None
+    known = ColumnDefinition(name, base, base, tuple(arguments), is_unsigned=False, charset=charset)
+    column = logged_column(known)
+    assert column is not None
+    return ColumnComparison(column, comparison, name)
 
 
 def _as_text(array: pa.Array) -> pa.Array:
@@ -182,3 +192,47 @@ def _as_text(array: pa.Array) -> pa.Array:
     if pa.types.is_timestamp(array.type):
         return array.cast(pa.timestamp("us")).cast(pa.string())
     return array.cast(pa.string()) if pa.types.is_date(array.type) else array
+
+
+def with_needed(schema: pa.Schema, removed: Iterable[Entry], columns: pa.Schema) -> pa.Schema:
+    """A schema with those of some columns by which `are_removed` tells rows."""
+    names = {_stem(name) for entry in removed for name in entry.key}
+    names |= {SEQUENCE, ABSENT_FIELD.name} if names else set()
+    more = (one for one in columns if _stem(one.name) in names and one.name not in schema.names)
+    return pa.schema([*schema, *more])
+
+
+def _stem(name: str) -> str:
+    return name.lower().rstrip("_")
+
+
+def are_removed(rows: pa.RecordBatch, removed: Iterable[Entry]) -> Bools:
+    """Which rows are gone, as a bool array: those with a sequence by statements after them.
+
+    Raises `UsageError`: that is not known.
+    """
+    gone = np.zeros(len(rows), np.bool_)
+    for entry in removed:
+        older = np.ones(len(rows), np.bool_)
+        if SEQUENCE in rows.schema.names:
+            older = pc.less(rows.column(SEQUENCE), entry.place.as_sequence()).to_numpy(zero_copy_only=False)
+        if older.any():
+            gone[older] |= _are_removed(rows.filter(pa.array(older)), entry)
+    return gone
+
+
+def _are_removed(rows: pa.RecordBatch, entry: Entry) -> Bools:
+    own, values, absent = dict[str, pa.Field](), dict[str, pa.Array](), set[str]()
+    if ABSENT_FIELD.name in rows.schema.names:
+        absent.update(pc.list_flatten(rows.column(ABSENT_FIELD.name)).to_pylist())
+    for name in entry.key:
+        found = [one for one in rows.schema if _stem(one.name) == _stem(name)]
+        if len(found) != 1 or pa.types.is_string(found[0].type) or found[0].name in absent:
+            raise UsageError(f"{_GONE}values of {name} are missing, or of other types")
+        own[name], values[name] = found[0], _as_text(rows.column(found[0].name))
+        if pa.types.is_temporal(found[0].type) and values[name].null_count:
+            raise UsageError(f"{_GONE}{name} may have invalid dates")
+
+    compare = cache(lambda one: _compared(one, own[one.name].type, one.name))
+    holds = parse_where(entry.values).matches(values, len(rows), compare)
+    return np.asarray(pc.fill_null(holds, False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, NamedTuple
 
@@ -167,6 +167,7 @@ class Lineage:
     place, and what it did.
     `computed`: columns whose values are not in all changes, in lower case, and where the last one was found.
     `committed`: Those that were committed: from one place to another, and where they were committed.
+    `removed`: statements that removed rows of the tables with partitions, oldest first.
     `defined`: what is known of the columns of the last changes under each name, of kind `KEYED`; None if a
     statement has given the table others since.
     """
@@ -191,11 +192,12 @@ class Lineage:
         self._moves: dict[Key, list[Moves]] = {}
         self._former: dict[Key, set[str]] = {}
         self._redefined: dict[Key, list[Redefined]] = {}
+        self.removed: dict[Key, list[Entry]] = {}
         self._keys: dict[Key, list[Keyed]] = {}
         #: What is known of the rows that a table has, under whichever name.
         self._of_rows: tuple[dict[Key, Any], ...] = (
             *(self.unclear, self.converted, self.computed),
-            *(self._moves, self._former, self._redefined),
+            *(self._moves, self._former, self._redefined, self.removed),
         )
         for entry in entries:
             self.take(entry)
@@ -304,6 +306,8 @@ class Lineage:
                 self.converted[table] = place, one.reason
             case EffectKind.REDEFINED:
                 self._redefine(one)
+            case EffectKind.REMOVED if table not in self.converted:
+                self.removed.setdefault(table, []).append(one)
             case EffectKind.RENAMED:
                 self._rename(place, table, (one.new_schema_name, one.new_table_name))
             case _ if one.table_name:
@@ -346,12 +350,20 @@ class Lineage:
     def _redefine(self, one: Entry) -> None:
         known = self._redefined.setdefault(one.table, [])
         for column in unpacked(one.values):
+            self._forget_removed(one.table, [column.name.lower()])
             new = Redefined(one.place, column._replace(name=name_in_lake(column.name, self._kind)))
             same = [other for other in known if other.column.name.lower() == new.column.name.lower()]
             if joint_type(kind for other in (*same, new) for kind in other.types) is None:
                 self.converted[one.table] = one.place, one.reason
             else:
                 known.append(new)
+
+    def _forget_removed(self, table: Key, names: Collection[str]) -> None:
+        """Columns, in lower case, have other values or names than they had when rows were removed by them."""
+        removed = self.removed.get(table, [])
+        if any(name.lower() in names for entry in removed for name in entry.key):
+            reason = "an ALTER TABLE changed a column by whose values rows were removed with partitions"
+            self.converted.setdefault(table, (self.removed.pop(table)[-1].place, reason))
 
     def _rename(self, place: Place, table: Key, new: Key) -> None:
         moved, keys = self.segments(table), self.keyed(table)
@@ -389,6 +401,7 @@ class Lineage:
             elif new:
                 redefined.append(Redefined(place_then, column._replace(name=new)))
         self._redefined[table] = redefined
+        self._forget_removed(table, names)
         if keys := self.keyed(table):
             key = tuple(names.get(column.lower()) or column for column in keys[-1].columns)
             if key != keys[-1].columns:

@@ -158,6 +158,11 @@ class Rules:
                     yield replace(effect, kind=EffectKind.CONVERTED, columns=(), values="")
                 elif kept := [one for one in found.values() if one is not None]:
                     yield replace(effect, columns=(), values=packed(kept))
+            elif effect.kind == EffectKind.REMOVED and any(
+                self.masks.treatment(".".join(effect.table), name).method is not Method.KEPT
+                for name in effect.key
+            ):
+                yield replace(effect, kind=EffectKind.UNCLEAR, key=(), values="")
             elif is_text or effect.kind != EffectKind.MORE_DIGITS:
                 yield effect  # times have the same value with more digits, unless they are stored as text
 

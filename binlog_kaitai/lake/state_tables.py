@@ -39,7 +39,8 @@ from binlog_kaitai.lake.changes import (
     read_parts,
 )
 from binlog_kaitai.lake.described import NOTHING, Described
-from binlog_kaitai.lake.lineage import Key, Lineage, Place
+from binlog_kaitai.lake.erasing import are_removed, with_needed
+from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import ConflictError, table_name
 from binlog_kaitai.lake.types import as_keys, conform
@@ -199,8 +200,9 @@ class Update:
         if self.since is not None and table is not None and kept == self.begin and _can_have(table, own):
             rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
             if not _lacks_columns(rows, without):
-                if rows.num_rows:
-                    self._merge(table, own, rows)
+                removed = [one for one in self.parts[-1].removed if kept is not None and one.place >= kept]
+                if rows.num_rows or removed:
+                    self._merge(table, own, rows, removed)
                 return without
         every_change = partial(read_parts, self.tables, self.parts)
         # Dropped columns may have been part of an earlier key.
@@ -244,16 +246,25 @@ class Update:
             if left := sum(pc.sum(pc.less(column, place)).as_py() or 0 for column in columns):
                 raise _ConvertedError(reason, left)
 
-    def _merge(self, table: Table, own: pa.Schema, rows: pa.Table) -> None:
-        """Bring the table up to date by its new changes."""
+    def _merge(self, table: Table, own: pa.Schema, rows: pa.Table, removed: Sequence[Entry]) -> None:
+        """Bring the table up to date by its new changes, and new statements that removed rows."""
+        where = pc.field(SOURCE) == self.source if self.source else None
         if keys := self.parts[-1].current_key:
-            last = _last_images(rows.to_batches(), rows.schema, keys)
+            gone: list[pa.RecordBatch] = []
+            names = with_needed(pa.schema([own.field(name) for name in keys]), removed, own).names
+            for batch in table.batches(where, names) if removed else ():
+                batch = batch.filter(pa.array(are_removed(batch, removed)))
+                # As if deleted before all other changes.
+                batch = batch.append_column(SEQUENCE, pa.repeat(" ", len(batch)))
+                batch = batch.append_column(CHANGE_TYPE, pa.repeat("delete", len(batch)))
+                gone.append(conform(batch, rows.schema))
+            last = _last_images([*gone, *rows.to_batches()], rows.schema, keys)
             images = last.select(own.names).append_column(IS_THERE, _adds(last))
             table.merge(own, keys, images, IS_THERE, self.batch, self.end._asdict(), self.source)
         else:
-            where = pc.field(SOURCE) == self.source if self.source else None
             with_type = own.append(pa.field(CHANGE_TYPE, pa.string()))
             rest = (conform(batch, with_type) for batch in table.batches(where))
+            rest = (batch.filter(pa.array(~are_removed(batch, removed))) for batch in rest)
             signed = [
                 batch.set_column(len(own), CHANGE_TYPE, pa.repeat("insert", len(batch))) for batch in rest
             ]

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from binlog_kaitai.arrow import pa
 from binlog_kaitai.core.filters import TableSet
-from binlog_kaitai.ddl.definitions import DatedText
+from binlog_kaitai.ddl.definitions import FOLLOWED, DatedText
 from binlog_kaitai.errors import BinlogError, UsageError
 from binlog_kaitai.following.effects import ERRANT, unclear
 from binlog_kaitai.following.walk import Step
@@ -147,7 +147,8 @@ class Pipeline:
         begins = self.job.snapshot_readers or (self.job.dump and not self.job.resnapshot)
         if plan.ddl is None and plan.batch >= 0 and begins:
             raise UsageError(f"{self.lake.storage.name} was begun without a snapshot; use another lake")
-        ddl = plan.ddl if snapshot is None else snapshot.ddl
+        new_ddl = None if snapshot is None else FOLLOWED + snapshot.ddl
+        ddl = new_ddl or plan.ddl
         if ddl is not None:
             ddl = DatedText.of(ddl, {})  # as of the position where reading begins
         following = replace(self.job.following, at_once=tasks.at_once, ddl=self.job.following.ddl or ddl)
@@ -161,7 +162,7 @@ class Pipeline:
                 logs.end_here()
             if snapshot is not None:
                 start = logs.first()
-                self.in_turn(lambda: self._load(tasks, logs, plan.next(start, start, ddl=snapshot.ddl)))
+                self.in_turn(lambda: self._load(tasks, logs, plan.next(start, start, ddl=new_ddl)))
             elif not self.lake.is_complete:
                 self.in_turn(lambda: self._load(tasks, logs, plan, is_recovered=True))
             self._follow(tasks, logs, interval)

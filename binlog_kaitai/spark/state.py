@@ -380,7 +380,9 @@ class _Watch:
         offsets = np.append(block.positions, block.end_positions[-1])[self._quiescent.of(block)]
         self._offsets = np.append(self._offsets[-1], offsets)
         for position, body in self._statements.of(block, self._offsets):
-            yield from take_statement(position, body, self._definitions)
+            for effect in take_statement(position, body, self._definitions):
+                is_removed = effect.kind == EffectKind.REMOVED
+                yield replace(effect, kind=EffectKind.UNCLEAR) if is_removed else effect
 
 
 def _sources_of(frame: DataFrame) -> Iterator[ReadOptions]:

@@ -151,6 +151,7 @@ class TableDefinition:
     `unique_keys`: upper bound of their number: MariaDB creates a hidden column for each long one.
     `foreign_keys`: those of its own, in the order in which they were added.
     `has_implicit_period`: whether the last two columns are those that MariaDB adds for system versioning.
+    `partitioning`: see `ddl.partitions`; "" if it has none, or it is not known.
     """
 
     schema_name: str
@@ -162,6 +163,7 @@ class TableDefinition:
     unique_keys: int = 0
     has_implicit_period: bool = False
     foreign_keys: tuple[ForeignKey, ...] = ()
+    partitioning: str = ""
 
     @property
     def primary_key(self) -> tuple[int, ...]:

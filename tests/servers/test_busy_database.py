@@ -9,6 +9,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,8 @@ def texts(rows: list[dict[str, Any]], table: OracleTable) -> Iterator[tuple[str 
             name = column.lower()
             while name not in names and name.endswith("_"):
                 name = name[:-1]
+            if isinstance(value, datetime):
+                value = value.replace(tzinfo=None)
             if value is not None:
                 assert values.setdefault(name, value) is value
         yield tuple(server_text(values.get(one.name.lower()), one) for one in table.columns)
