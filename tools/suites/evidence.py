@@ -84,9 +84,7 @@ class Witness:
 
     def reset(self, settings: dict[str, str]) -> None:
         """Leave no databases, sessions and variables of earlier tests, and begin a log."""
-        self._connection = self.server.connect(read_timeout=30)
-        for variable in ("lock_wait_timeout", "foreign_key_checks"):
-            self._ask(f"SET SESSION {variable} = {2 if 'wait' in variable else 0}")
+        self._connect()
         (own,) = self._ask("SELECT CONNECTION_ID()")[0]
         for number, *rest in self._ask("SHOW PROCESSLIST"):
             if number != own and rest[0] == "root":
@@ -106,12 +104,18 @@ class Witness:
                 self._try(f"DROP USER '{user}'@'{host}'")
         for name, value in settings.items():
             self._ask(f"SET GLOBAL {name} = {value}")
+        self._connect()  # with these settings
         if not self._is_plain:
             self._ask(reset_statement(self.server))
         var = self.server.folder / "var"
         shutil.rmtree(var, ignore_errors=True)
         (var / "tmp").mkdir(parents=True)
         self.points, self._with_rows = [], 0
+
+    def _connect(self) -> None:
+        self._connection = self.server.connect(read_timeout=30)
+        for variable in ("lock_wait_timeout", "foreign_key_checks"):
+            self._ask(f"SET SESSION {variable} = {2 if 'wait' in variable else 0}")
 
     def begin(self, root: Path) -> None:
         """Make the databases of a test, and the folder of its files."""
