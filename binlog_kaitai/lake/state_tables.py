@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from functools import partial, wraps
 from itertools import chain, groupby
 from operator import attrgetter
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -177,57 +177,63 @@ class Update:
     def _run(self) -> tuple[str, ...]:
         """Returns the columns of the table that its state does not have."""
         table = self.tables.open(f"{STATE}/{self.name}")
-        every_column = columns_of(self.parts)
-        without = tuple(name for name in every_column.names if name.lower().rstrip("_") in self.computed)
-        whole = pa.schema([one for one in every_column if one.name not in without])
+        columns = _Columns.of(self.parts, self.computed, META[self.tables.kind])
         kept = None if table is None else _place_of(table)
         if table is not None and kept == self.end and table.batch >= self.batch:
-            return without  # an earlier attempt of this task has done it
+            return columns.without  # an earlier attempt of this task has done it
         if table is not None and kept is not None and (kept > self.end or table.batch > self.batch):
             reason = f"another pipeline has written batch {table.batch}, later than this one's {self.batch}"
             raise SourceError(f"{reason}; a lake has one pipeline", file=f"{STATE}/{self.name}")
         if not self.parts:  # statements have emptied or renamed it
             if table is not None:
-                columns = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
-                self._replace(table, pa.schema(columns), [])
+                known = ((name, kind) for name, kind in table.columns.items() if name != SOURCE)
+                self._replace(table, pa.schema(known), [])
             return ()
-        left_out = META[self.tables.kind].union(*(part.gone for part in self.parts))
-        own = pa.schema([one for one in whole if one.name not in left_out])
-        keys = {key for part in self.parts for key in part.current_key}
-        last_key = {*self.parts[-1].current_key}
-        if unknown := sorted(keys.difference(whole.names) | last_key.difference(own.names)):
-            return self._without_key(unknown)
-        if self.since is not None and table is not None and kept == self.begin and _can_have(table, own):
-            rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
-            if not _lacks_columns(rows, without):
-                removed = [one for one in self.parts[-1].removed if kept is not None and one.place >= kept]
-                if rows.num_rows or removed:
-                    self._merge(table, own, rows, removed)
-                return without
+        unknown = columns.keys.difference(columns.whole.names)
+        if unknown := unknown.union({*self.parts[-1].current_key}.difference(columns.own.names)):
+            return self._without_key(sorted(unknown))
+        is_there = self.since is not None and kept == self.begin
+        if not (table is not None and is_there and self._merge_new(table, columns)):
+            self._write_anew(table, columns)
+        return columns.without
+
+    def _merge_new(self, table: Table, columns: _Columns) -> bool:
+        """Merge the changes since `begin`; false if they are not all that is needed."""
+        whole = columns.whole
+        if not _can_have(table, columns.own):
+            return False
+        rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
+        if _lacks_columns(rows, columns.without):
+            return False
+        removed = [one for one in self.parts[-1].removed if self.begin is None or one.place >= self.begin]
+        if rows.num_rows or removed:
+            self._merge(table, columns.own, rows, removed)
+        return True
+
+    def _write_anew(self, table: Table | None, columns: _Columns) -> None:
+        """Write the contents from all changes, which are reduced by the key of their time."""
+        whole, own = columns.whole, columns.own
         every_change = partial(read_parts, self.tables, self.parts)
-        # Dropped columns may have been part of an earlier key.
-        fields = pa.schema([one for one in whole if one.name in keys.union(own.names)])
         by_key = [
             (key, partial(read_parts, self.tables, list(parts)))
             for key, parts in groupby(self.parts, attrgetter("current_key"))
         ]
         if ABSENT_FIELD.name in whole.names:
             read = [(key, pa.Table.from_batches(changes(whole), whole)) for key, changes in by_key]
-            if any(_lacks_columns(rows, without) for _, rows in read):
+            if any(_lacks_columns(rows, columns.without) for _, rows in read):
                 self._check(every_change)  # any row may have values of an earlier image
                 left: list[Row] = []
                 for key, rows in read:
-                    left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, fields.names)
+                    left = _completed(left, rows.sort_by(SEQUENCE).to_pylist(), key, columns.counted.names)
                 if unknown := [name for name in own.names if any(row[name] is _UNKNOWN for row in left)]:
                     raise UsageError(_NOT_KNOWN.format(", ".join(unknown)))
                 self._replace(table, own, pa.Table.from_pylist(left, own).to_batches())
-                return without
+                return
         contents: Contents = _nothing
         for key, changes in by_key:
-            contents = _after(contents, changes, key, fields)
+            contents = _after(contents, changes, key, columns.counted)
         self._check(contents if self.parts[-1].current_key else every_change)
         self._replace(table, own, contents(own))
-        return without
 
     def _without_key(self, unknown: Sequence[str]) -> tuple[str, ...]:
         """Empty the state of a table without changes: its key was renamed while it had no rows.
@@ -276,6 +282,33 @@ class Update:
         keys = self.parts[-1].current_key if self.parts else None
         name, place = f"{STATE}/{self.name}", self.end._asdict()
         self.tables.replace(name, table, reader, self.batch, place, keys, self.source)
+
+
+class _Columns(NamedTuple):
+    """The columns of an update.
+
+    `whole`: those that are read; `own`: those of the state.
+    `counted`: those of the state, and dropped ones that were part of an earlier key.
+    `keys`: those of all keys.
+    `without`: columns that the server computes, and the state does not have.
+    """
+
+    whole: pa.Schema
+    own: pa.Schema
+    counted: pa.Schema
+    keys: set[str]
+    without: tuple[str, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], computed: frozenset[str], metadata: Iterable[str]) -> _Columns:
+        every_column = columns_of(parts)
+        without = tuple(name for name in every_column.names if name.lower().rstrip("_") in computed)
+        whole = pa.schema([one for one in every_column if one.name not in without])
+        left_out = {*metadata}.union(*(part.gone for part in parts))
+        own = pa.schema([one for one in whole if one.name not in left_out])
+        keys = {key for part in parts for key in part.current_key}
+        counted = pa.schema([one for one in whole if one.name in keys.union(own.names)])
+        return cls(whole, own, counted, keys, without)
 
 
 def _can_have(table: Table, columns: pa.Schema) -> bool:
