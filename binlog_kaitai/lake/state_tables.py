@@ -177,7 +177,7 @@ class Update:
     def _run(self) -> tuple[str, ...]:
         """Returns the columns of the table that its state does not have."""
         table = self.tables.open(f"{STATE}/{self.name}")
-        columns = _Columns.of(self.parts, self.computed, META[self.tables.kind])
+        columns = _StateColumns.of(self.parts, self.computed, META[self.tables.kind])
         kept = None if table is None else _place_of(table)
         if table is not None and kept == self.end and table.batch >= self.batch:
             return columns.without  # an earlier attempt of this task has done it
@@ -197,7 +197,7 @@ class Update:
             self._write_anew(table, columns)
         return columns.without
 
-    def _merge_new(self, table: Table, columns: _Columns) -> bool:
+    def _merge_new(self, table: Table, columns: _StateColumns) -> bool:
         """Merge the changes since `begin`; false if they are not all that is needed."""
         whole = columns.whole
         if not _can_have(table, columns.own):
@@ -210,7 +210,7 @@ class Update:
             self._merge(table, columns.own, rows, removed)
         return True
 
-    def _write_anew(self, table: Table | None, columns: _Columns) -> None:
+    def _write_anew(self, table: Table | None, columns: _StateColumns) -> None:
         """Write the contents from all changes, which are reduced by the key of their time."""
         whole, own = columns.whole, columns.own
         every_change = partial(read_parts, self.tables, self.parts)
@@ -284,7 +284,7 @@ class Update:
         self.tables.replace(name, table, reader, self.batch, place, keys, self.source)
 
 
-class _Columns(NamedTuple):
+class _StateColumns(NamedTuple):
     """The columns of an update.
 
     `whole`: those that are read; `own`: those of the state.
@@ -300,7 +300,7 @@ class _Columns(NamedTuple):
     without: tuple[str, ...]
 
     @classmethod
-    def of(cls, parts: Sequence[Part], computed: frozenset[str], metadata: Iterable[str]) -> _Columns:
+    def of(cls, parts: Sequence[Part], computed: frozenset[str], metadata: Iterable[str]) -> _StateColumns:
         every_column = columns_of(parts)
         without = tuple(name for name in every_column.names if name.lower().rstrip("_") in computed)
         whole = pa.schema([one for one in every_column if one.name not in without])
