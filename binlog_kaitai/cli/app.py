@@ -133,6 +133,8 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the tool and exit."""
     # Matrix multiplication is not used: do not start NumPy's threads for it, which delay the exit.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Arrow's own allocator keeps what it has freed, beside what the C library keeps.
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     # The objects of modules are permanent; repeatedly scanning them takes a tenth of the start.
     # What survives one scan is scanned again soon: bodies of table maps may take megabytes each.
     gc.set_threshold(100_000, 3)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +34,18 @@ def test_reading_a_small_log_loads_neither_arrow_nor_what_only_filters_need(comm
     arguments = [sys.executable, "-c", _CODE, *command.split(), str(log)]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(("given", "used"), [(None, "system"), ("mimalloc", "mimalloc")])
+def test_arrow_takes_memory_from_the_c_library_unless_told_otherwise(
+    given: str | None, used: str, tmp_path: Path
+) -> None:
+    code = _CODE.partition("names =")[0] + "import pyarrow\nprint(pyarrow.default_memory_pool().backend_name)"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment.pop("ARROW_DEFAULT_MEMORY_POOL", None)
+    if given is not None:
+        environment["ARROW_DEFAULT_MEMORY_POOL"] = given
+    log = case("mysql-9.7", "orders").logs[0]
+    arguments = [sys.executable, "-c", code, "export", "--view", "changes", "--to", tmp_path / "new", log]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.splitlines()[-1] == used
