@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from requests import ConnectionError, PreparedRequest, Response
+from requests.adapters import HTTPAdapter
 
 import binlog_kaitai as bk
+from binlog_kaitai.errors import SourceError
 from binlog_kaitai.lake import FORMATS, STATEMENTS
 from binlog_kaitai.lake.batches import Lake
 from tests.extent import rounds
@@ -137,6 +140,41 @@ def test_each_row_once_over_kills(
     events = rows(table(lake, "events"))
     assert set(events.values()) == {1}
     assert len(events) == bk.read_events(logs).read_all().num_rows
+
+
+@pytest.mark.parametrize("is_made", [False, True])
+def test_each_row_once_though_connections_to_a_catalog_break_off(
+    is_made: bool,
+    logs: list[str],
+    expected: dict[str, Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Before a change is made, or before its answer arrives."""
+    url, numbers, send = f"s3://logs/breaks-{is_made}", itertools.count(1), HTTPAdapter.send
+
+    def break_off(adapter: HTTPAdapter, request: PreparedRequest, *given: Any, **named: Any) -> Response:
+        breaks = request.method == "POST" and next(numbers) % 5 == 0
+        answer = None if breaks and not is_made else send(adapter, request, *given, **named)
+        if answer is None or breaks:
+            raise ConnectionError("broken off")
+        return answer
+
+    with ExitStack() as contexts:
+        contexts.enter_context(serving())
+        uri = contexts.enter_context(rest_catalog(tmp_path))
+        contexts.enter_context(configured(monkeypatch, type="rest", uri=uri))
+        failures = 0
+        while failures < 1000:
+            try:
+                with monkeypatch.context() as patch:
+                    patch.setattr(HTTPAdapter, "send", break_off)
+                    fill(url, logs, 1 << 14, format="iceberg", keeps_state=True)
+                break
+            except SourceError:
+                failures += 1
+        assert 5 < failures < 1000
+        assert all_of(opened(url, "iceberg")) == expected["iceberg"]
 
 
 def ended(run: Run, errors: Path) -> None:
