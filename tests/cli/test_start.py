@@ -46,6 +46,16 @@ def test_arrow_takes_memory_from_the_c_library_unless_told_otherwise(
     if given is not None:
         environment["ARROW_DEFAULT_MEMORY_POOL"] = given
     log = case("mysql-9.7", "orders").logs[0]
-    arguments = [sys.executable, "-c", code, "export", "--view", "changes", "--to", tmp_path / "new", log]
+    arguments = [
+        sys.executable,
+        "-c",
+        code,
+        "export",
+        "--view",
+        "changes",
+        "--to",
+        str(tmp_path / "new"),
+        str(log),
+    ]
     done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
     assert done.stdout.splitlines()[-1] == used
