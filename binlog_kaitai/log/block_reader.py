@@ -97,7 +97,7 @@ _ONE = np.uint64(1)
 #: All types, see `_rules`.
 _ALL = frozenset(range(256))
 
-#: Roles of type codes in `frame`; all others are 0. The last ones are those of `KnownMaps`.
+#: Roles of type codes in `frame`; all others are 0. The last four are for a search for definitions.
 _STATEMENT, _CLOSES, _STOP, _SKIPPED, _DEFINING_STATEMENT, _MAP, _PIECE = range(1, 8)
 
 #: Number of distinct table maps that are compared with the next one, and length of the longest of them.
@@ -152,7 +152,7 @@ def _ends_with_word(data: Bytes, start: int, end: int) -> bool:
 
 
 class KnownMaps(NamedTuple):
-    """The latest distinct table maps: those that only search for definitions leave out repeated ones.
+    """The latest distinct table maps, by which a search for definitions leaves repeated ones out.
 
     `sizes`: their number, then the length of each; empty to keep all events.
     `contents`: the bytes of each after its table id, `_LONGEST` apart.
@@ -172,9 +172,9 @@ class FrameRules(NamedTuple):
     """What `frame` needs to know of a format, as arrays.
 
     `roles`: for each type code, whether to stop at its events (_STOP), they close tables (_CLOSES), or do so
-    if they are BEGIN or COMMIT (_STATEMENT), as in `_WORDS`. For the search for definitions: an event means
-    nothing for them (_SKIPPED), or does so if it is BEGIN or COMMIT (_DEFINING_STATEMENT), or repeats a known
-    table map (_MAP); all events from a piece of a rows event on may (_PIECE).
+    if they are BEGIN or COMMIT (_STATEMENT), as in `_WORDS`. In a search for definitions: whether to leave
+    its events out (_SKIPPED), or to do so if they are BEGIN or COMMIT (_DEFINING_STATEMENT) or repeat a known
+    table map (_MAP), or to stop and leave nothing out from there on (_PIECE).
     `sizes`: length of a header, of a checksum, and of a table map before its content, with its header.
     """
 
@@ -204,7 +204,7 @@ def _is_known(data: Bytes, start: int, length: int, known: KnownMaps) -> bool:
 def frame(
     data: Bytes, begin: int, end: int, rules: FrameRules, max_size: int, known: KnownMaps, room: OutFrames
 ) -> Number:
-    """Find the events in `data[begin:end]`, the only walk over events.
+    """Find the events in `data[begin:end]`.
 
     `max_size`: a header with a larger event size is impossible.
     `known`: kept from call to call.
