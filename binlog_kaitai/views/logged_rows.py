@@ -232,7 +232,10 @@ def _of_table(
         first = np.flatnonzero(located.changes != AFTER)
         events, changes = located.events[first], located.changes[first]
         numbers = page.numbered(events, located.numbers[first])
-        diffs = [_diffs(located, row + 1) for row in first.tolist()] if located.updates else repeat({})
+        diffs: Iterable[dict[str, JsonDiff]] = repeat({})
+        if located.updates:  # which only the image after an update has
+            kinds = zip(first.tolist(), changes.tolist(), strict=True)
+            diffs = [_diffs(located, row + 1) if kind == BEFORE else {} for row, kind in kinds]
         places = zip(numbers.tolist(), changes.tolist(), events.tolist(), diffs, strict=False)
         return _Rows(events, numbers, logged(places, _images(table, located)))
 
