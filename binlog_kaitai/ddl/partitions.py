@@ -2,7 +2,8 @@
 
 The partitioning of a table is JSON text, so that definitions can be compared and saved: the function, "" for
 none, and the column of each expression; whether it is LIST; each partition with its bound (RANGE) or its
-members (LIST), which are lists of literals. MariaDB's DEFAULT keeps rows of partitions that are added later.
+members (LIST), which are lists of literals. It is not known with MariaDB's DEFAULT, whose rows may stay there
+when a partition for them is added.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ _FIRST: dict[str, Callable[[int], date]] = {
 
 
 def read_partitioning(cursor: TokenCursor) -> str:
-    """What follows PARTITION BY; "" if the rows of its partitions cannot be told by their values."""
+    """Parse the clause after PARTITION BY; "" if the values of a row do not determine its partition."""
     if not (method := cursor.skip_one("RANGE", "LIST")):
         return ""
     cursor.skip("COLUMNS")
@@ -45,7 +46,7 @@ def read_partitioning(cursor: TokenCursor) -> str:
     except UnreadableError:
         return ""
     expressions = [((one[1] or "").upper(), one[2]) for one in by if one]
-    return json.dumps([expressions, method == "LIST", partitions]) * all(by)
+    return json.dumps([expressions, method == "LIST", partitions]) if len(expressions) == len(by) else ""
 
 
 def _partitions(cursor: TokenCursor) -> list[tuple[str, list[list[str]]]]:
@@ -78,9 +79,9 @@ def altered(partitioning: str, clauses: Sequence[Sequence[Token]]) -> str:
         return ""
     by, is_list, known = json.loads(partitioning)
     renames = (token for one in clauses if one[0].keyword in ("CHANGE", "RENAME") for token in one)
-    names = {token.text.casefold() for token in renames}
+    renamed = {token.text.casefold() for token in renames}
     cursor.skip_one("LOCAL", "NO_WRITE_TO_BINLOG")
-    if cursor.skip("IF", "NOT") or any(column.casefold() in names for _, column in by):
+    if cursor.skip("IF", "NOT") or any(column.casefold() in renamed for _, column in by):
         return ""
     if verb in ("ADD", "DROP", "REORGANIZE", "CONVERT"):
         try:

@@ -11,7 +11,7 @@ from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.errors import UsageError
 from binlog_kaitai.lake import ORIGIN, SOURCE
 from binlog_kaitai.lake.batches import Format, Lake
-from binlog_kaitai.lake.erasing import are_removed, with_needed
+from binlog_kaitai.lake.erasing import with_needed, without_removed
 from binlog_kaitai.lake.lineage import Entry, Keyed, Moves, Naming, Place, Redefined, Segment, naming
 from binlog_kaitai.lake.rules import Rules
 from binlog_kaitai.lake.storage import table_name
@@ -230,17 +230,15 @@ def read_parts(
     `schema`: which columns to read, by their current names; those that a part lacks are null.
     `where`: a further condition on the metadata columns.
     """
-    every_column = columns_of(parts)
+    every_column = columns_of(parts) if any(part.removed for part in parts) else schema
     wide = [with_needed(schema, part.removed, every_column) for part in parts]
     readers = [(*pair, _batches(tables, *pair, where)) for pair in zip(parts, wide, strict=True)]
 
     def read() -> Iterator[pa.RecordBatch]:
         for part, own, batches in readers:
             for batch in filter(len, batches):
-                rows = conform(with_names(batch, part.names), own, part.values)
-                if part.removed:
-                    rows = rows.filter(pa.array(~are_removed(rows, part.removed))).select(schema.names)
-                yield rows
+                rows = without_removed(conform(with_names(batch, part.names), own, part.values), part.removed)
+                yield rows.select(schema.names) if part.removed else rows
 
     return read()
 

@@ -18,6 +18,7 @@ from binlog_kaitai.lake import SOURCE, STATE
 from binlog_kaitai.lake.delta import DeltaTable, delta_errors
 from binlog_kaitai.lake.lineage import Entry
 from binlog_kaitai.lake.storage import ConflictError, Storage
+from binlog_kaitai.lake.types import stem_of
 from binlog_kaitai.lake.upkeep import tables_of
 from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, SEQUENCE
 from binlog_kaitai.values.comparisons import ColumnComparison, Comparison
@@ -196,14 +197,15 @@ def _as_text(array: pa.Array) -> pa.Array:
 
 def with_needed(schema: pa.Schema, removed: Iterable[Entry], columns: pa.Schema) -> pa.Schema:
     """A schema with those of some columns by which `are_removed` tells rows."""
-    names = {_stem(name) for entry in removed for name in entry.key}
+    names = {stem_of(name) for entry in removed for name in entry.key}
     names |= {SEQUENCE, ABSENT_FIELD.name} if names else set()
-    more = (one for one in columns if _stem(one.name) in names and one.name not in schema.names)
+    more = (one for one in columns if stem_of(one.name) in names and one.name not in schema.names)
     return pa.schema([*schema, *more])
 
 
-def _stem(name: str) -> str:
-    return name.lower().rstrip("_")
+def without_removed(rows: pa.RecordBatch, removed: Sequence[Entry]) -> pa.RecordBatch:
+    """Rows without those that are gone; raises `UsageError` like `are_removed`."""
+    return rows.filter(pa.array(~are_removed(rows, removed))) if removed else rows
 
 
 def are_removed(rows: pa.RecordBatch, removed: Iterable[Entry]) -> Bools:
@@ -226,7 +228,7 @@ def _are_removed(rows: pa.RecordBatch, entry: Entry) -> Bools:
     if ABSENT_FIELD.name in rows.schema.names:
         absent.update(pc.list_flatten(rows.column(ABSENT_FIELD.name)).to_pylist())
     for name in entry.key:
-        found = [one for one in rows.schema if _stem(one.name) == _stem(name)]
+        found = [one for one in rows.schema if stem_of(one.name) == stem_of(name)]
         if len(found) != 1 or pa.types.is_string(found[0].type) or found[0].name in absent:
             raise UsageError(f"{_GONE}values of {name} are missing, or of other types")
         own[name], values[name] = found[0], _as_text(rows.column(found[0].name))

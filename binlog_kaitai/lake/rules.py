@@ -136,11 +136,9 @@ class Rules:
         for effect in effects if self.masks else ():
             table = f"{effect.schema_name}.{effect.table_name}"
             if effect.kind == EffectKind.RENAMED:
-                self.masks.check_table_rename(table, f"{effect.new_schema_name}.{effect.new_table_name}")
+                self.masks.check_renames(table, f"{effect.new_schema_name}.{effect.new_table_name}")
             elif effect.kind == EffectKind.COLUMNS_MOVED:
-                for old, new in effect.columns:
-                    if old and new:
-                        self.masks.check_rename((table, old), (table, new))
+                self.masks.check_renames(table, table, (pair for pair in effect.columns if all(pair)))
 
     def effects_in_lake(
         self, effects: Iterable[Effect], zero_dates: str, *, is_shared: bool = False

@@ -39,11 +39,11 @@ from binlog_kaitai.lake.changes import (
     read_parts,
 )
 from binlog_kaitai.lake.described import NOTHING, Described
-from binlog_kaitai.lake.erasing import are_removed, with_needed
+from binlog_kaitai.lake.erasing import are_removed, with_needed, without_removed
 from binlog_kaitai.lake.lineage import Entry, Key, Lineage, Place
 from binlog_kaitai.lake.place import Offset, Plan
 from binlog_kaitai.lake.storage import ConflictError, table_name
-from binlog_kaitai.lake.types import as_keys, conform
+from binlog_kaitai.lake.types import as_keys, conform, stem_of
 from binlog_kaitai.rows.change_schemas import ABSENT_FIELD, CHANGE_TYPE, SEQUENCE
 from binlog_kaitai.sources.source import log_number
 
@@ -192,8 +192,8 @@ class Update:
         unknown = columns.keys.difference(columns.whole.names)
         if unknown := unknown.union({*self.parts[-1].current_key}.difference(columns.own.names)):
             return self._without_key(sorted(unknown))
-        is_there = self.since is not None and kept == self.begin
-        if not (table is not None and is_there and self._merge_new(table, columns)):
+        is_at_begin = self.since is not None and kept == self.begin
+        if not (table is not None and is_at_begin and self._merge_new(table, columns)):
             self._write_anew(table, columns)
         return columns.without
 
@@ -269,8 +269,7 @@ class Update:
             table.merge(own, keys, images, IS_THERE, self.batch, self.end._asdict(), self.source)
         else:
             with_type = own.append(pa.field(CHANGE_TYPE, pa.string()))
-            rest = (conform(batch, with_type) for batch in table.batches(where))
-            rest = (batch.filter(pa.array(~are_removed(batch, removed))) for batch in rest)
+            rest = (without_removed(conform(batch, with_type), removed) for batch in table.batches(where))
             signed = [
                 batch.set_column(len(own), CHANGE_TYPE, pa.repeat("insert", len(batch))) for batch in rest
             ]
@@ -302,7 +301,7 @@ class _StateColumns(NamedTuple):
     @classmethod
     def of(cls, parts: Sequence[Part], computed: frozenset[str], metadata: Iterable[str]) -> _StateColumns:
         every_column = columns_of(parts)
-        without = tuple(name for name in every_column.names if name.lower().rstrip("_") in computed)
+        without = tuple(name for name in every_column.names if stem_of(name) in computed)
         whole = pa.schema([one for one in every_column if one.name not in without])
         left_out = {*metadata}.union(*(part.gone for part in parts))
         own = pa.schema([one for one in whole if one.name not in left_out])
@@ -643,7 +642,7 @@ def _completed(
             raise UsageError(_NO_KEY if None in key else _EQUAL_KEYS)
         rows[key] = row
     removed: Row = {}
-    stems = {name: name.lower().rstrip("_") for name in own}
+    stems = {name: stem_of(name) for name in own}
     for change in changes:
         lacks = {*own}.intersection(change[ABSENT_FIELD.name] or ())
         lacking = {stems[name] for name in lacks}

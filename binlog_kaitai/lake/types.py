@@ -107,10 +107,15 @@ def as_keys(rows: pa.Table, keys: Sequence[str]) -> pa.Table:
     )
 
 
+def stem_of(name: str) -> str:
+    """The name of a column, ignoring case, without `_` that is appended where its type changed."""
+    return name.lower().rstrip("_")
+
+
 def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
     """The opposite of :func:`untaken`."""
     taken = TAKEN[kind]
-    names = ((name, name.rstrip("_").lower() in taken) for name in batch.schema.names)
+    names = ((name, stem_of(name) in taken) for name in batch.schema.names)
     return with_names(batch, {name: name[:-1] if is_longer else name for name, is_longer in names})
 
 

@@ -335,7 +335,7 @@ class RowsPages(LogPages[RowsPage]):
 
     def _check_change(self, change: DefinitionChange) -> None:
         if change.is_taken_by(self._filters):
-            self._masks.check_change(change)
+            self._masks.check_renames(".".join(change.key), ".".join(change.new_key), change.renamed)
 
     def _page(self, block: Block, state: _RowsContext, selection: EventSelection) -> Iterator[RowsPage]:
         failures = self._wrong_checksums(block)

@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 
 from binlog_kaitai.arrow import pa, pc
 from binlog_kaitai.core.grammar import EventType
-from binlog_kaitai.ddl.definition_changes import DefinitionChange
 from binlog_kaitai.errors import BinlogError, FilterWarning, UsageError, warn
 from binlog_kaitai.rows.arrow_types import arrow_type, cast
 from binlog_kaitai.values.schema import NameSource, Schema
@@ -405,15 +404,16 @@ class Masks:
                 f"which is not; add a rule for the new name"
             )
 
-    def check_change(self, change: DefinitionChange) -> None:
-        """Refuse a statement that renames a table or columns, and so removes a mask.
+    def check_renames(self, table: str, new_table: str, columns: Iterable[tuple[str, str]] = ()) -> None:
+        """Refuse a statement that renames a table or its columns, and so removes a mask.
 
+        `table`, `new_table`: ``schema.table`` before and after the statement.
+        `columns`: the old and the new name of each column that is renamed.
         Raises `UsageError`: see `check_rename` and `check_table_rename`.
         """
-        table, new_table = ".".join(change.key), ".".join(change.new_key)
         if table != new_table:
             self.check_table_rename(table, new_table)
-        for old, new in change.renamed:
+        for old, new in columns:
             self.check_rename((table, old), (table, new))
 
     def check_table_rename(self, old: str, new: str) -> None:
