@@ -11,7 +11,7 @@ import numpy as np
 
 from binlog_kaitai.kernels.arrays import Bytes, Ints, IntTable, OutBytes, OutInts, OutIntTable
 from binlog_kaitai.kernels.compile import inlined, kernel
-from binlog_kaitai.rows.image_walk import NULL
+from binlog_kaitai.rows.image_walk import ABSENT, NULL
 from binlog_kaitai.text.float_texts import LEFT, NO_ROOM
 from binlog_kaitai.text.listed_values import (
     BYTES,
@@ -139,29 +139,30 @@ def put_printable(out: OutBytes, begin: int, end: int, is_last: bool) -> int:
 
 
 #: Kinds of pieces of a line, each of which follows constant bytes, its lead: nothing; the row number;
-#: nothing, if a column of an SQL update's assignments changes; nothing, if the list of assignments is empty;
+#: the end of the line, if an SQL update surely changes the row; nothing, if the list of assignments is empty;
 #: a text of the line's event, without a lead; a value of the before or after image; a value of a list of
-#: assignments, if the column changes. For the table format: a value; the old value of an update, then the new
-#: one; the new one if there is no old one.
+#: assignments, if the column changes; the same, where other bytes may be the same value. For the table
+#: format: a value; the old value of an update, then the new one; the new one if there is no old one.
 (
     CONSTANT,
     ROW_NUMBER,
-    IF_CHANGED,
+    END_IF_CHANGED,
     OTHERWISE,
     OF_EVENT,
     VALUE,
     ASSIGNED,
+    MAYBE_SAME,
     SHOWN,
     OLD,
     CHANGED,
     ADDED,
-) = range(11)
+) = range(12)
 
 #: Columns of a piece: its kind; index of the event's text and number of texts per event, or the column and 1
 #: for the after image of an update; for values, the kind (see `listed_values`), size, size of the length
 #: prefix, detail, first word and number of words; 1 for the last piece of a line of the table format, or the
 #: number of bytes after the lead that an assignment has instead of an unchanged value, 0 for no assignment;
-#: and offset and length of the lead. That of an ASSIGNED value begins with its comma and a space.
+#: and offset and length of the lead. That of an assignment begins with its comma and a space.
 PIECE, FIRST, SECOND, KIND, SIZE, PREFIX, DETAIL, WORD, WORDS, FLAG, LEAD, LEAD_SIZE = range(12)
 PIECE_SIZE = 12
 
@@ -341,9 +342,10 @@ def put_lines(
             cell_kind, prefix = piece[KIND], piece[PREFIX]
             place = np.uint64(first_start + piece[FIRST] * step_start + rows[line])
             is_held = False
-            if is_sql and kind == ASSIGNED:
+            if is_sql and kind in (ASSIGNED, MAYBE_SAME):
                 is_held = is_same_value(data, starts[place], starts[place + _1], piece[SIZE], prefix)
-                is_changed = is_changed or not is_held
+                is_sure = kind == ASSIGNED and starts[place] != ABSENT
+                is_changed = is_changed or (is_sure and not is_held)
                 if is_held and piece[FLAG] == 0:
                     continue
                 if is_held:
@@ -352,7 +354,9 @@ def put_lines(
                     lead += _COMMA_SIZE
                     length -= _COMMA_SIZE
                 assigned += 1
-            elif is_sql and ((kind == OTHERWISE and assigned > 0) or (kind == IF_CHANGED and not is_changed)):
+            elif is_sql and (
+                (kind == OTHERWISE and assigned > 0) or (kind == END_IF_CHANGED and not is_changed)
+            ):
                 continue
             # Enough for all values of limited length, too.
             if position + length + _LIMITED_ROOM > room:
@@ -360,6 +364,8 @@ def put_lines(
                 break
             copy_steps(pool, lead, length, out, position)
             position += length
+            if is_sql and kind == END_IF_CHANGED:
+                break
             if kind == ROW_NUMBER:
                 position = put_number(numbers[line], out, position)
             if kind < VALUE or is_held:

@@ -257,10 +257,10 @@ class Line:
         cell = kinds.OTHER, *[0] * (row_lines.LEAD - row_lines.KIND - 1)
         return self._add(row_lines.VALUE, last, 1, *cell, *self._table_lines.constant(text))
 
-    def if_changed(self, text: bytes) -> Line:
-        """Add constant bytes for updates that change an assigned column."""
+    def end_if_changed(self, text: bytes) -> Line:
+        """Add constant bytes and the end of the line for updates that surely change the row."""
         self._close()
-        return self._lead(row_lines.IF_CHANGED, text)
+        return self._lead(row_lines.END_IF_CHANGED, text)
 
     def otherwise(self, text: bytes) -> Line:
         """Add constant bytes if nothing has been assigned."""

@@ -193,3 +193,45 @@ def test_a_table_of_generated_columns_alone(tmp_path: Path) -> None:
         (EventType.write_rows_event, row),
     )
     assert "INSERT INTO `s`.`t` () VALUES ();" in sql(log, ddl="CREATE TABLE s.t (a INT AS (5) STORED);")
+
+
+#: The values in the images of an update of three integers, whether it surely changes the row, and what the
+#: statement sets and finds.
+UPDATES = {
+    "all columns": ((1, 2, 3), (1, 2, 4), True, "`c3`=4 WHERE `c1` <=> 1 AND `c2` <=> 2 AND `c3` <=> 3"),
+    "fewer columns": ((1, None, 3), (None, 2, 4), True, "`c2`=2, `c3`=4 WHERE `c1` <=> 1 AND `c3` <=> 3"),
+    "perhaps equal": ((1, None, 3), (None, 2, 3), False, "`c2`=2 WHERE `c1` <=> 1 AND `c3` <=> 3"),
+    "equal": ((1, 2, None), (1, 2, None), False, "`c1`=`c1` WHERE `c1` <=> 1 AND `c2` <=> 2"),
+}
+
+
+@pytest.mark.parametrize(("before", "after", "is_sure", "expected"), UPDATES.values(), ids=UPDATES.keys())
+def test_an_update_that_may_set_equal_values_is_followed_by_a_look_at_its_row(
+    before: tuple[int | None, ...],
+    after: tuple[int | None, ...],
+    is_sure: bool,
+    expected: str,
+    tmp_path: Path,
+) -> None:
+    images = [
+        (sum(1 << at for at, one in enumerate(image) if one is not None), [one for one in image if one])
+        for image in (before, after)
+    ]
+    row = b"".join(b"\0" + b"".join(one.to_bytes(4, "little") for one in values) for _, values in images)
+    body = bytes.fromhex("070000000000 0100 0200 03") + bytes(columns for columns, _ in images) + row
+    table = EventType.table_map_event, table_map_bytes([3, 3, 3])
+    text = sql(log_of_rows(tmp_path, "mysql-9.7", table, (EventType.update_rows_event, body)))
+    check = "SET sql_mode = IF({}, @@sql_mode, 'the statement before found no row');"
+    if is_sure:
+        checks = [check.format("ROW_COUNT() = 1")]
+    else:
+        look = f"EXISTS (SELECT 1 FROM `s`.`t` WHERE {expected.partition(' WHERE ')[2]} LIMIT 1 FOR UPDATE)"
+        checks = [
+            "SET @binlog_kaitai_found = ROW_COUNT() = 1;",
+            f"SET @binlog_kaitai_found = @binlog_kaitai_found OR {look};",
+            check.format("@binlog_kaitai_found"),
+        ]
+    lines = text.split("\n")
+    place = lines.index(f"UPDATE `s`.`t` SET {expected} LIMIT 1;")
+    assert lines[place + 1 : place + 1 + len(checks)] == checks
+    assert text.count("the statement before") == 1

@@ -236,6 +236,59 @@ def test_a_script_stops_where_it_does_not_find_a_row(
         assert contents(server) == before, change
 
 
+@pytest.mark.parametrize("image", ["MINIMAL", "FULL"])
+@pytest.mark.parametrize("table", ["a", "`表`"])
+@pytest.mark.parametrize("name", NAMES)
+def test_an_update_with_equal_values_needs_its_row(
+    name: str, table: str, image: str, start_server: StartServer, tmp_path: Path
+) -> None:
+    """MyISAM logs a REPLACE of a row by itself as an update."""
+    server = start_server(name)
+    server.execute("DROP DATABASE IF EXISTS r")
+    server.execute(reset_statement(server))
+    columns = "n INT NOT NULL UNIQUE, v INT"
+    run(server, ["CREATE DATABASE r", f"CREATE TABLE r.{table} ({columns}) ENGINE=MyISAM"])
+    run(server, [f"INSERT INTO r.{table} VALUES (1, 1), (2, 2)"])
+    ddl = "--ddl", definitions(server, tmp_path / "r.sql")
+    last_log(server)
+    run(
+        server,
+        [f"SET SESSION binlog_row_image = '{image}'", f"REPLACE INTO r.{table} VALUES (1, 1)"],
+    )
+    text, before = script(*ddl, last_log(server)), contents(server)
+    play(server, text)
+    assert contents(server) == before
+    run(server, [f"DELETE FROM r.{table} WHERE n = 1"])
+    done = played(server, text)
+    assert done.returncode == 1
+    assert b"the statement before found no row" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name.startswith("mariadb") and name[-3:] != "0.2"]
+)
+def test_values_that_were_only_compressed_anew(name: str, start_server: StartServer, tmp_path: Path) -> None:
+    server = start_server(name)
+    server.execute("DROP DATABASE IF EXISTS r")
+    server.execute(reset_statement(server))
+    made = (
+        "CREATE TABLE r.a (n INT, v VARCHAR(500) COMPRESSED)",
+        "INSERT INTO r.a VALUES (1, REPEAT('v', 400))",
+    )
+    run(server, ["CREATE DATABASE r", *made])
+    ddl = "--ddl", definitions(server, tmp_path / "r.sql")
+    last_log(server)
+    again = "SET SESSION column_compression_threshold = 500", "UPDATE r.a SET v = CONCAT(v)"
+    run(server, [*again, "UPDATE r.a SET n = 2"])
+    log, before = last_log(server), contents(server)
+    play(server, script("--undo", *ddl, log))
+    assert contents(server) != before
+    play(server, script(*ddl, log))
+    play(server, script("--undo", "--check", *ddl, log))
+    play(server, script(*ddl, log))
+    assert contents(server) == before
+
+
 #: Cases whose logs have all that made their tables.
 CASES = {
     "mysql-5.6": ("many_databases", "types_full", "types_minimal", "types_v1_rows"),

@@ -13,7 +13,8 @@ Rules
 6. Columns that are masked or left out are in no condition and no SET; an INSERT has NULL for the masked ones.
    A table whose rows are not found by other columns is refused.
 7. A statement that finds its row by all columns fails if there is no such row: values that a server changes
-   when they are written would otherwise stay as they are, without an error.
+   when they are written would otherwise stay as they are, without an error. A server counts the rows that an
+   UPDATE changes, not those that it finds: one that may set equal values is followed by a look at the row.
 
 The kernel of `rows` writes the statements, from a program for each set of columns in the images. Values are
 literals by the rules of `binlog_kaitai.values.sql_text`.
@@ -30,7 +31,7 @@ from binlog_kaitai.kernels.arrays import Ints
 from binlog_kaitai.kernels.groups import distinct, group_ranges
 from binlog_kaitai.lines import long_values
 from binlog_kaitai.lines.row_forms import CHANGES, Form, RowShape
-from binlog_kaitai.lines.row_line_kernel import ASSIGNED
+from binlog_kaitai.lines.row_line_kernel import ASSIGNED, MAYBE_SAME
 from binlog_kaitai.lines.row_programs import (
     MOST_MEMBERS,
     NO_LIMIT,
@@ -81,17 +82,17 @@ _MOST_LISTED = 10
 _PLAIN = bytes(sorted(PLAIN))
 _END = b";\n"
 
+_IS_CHANGED, _IS_FOUND = b"ROW_COUNT() = 1", b"@binlog_kaitai_found"
+
 #: Fails after a statement that changed no row; the server's message quotes the text.
-CHECK = b"SET sql_mode = IF(ROW_COUNT() = 1, @@sql_mode, 'the statement before found no row');\n"
-
-_TEXT = STRINGS | COMPRESSED
-
+CHECK = b"SET sql_mode = IF(%s, @@sql_mode, 'the statement before found no row');\n" % _IS_CHANGED
 
 #: The same for `--check`, also for clients that go on after an error: nothing is committed any more.
-CHECK_ALL = b"SET @binlog_kaitai_ok = @binlog_kaitai_ok AND ROW_COUNT() = 1;\n" + CHECK.replace(
-    b"ROW_COUNT() = 1", b"@binlog_kaitai_ok"
+CHECK_ALL = b"SET @binlog_kaitai_ok = @binlog_kaitai_ok AND %s;\n" % _IS_CHANGED + CHECK.replace(
+    _IS_CHANGED, b"@binlog_kaitai_ok"
 )
 
+_TEXT = STRINGS | COMPRESSED
 
 #: The first column of MariaDB's sequences, whose only row is set by an INSERT of all columns.
 _OF_SEQUENCE = "next_not_cached_value"
@@ -311,6 +312,9 @@ class ChangeStatements(Form):
         self._columns = [column for column in self._inserted if column.name not in self._hidden]
         primary_key = schema.primary_key if fitted is None else fitted.primary_key
         self._key = [schema.columns[index] for index in primary_key]
+        #: A server compresses by its own settings. One that sets an equal document has also changed another
+        #: column, which the table may no longer have.
+        self._maybe_same = COMPRESSED if fitted is None else COMPRESSED | {Kind.JSON}
         self._is_plain = all(map(is_plain, self._names))
         self.style: SqlStyle = SqlStyle.of(server, is_quoted=not self._is_plain)
         #: The names of columns that an UPDATE holds.
@@ -344,10 +348,12 @@ class ChangeStatements(Form):
         return self._insertion(after) if before is None and after is not None and self._is_plain else b""
 
     def _write(self, line: Line, images: ImagePair) -> None:
-        if not self._is_plain:
-            if invalid := [name for name in self._names if not is_utf8(name)]:
-                raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
-            line.text(ASSIGN + b"'")
+        if invalid := [name for name in self._names if not self._is_plain and not is_utf8(name)]:
+            raise RefusedError(f"names are not valid UTF-8: {_list(invalid)}")
+        opening, end, last = (
+            (b"", _END, b"") if self._is_plain else (ASSIGN + b"'", b"'" + RUN_ASSIGNED, DEALLOCATE)
+        )
+        line.text(opening)
         self._refuse_hidden(self._key)
         current, wanted = reversed(images) if self._undo else images
         is_sure = not self._checks
@@ -357,13 +363,19 @@ class ChangeStatements(Form):
             is_sure &= self._delete(line, images, current)
         else:
             is_sure &= self._update(line, images, current, wanted)
-        line.text(_END if self._is_plain else b"'" + RUN_ASSIGNED)
+        line.text(end)
         if not is_sure:
             check = CHECK_ALL if self._checks else CHECK
-            # ROW_COUNT() counts the rows that an UPDATE changes, not those that it finds.
-            line.text(check) if None in (current, wanted) else line.if_changed(check)
-        if not self._is_plain:
-            line.text(DEALLOCATE)
+            if current is not None and wanted is not None:
+                line.end_if_changed(check + last)
+                # What has not changed the row has left it as it was found, and locked it.
+                line.text(b"SET %s = %s;\n" % (_IS_FOUND, _IS_CHANGED) + opening)
+                look = b"SET %s = %s OR EXISTS (SELECT 1 FROM %s" % (_IS_FOUND, _IS_FOUND, self._name)
+                self._where(line.text(self.style.part(look)), images, current)
+                line.text(b" FOR UPDATE)" + end)
+                check = check.replace(_IS_CHANGED, _IS_FOUND)
+            line.text(check)
+        line.text(last)
 
     def _insertion(self, image: Image) -> bytes:
         names = b", ".join(
@@ -408,9 +420,8 @@ class ChangeStatements(Form):
             name = self.style.part(self._name_of(column))
             held = name if name in holds else b""
             holds.discard(name)
-            line.value(
-                column.index, is_second=wanted.is_second, kind=ASSIGNED, lead=b", %s=" % name, held=held
-            )
+            kind = MAYBE_SAME if column.kind in self._maybe_same else ASSIGNED
+            line.value(column.index, is_second=wanted.is_second, kind=kind, lead=b", %s=" % name, held=held)
         name = self.style.part(self._name_of(present[0]))
         line.otherwise(b"%s=%s" % (name, name))
         for name in self._held:
