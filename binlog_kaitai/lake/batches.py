@@ -215,7 +215,7 @@ class Lake:
 
     def _check_seen(self, pieces: Iterable[Piece]) -> None:
         """Raises `SourceError`: the first file of the run is where this process does not see it."""
-        if self._has_seen or (file := next((one for piece in pieces for one in piece.files), None)) is None:
+        if self._has_seen or (file := next((file for piece in pieces for file in piece.files), None)) is None:
             return
         with self.storage.opened(f"{file.table}/{file.path}") as (system, path):
             (info,) = system.get_file_info([path])
@@ -235,20 +235,20 @@ class Lake:
         assert self.plan is not None
         if self._kind == "delta" or self.source:
             return {}
-        found: dict[str, list[Moves]] = {}
+        by_folder: dict[str, list[Moves]] = {}
         is_shared = self.plan.rules.is_shared
         for table in {table for piece in pieces for table in piece.tables if not is_shared(table)}:
             begin = self.lineage.segments(table)[-1].after
-            moves = [one for one in self.lineage.moves(table) if begin is None or one.place > begin]
-            found[f"changes/{table_name(self.plan.rules.name_of(table))}"] = moves
-        return found
+            moves = [move for move in self.lineage.moves(table) if begin is None or move.place > begin]
+            by_folder[f"changes/{table_name(self.plan.rules.name_of(table))}"] = moves
+        return by_folder
 
     def _described(self, pieces: Iterable[Piece]) -> dict[str, Described]:
         """What the definitions of tables with changes say, by the folders of their tables."""
         assert self.plan is not None
-        found = {table: self.described(table) for piece in pieces for table in piece.tables}
+        described = {table: self.described(table) for piece in pieces for table in piece.tables}
         name_of = self.plan.rules.name_of
-        return {f"changes/{table_name(name_of(table))}": one for table, one in found.items()}
+        return {f"changes/{table_name(name_of(table))}": facts for table, facts in described.items()}
 
     def described(self, table: Key) -> Described:
         """What the last definition of a table says; nothing if others share its table in the lake."""

@@ -121,8 +121,8 @@ def _refused(position: int, parent: str, table: TableDefinition, children: Child
     reason = f"a foreign key changes its rows with those of {parent}, and the server does not log it"
     waiting, known = [table], set[tuple[str, str]]()
     while waiting:
-        one = waiting.pop()
-        if (key := (one.schema_name, one.table_name)) not in known:
+        child = waiting.pop()
+        if (key := (child.schema_name, child.table_name)) not in known:
             known.add(key)
             yield unclear(position, *key, reason)
             waiting += (child for child, _ in children.get(_folded(key), ()))

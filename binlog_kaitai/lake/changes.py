@@ -22,7 +22,7 @@ from binlog_kaitai.rows.sequences import beginning
 
 #: The columns before those of the table, and after them, by format.
 META = {
-    kind: frozenset((SOURCE, *(untaken_name(one.name, taken) for one in (*META_FIELDS, ABSENT_FIELD))))
+    kind: frozenset((SOURCE, *(untaken_name(column.name, taken) for column in (*META_FIELDS, ABSENT_FIELD))))
     for kind, taken in TAKEN.items()
 }
 
@@ -59,7 +59,7 @@ class TableChanges:
 
     def parts(self, table: tuple[str, str]) -> list[Part]:
         """The changes that make up a table, divided where it or its columns were renamed or dropped."""
-        parts = [part for one in self.lineage.segments(table) for part in self._parts(one, table)]
+        parts = [part for segment in self.lineage.segments(table) for part in self._parts(segment, table)]
         return _joined(parts, self._kind)
 
     def _parts(self, segment: Segment, table: tuple[str, str]) -> Iterator[tuple[Part, Naming]]:
@@ -83,13 +83,13 @@ class TableChanges:
             named = naming(own, moves, sum(begin is not None and move.place <= begin for move in moves))
             there = {name: kind for name, kind in columns.items() if name not in named.absent}
             names = {column: column for column in columns} | named.names
-            current = [one for one in keys[1:] if begin is not None and one.place <= begin]
+            current = [keyed for keyed in keys[1:] if begin is not None and keyed.place <= begin]
             key = (*keys[:1], *current)[-1].columns if keys else ()
             values = _redefine(redefined, begin, names, there, named.gone)
             first_row = segment.first_row if after == segment.after else 0
             where = self._where(segment.table, after, before, first_row)
             removed = tuple(
-                one for one in self.lineage.removed.get(table, ()) if after is None or one.place > after
+                entry for entry in self.lineage.removed.get(table, ()) if after is None or entry.place > after
             )
             yield Part(name, where, names, there, key, values=values, removed=removed), named
 
@@ -163,20 +163,20 @@ def _redefine(
     """
     values: dict[str, pa.Scalar] = {}
     by_name: defaultdict[str, list[Redefined]] = defaultdict(list)
-    for one in redefined:
-        by_name[one.column.name.lower()].append(one)
+    for known in redefined:
+        by_name[known.column.name.lower()].append(known)
     for key, statements in by_name.items():
         types = {kind for statement in statements for kind in statement.types}
         kind, name = joint_type(types), statements[-1].column.name
-        own = [one for one in columns if one not in gone and continues(names[one].lower(), key)]
+        own = [column for column in columns if column not in gone and continues(names[column].lower(), key)]
         for column in sorted(own, key=lambda own_name: len(names[own_name])):
             if columns[column] in types:
                 types.remove(columns[column])
                 names[column], columns[column] = name, kind
             else:
                 gone.add(column)
-        later = (one.column.value for one in statements if begin is None or one.place > begin)
-        if (value := next((one for one in later if one.is_valid), None)) is not None:
+        later = (known.column.value for known in statements if begin is None or known.place > begin)
+        if (value := next((value for value in later if value.is_valid), None)) is not None:
             values[name] = cast(pa.array([value.as_py()], value.type), kind)[0]
     return values
 
@@ -191,24 +191,24 @@ def _joined(parts: Sequence[tuple[Part, Naming]], kind: str) -> list[Part]:
     columns: dict[str, pa.DataType] = {}
     joined = []
     for part, named in reversed(parts):  # the newest names stay, whatever is added to older tables
-        own = {part.names[name]: one for name, one in part.columns.items() if name not in named.gone}
+        own = {part.names[name]: kind for name, kind in part.columns.items() if name not in named.gone}
         merged = merge_columns(columns, pa.schema(list(own.items())), kind)
         there = part.columns.keys() - named.gone
         joined.append({name: merged[part.names[name]] for name in there})
     dropped: dict[str, pa.DataType] = {}
     taken = {name.lower() for name in (*columns, *(name for part, _ in parts for name in part.values))}
-    found = []
+    renamed = []
     for (part, named), names in zip(parts, reversed(joined), strict=True):
         gone = {}
-        for one in sorted(named.gone & part.columns.keys()):
-            name, own_type = part.names[one], part.columns[one]
+        for old in sorted(named.gone & part.columns.keys()):
+            name, own_type = part.names[old], part.columns[old]
             while name.lower() in taken or dropped.get(name, own_type) != own_type:
                 name += "_"
-            dropped[name], gone[one] = own_type, name
+            dropped[name], gone[old] = own_type, name
         new_names = {**part.names, **names, **gone}
-        types = {one: columns.get(new_names[one], own_type) for one, own_type in part.columns.items()}
-        found.append(replace(part, names=new_names, columns=types, gone=frozenset(gone.values())))
-    return found
+        types = {old: columns.get(new_names[old], own_type) for old, own_type in part.columns.items()}
+        renamed.append(replace(part, names=new_names, columns=types, gone=frozenset(gone.values())))
+    return renamed
 
 
 def columns_of(parts: Iterable[Part]) -> pa.Schema:

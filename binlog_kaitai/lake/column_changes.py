@@ -22,26 +22,26 @@ def check_columns(lake: Lake, pieces: Iterable[Piece]) -> None:
     Raises `UsageError`: there is one; names the table, the columns and the place in the log.
     """
     assert lake.plan is not None
-    known = {table: dict(one.columns) if one else {} for table, one in lake.lineage.defined.items()}
+    known = {table: dict(entry.columns) if entry else {} for table, entry in lake.lineage.defined.items()}
     loaded = {*lake.lineage.tables()}
     for piece in pieces:
-        for one in in_order(piece.entries(lake.plan.format)):
+        for entry in in_order(piece.entries(lake.plan.format)):
             what = ""
-            if one.kind is EffectKind.KEYED:
-                before = known.get(one.table) if one.columns else None
+            if entry.kind is EffectKind.KEYED:
+                before = known.get(entry.table) if entry.columns else None
                 if before is None:
-                    what = ", ".join(f"adds {name}" for name in _added(lake, piece, one.table))
+                    what = ", ".join(f"adds {name}" for name in _added(lake, piece, entry.table))
                 elif before:
-                    what = ", ".join(_differences(before, dict(one.columns)))
-                known[one.table] = dict(one.columns)
-                loaded.add(one.table)
-            elif one.kind is EffectKind.COLUMNS_MOVED and one.table in loaded:
-                what = ", ".join(_moved(lake, one))
-            elif one.kind is EffectKind.RENAMED and one.table in loaded:
-                loaded.add((one.new_schema_name, one.new_table_name))
+                    what = ", ".join(_differences(before, dict(entry.columns)))
+                known[entry.table] = dict(entry.columns)
+                loaded.add(entry.table)
+            elif entry.kind is EffectKind.COLUMNS_MOVED and entry.table in loaded:
+                what = ", ".join(_moved(lake, entry))
+            elif entry.kind is EffectKind.RENAMED and entry.table in loaded:
+                loaded.add((entry.new_schema_name, entry.new_table_name))
             if what:
-                reason = f"the columns of {'.'.join(one.table)} change: {what}; {_REMEDY}"
-                raise UsageError(reason, file=piece.log, position=one.position)
+                reason = f"the columns of {'.'.join(entry.table)} change: {what}; {_REMEDY}"
+                raise UsageError(reason, file=piece.log, position=entry.position)
 
 
 def _added(lake: Lake, piece: Piece, table: Key) -> list[str]:
@@ -70,10 +70,10 @@ def _differences(before: Mapping[str, str], after: Mapping[str, str]) -> Iterato
     yield from (f"drops {name}" for name in before if name.lower() in old)
 
 
-def _moved(lake: Lake, one: Entry) -> Iterator[str]:
+def _moved(lake: Lake, entry: Entry) -> Iterator[str]:
     """What a statement does to the columns that the lake has, or would get."""
     assert lake.plan is not None
-    table, masks = ".".join(one.table), lake.plan.rules.masks
-    for old, new in one.columns:
+    table, masks = ".".join(entry.table), lake.plan.rules.masks
+    for old, new in entry.columns:
         if masks.treatment(table, old or new).method < Method.LEFT_OUT:
             yield f"renames {old} to {new}" if old and new else f"drops {old}" if old else f"adds {new}"

@@ -192,8 +192,8 @@ class DeltaTable:
     @property
     def batch(self) -> int:
         """The last batch that it has; -1 if it has none of this pipeline."""
-        found: int | None = self.handle.transaction_version(self._application)
-        return -1 if found is None else found
+        batch: int | None = self.handle.transaction_version(self._application)
+        return -1 if batch is None else batch
 
     def append(
         self, columns: pa.Schema, files: Sequence[DataFile], batch: int, moves: Sequence[Moves] = ()
@@ -236,9 +236,9 @@ class DeltaTable:
 
     def number(self, name: str) -> int:
         """One of the numbers that were committed with the last batch."""
-        found: int | None = self.handle.transaction_version(f"{self._application}/{name}")
-        assert found is not None
-        return found
+        number: int | None = self.handle.transaction_version(f"{self._application}/{name}")
+        assert number is not None
+        return number
 
     def merge(
         self,
@@ -290,10 +290,10 @@ class DeltaTable:
             return small  # files may have rows that the table does not have
         files = pa.table(self.handle.get_add_actions(flatten=True)).to_pylist()
         least = f"min.{SEQUENCE}"
-        for file in sorted(files, key=lambda one: (one.get(least) or "", one["modification_time"])):
+        for file in sorted(files, key=lambda file: (file.get(least) or "", file["modification_time"])):
             if file["size_bytes"] < size:
                 small[file.get(f"partition.{DATE}")].append(SmallFile(file["size_bytes"], file["path"]))
-        return {day: found for day, found in small.items() if len(found) > 1}
+        return {day: files for day, files in small.items() if len(files) > 1}
 
     def compact(self, files: Sequence[SmallFile], day: date | None) -> int:
         """Replace files of a date by new ones with the same rows, in this order; returns their number.
@@ -389,7 +389,7 @@ class DeltaTable:
         from pyarrow import dataset as ds
 
         schema = pa.schema(self.handle.schema().to_arrow())
-        schema = pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema])
+        schema = pa.schema([pa.field(column.name, stored_type(column.type)) for column in schema])
         own = [name for name in schema.names if name != DATE] if columns is None else list(columns)
         if paths is None:
             paths = pa.table(self.handle.get_add_actions())["path"].to_pylist()
@@ -459,7 +459,7 @@ def _has_other_types(fragment: Fragment, dataset: Dataset) -> bool:
     if _OWN_FILE.search(fragment.path):
         return False
     known = fragment.physical_schema
-    return any(one.name in known.names and known.field(one.name).type != one.type for one in dataset.schema)
+    return any(col.name in known.names and known.field(col.name).type != col.type for col in dataset.schema)
 
 
 def _action(file: DataFile, limited: Iterable[str] = INDEXED, *, is_new: bool = True) -> AddAction:
@@ -479,7 +479,7 @@ def _without_limits(columns: pa.Schema) -> WriterProperties:
     """How a merge writes files: texts of its type, a view, have limits that PyArrow cannot compare."""
     from deltalake import ColumnProperties, WriterProperties
 
-    names = [one.name for one in columns if pa.types.is_string(one.type) or pa.types.is_binary(one.type)]
+    names = [col.name for col in columns if pa.types.is_string(col.type) or pa.types.is_binary(col.type)]
     plain = ColumnProperties(statistics_enabled="NONE")
     return WriterProperties(compression="SNAPPY", column_properties=dict.fromkeys(names, plain))
 
@@ -487,7 +487,7 @@ def _without_limits(columns: pa.Schema) -> WriterProperties:
 def _limits_of(columns: pa.Schema, keys: Sequence[str] = ()) -> dict[str, str]:
     """The property that names columns with limits: those of `INDEXED`, and keys of which they are exact."""
     types = [columns.field(key).type for key in keys]
-    has_exact = all(pa.types.is_int64(one) or pa.types.is_date(one) for one in types)
+    has_exact = all(pa.types.is_int64(kind) or pa.types.is_date(kind) for kind in types)
     names = [*INDEXED, *(keys if has_exact and all(map(str.isidentifier, keys)) else ())]
     limited = [identifier(name) for name in names if name in columns.names]
     return {_LIMITS_OF: ",".join(limited)} if limited else {}
@@ -504,7 +504,7 @@ def _numbered(
     """
     from deltalake.transaction import CommitProperties, Transaction
 
-    others = [Transaction(f"{application}/{name}", one) for name, one in (numbers or {}).items()]
+    others = [Transaction(f"{application}/{name}", number) for name, number in (numbers or {}).items()]
     history: dict[str, int] = {"batch": batch, **(numbers or {})}
     if files:
         history |= {"files": len(files), "rows": sum(file.rows for file in files)}

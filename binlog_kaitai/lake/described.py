@@ -30,8 +30,8 @@ def definition_facts(table: Schema, columns: Iterable[pa.Field], *, has_texts: b
     own = own_columns(table)
     fields = [(column.name, str(type_in_lake(column.type))) for column in columns if column.name in own]
     chosen = [own[name] for name, _ in fields]
-    facts = [[not one.is_nullable, plain(one.comment or "") * has_texts] for one in chosen]
-    key = tuple(name for name, one in own.items() if one.is_primary_key)
+    facts = [[not column.is_nullable, plain(column.comment or "") * has_texts] for column in chosen]
+    key = tuple(name for name, column in own.items() if column.is_primary_key)
     return {"key": key, "columns": tuple(fields), "values": json.dumps(facts) if facts else ""}
 
 
@@ -60,30 +60,30 @@ class Described:
         """JSON lists of columns for a table whose columns have only comments."""
         if not self.columns:
             return {}
-        required = [name for name, one in self.columns.items() if one[_NOT_NULL]]
-        key = sorted((int(one[_KEY]), name) for name, one in self.columns.items() if one[_KEY])
+        required = [name for name, facts in self.columns.items() if facts[_NOT_NULL]]
+        key = sorted((int(facts[_KEY]), name) for name, facts in self.columns.items() if facts[_KEY])
         lists = {_NOT_NULL: required, _KEY: [name for _, name in key]}
-        return {name: json.dumps(one, ensure_ascii=False) if one else "" for name, one in lists.items()}
+        return {name: json.dumps(names, ensure_ascii=False) if names else "" for name, names in lists.items()}
 
     def new_metadata(self, columns: pa.Schema) -> dict[str, dict[str, str]]:
         """What the metadata of columns, some of which may be missing, lacks."""
-        found = {}
+        missing = {}
         for column in columns:
             known = {name.decode(): text.decode() for name, text in (column.metadata or {}).items()}
             wanted = self.columns.get(column.name, {})
             if new := {name: text for name, text in wanted.items() if known.get(name, "") != text}:
-                found[column.name] = new
-        return found
+                missing[column.name] = new
+        return missing
 
     def with_metadata(self, columns: pa.Schema) -> pa.Schema:
         """The columns with their metadata."""
         wanted = ((column, self.columns.get(column.name, {})) for column in columns)
         return pa.schema(
             [
-                one.with_metadata({name: text for name, text in own.items() if text})
+                column.with_metadata({name: text for name, text in own.items() if text})
                 if any(own.values())
-                else one
-                for one, own in wanted
+                else column
+                for column, own in wanted
             ]
         )
 

@@ -84,18 +84,18 @@ def erase(
     Raises `UsageError`: there is no such table, none has a column of the condition, or whether a value
     matches is not known; nothing is erased then. `SourceError`: pipelines change the table all the time.
     """
-    found = [
+    jobs = [
         _Erasing(name, storage, opened, where)
         for name, storage, opened in tables_of(url, storage_options)
         if name.split("/")[-2:] in (["changes", table], [STATE, table])
     ]
-    if not found:
+    if not jobs:
         raise UsageError(f"{url} has no table {table}")
-    known = {name.lower(): name for one in found for name in one.table.columns}
+    known = {name.lower(): name for job in jobs for name in job.table.columns}
     if missing := sorted(name for name in where.columns if name.lower() not in known):
         raise UsageError(f"{table} has no column {', '.join(missing)}; it has {', '.join(known.values())}")
-    planned = [one.planned() for one in found]  # which may refuse the condition
-    yield from planned if dry_run else (one.erase(plan) for one, plan in zip(found, planned, strict=True))
+    planned = [job.planned() for job in jobs]  # which may refuse the condition
+    yield from planned if dry_run else (job.erase(plan) for job, plan in zip(jobs, planned, strict=True))
 
 
 class _Erasing:
@@ -105,7 +105,7 @@ class _Erasing:
         self.table, self._name, self._storage, self._where = table, name, storage, where
         spelled = {name.lower(): name for name in table.columns}
         self._own = {column: spelled[column.lower()] for column in where.columns if column.lower() in spelled}
-        self._place = [one for one in (SOURCE, SEQUENCE, ABSENT_FIELD.name) if one in table.columns]
+        self._place = [column for column in (SOURCE, SEQUENCE, ABSENT_FIELD.name) if column in table.columns]
         self._compare = cache(self._comparison)
 
     def planned(self) -> Erased:
@@ -159,7 +159,7 @@ class _Erasing:
             places.sort()  # so that few files have some of them
             for first in range(0, len(places), _ROWS_AT_ONCE):
                 part = places[first : first + _ROWS_AT_ONCE]
-                listed = ", ".join(f"'{one}'" for one in part)
+                listed = ", ".join(f"'{place}'" for place in part)
                 bounds = f"{SEQUENCE} BETWEEN '{part[0]}' AND '{part[-1]}' AND {SEQUENCE} IN ({listed})"
                 yield (f"{SOURCE} = '{source}' AND {bounds}" if source else bounds), len(part)
 
@@ -199,7 +199,7 @@ def with_needed(schema: pa.Schema, removed: Iterable[Entry], columns: pa.Schema)
     """A schema with those of some columns by which `are_removed` tells rows."""
     names = {stem_of(name) for entry in removed for name in entry.key}
     names |= {SEQUENCE, ABSENT_FIELD.name} if names else set()
-    more = (one for one in columns if stem_of(one.name) in names and one.name not in schema.names)
+    more = (column for column in columns if stem_of(column.name) in names and column.name not in schema.names)
     return pa.schema([*schema, *more])
 
 
@@ -228,13 +228,13 @@ def _are_removed(rows: pa.RecordBatch, entry: Entry) -> Bools:
     if ABSENT_FIELD.name in rows.schema.names:
         absent.update(pc.list_flatten(rows.column(ABSENT_FIELD.name)).to_pylist())
     for name in entry.key:
-        found = [one for one in rows.schema if stem_of(one.name) == stem_of(name)]
-        if len(found) != 1 or pa.types.is_string(found[0].type) or found[0].name in absent:
+        fields = [field for field in rows.schema if stem_of(field.name) == stem_of(name)]
+        if len(fields) != 1 or pa.types.is_string(fields[0].type) or fields[0].name in absent:
             raise UsageError(f"{_GONE}values of {name} are missing, or of other types")
-        own[name], values[name] = found[0], _as_text(rows.column(found[0].name))
-        if pa.types.is_temporal(found[0].type) and values[name].null_count:
+        own[name], values[name] = fields[0], _as_text(rows.column(fields[0].name))
+        if pa.types.is_temporal(fields[0].type) and values[name].null_count:
             raise UsageError(f"{_GONE}{name} may have invalid dates")
 
-    compare = cache(lambda one: _compared(one, own[one.name].type, one.name))
+    compare = cache(lambda comparison: _compared(comparison, own[comparison.name].type, comparison.name))
     holds = parse_where(entry.values).matches(values, len(rows), compare)
     return np.asarray(pc.fill_null(holds, False))

@@ -94,7 +94,7 @@ class TableFiles:
         self.files: list[DataFile] = []
         self._storage = storage
         self._kind = kind
-        self._columns = {name: dict(one) for name, one in (columns or {}).items()}
+        self._columns = {name: dict(columns) for name, columns in (columns or {}).items()}
         self._has_dates = has_dates
         self._source = source
         self._open = OpenFiles[tuple[str, str]](lambda name: _Writer(storage, *name, self.files))
@@ -162,7 +162,7 @@ def moved_in(storage: Storage, table: str, path: Path, day: str | None, source: 
     """Copy a local file into the folder of a table, with the name of its source if the lake has several."""
     writer = _Writer(storage, table, NO_VALUE if day is None else day, [])
     if source:
-        batches = (with_source(one, source) for one in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE))
+        batches = (with_source(batch, source) for batch in pq.ParquetFile(path).iter_batches(_ROWS_AT_ONCE))
         return written(storage, table, writer._day, batches)[0]
     footer = pq.read_metadata(path)
     with path.open("rb") as file:
@@ -203,13 +203,13 @@ def written(
 
 def _limits(metadata: FileMetaData, names: Collection[str]) -> dict[str, tuple[Any, Any]]:
     """Minimum and maximum of some columns that a file has, from its Parquet footer."""
-    paths = [metadata.schema.column(at).path for at in range(metadata.num_columns)]
+    paths = [metadata.schema.column(index).path for index in range(metadata.num_columns)]
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     limits = {}
     for name in set(names).intersection(paths):
-        found = [group.column(paths.index(name)).statistics for group in groups]
-        if found and all(part is not None and part.has_min_max for part in found):
-            limits[name] = min(part.min for part in found), max(part.max for part in found)
+        parts = [group.column(paths.index(name)).statistics for group in groups]
+        if parts and all(part is not None and part.has_min_max for part in parts):
+            limits[name] = min(part.min for part in parts), max(part.max for part in parts)
     return limits
 
 
@@ -218,7 +218,7 @@ def by_date(batch: pa.RecordBatch, time: str) -> Iterator[tuple[str, pa.RecordBa
     if not batch.num_rows:
         return
     numbers = pc.cast(batch.column(time), pa.int64())
-    least, most = (one.as_py() for one in pc.min_max(numbers).values())
+    least, most = (bound.as_py() for bound in pc.min_max(numbers).values())
     if not numbers.null_count and least // _DAY == most // _DAY:
         yield _date(least // _DAY), batch
         return

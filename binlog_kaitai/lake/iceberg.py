@@ -94,7 +94,7 @@ class _Marks:
 
     def of(self, batch: int, numbers: Mapping[str, int] | None = None) -> dict[str, str]:
         own = {"pipeline": self.application, "batch": batch, **(numbers or {})}
-        return {self.name(what): str(one) for what, one in own.items()}
+        return {self.name(what): str(value) for what, value in own.items()}
 
 
 class IcebergTables:
@@ -185,7 +185,7 @@ class IcebergTables:
         from pyiceberg.transforms import DayTransform
 
         files = sorted(files, key=_sequences)
-        first = pa.schema([columns.field(one) for one in files[0].columns.names]) if files else columns
+        first = pa.schema([columns.field(column) for column in files[0].columns.names]) if files else columns
         with _errors(self._storage, name):
             new = self._new(name, first)
             if has_dates:
@@ -248,14 +248,14 @@ class IcebergTable:
 
     @property
     def columns(self) -> dict[str, pa.DataType]:
-        columns = {one.name: one.type for one in _columns(self.handle.schema())}
+        columns = {column.name: column.type for column in _columns(self.handle.schema())}
         for _, old, new in reversed(self._renames):
             columns[old] = wider(columns.get(old, columns[new]), columns[new], "iceberg") or columns[new]
         return columns
 
     @property
     def _renames(self) -> list[tuple[str, str, str]]:
-        return [(at, old, new) for at, old, new in json.loads(self.handle.properties.get(_RENAMES, "[]"))]
+        return [(row, old, new) for row, old, new in json.loads(self.handle.properties.get(_RENAMES, "[]"))]
 
     @property
     def batch(self) -> int:
@@ -291,7 +291,7 @@ class IcebergTable:
         """Set properties of the table, and docs of columns, to what its definition says."""
         properties, known = described.properties, self.handle.properties
         docs = {field.name: field.doc or "" for field in self.handle.schema().fields}
-        wanted = {name: one[COMMENT] for name, one in described.columns.items() if name in docs}
+        wanted = {name: facts[COMMENT] for name, facts in described.columns.items() if name in docs}
         comments = {name: text for name, text in wanted.items() if docs[name] != text}
         new = {name: text for name, text in properties.items() if known.get(name, "") != text}
         if new or comments:
@@ -321,16 +321,16 @@ class IcebergTable:
         with self.committing() as transaction:
             _evolve(transaction, columns, {})
             target = _columns(transaction.table_metadata.schema())
-            whole = pa.Table.from_batches([conform(one, target) for one in rows.to_batches()], target)
+            whole = pa.Table.from_batches([conform(batch, target) for batch in rows.to_batches()], target)
             parts = merged(self.handle.scan(), keys, whole, rows[is_there])
             overwrite(transaction, parts, self._marks.of(batch, numbers))
 
     def small_files(self, size: int) -> dict[Any, list[SmallFile]]:
         """Files of fewer bytes, by their partition, in the order of their rows, where there are several."""
         small, metadata = defaultdict[Any, list[SmallFile]](list), self.handle.metadata
-        number = next((one.field_id for one in metadata.schema().fields if one.name == SEQUENCE), -1)
+        number = next((field.field_id for field in metadata.schema().fields if field.name == SEQUENCE), -1)
         tasks = self.handle.scan().plan_files()
-        for task in sorted(tasks, key=lambda one: (one.file.lower_bounds or {}).get(number, b"")):
+        for task in sorted(tasks, key=lambda task: (task.file.lower_bounds or {}).get(number, b"")):
             file = task.file
             if file.file_size_in_bytes < size and file.spec_id == metadata.default_spec_id:
                 small[file.partition].append(SmallFile(file.file_size_in_bytes, task))
@@ -380,8 +380,8 @@ class IcebergTable:
             sequence = batch.column(SEQUENCE)
             return batch.filter(pc.and_(pc.less(begin, sequence), pc.less(sequence, end)))
 
-        limits = pairwise(["", *places, f"{most}~"])
-        parts = [rewritten(self._storage, file, partial(between, begin=one, end=end)) for one, end in limits]
+        ends = pairwise(["", *places, f"{most}~"])
+        parts = [rewritten(self._storage, file, partial(between, begin=low, end=high)) for low, high in ends]
         return [part for part in parts if part.rows]
 
     def _identified(self, transaction: Transaction, file: DataFile) -> DataFile:
@@ -390,11 +390,11 @@ class IcebergTable:
 
         schema, mapping = transaction.table_metadata.schema(), transaction.table_metadata.name_mapping()
         names = file.columns.names
-        mapped = {name: one.field_id for one in (mapping.root if mapping else ()) for name in one.names}
-        if mapping is None or all(mapped[one] == schema.find_field(one).field_id for one in names):
+        mapped = {name: field.field_id for field in (mapping.root if mapping else ()) for name in field.names}
+        if mapping is None or all(mapped[name] == schema.find_field(name).field_id for name in names):
             return file
         identified = schema_to_pyarrow(schema, include_field_ids=True)
-        target = pa.schema([identified.field(one) for one in names])
+        target = pa.schema([identified.field(name) for name in names])
         return rewritten(self._storage, file, partial(conform, target=target))
 
     def batches(
@@ -405,19 +405,19 @@ class IcebergTable:
         tasks = scan.plan_files() if where is None else files_with(where, scan, known)
         if columns is not None and not self._renames:
             known = pa.schema(
-                [one for one in known if one.name in {*columns, *INDEXED, *ORIGIN, CHANGE_TYPE}]
+                [column for column in known if column.name in {*columns, *INDEXED, *ORIGIN, CHANGE_TYPE}]
             )
         for batch in read(scan, tasks, known):
             rows = pa.Table.from_batches([batch])
-            for at, old, new in reversed(self._renames):
-                rows = _with_former_name(rows, pc.less(rows[SEQUENCE], at), old, new)
+            for since, old, new in reversed(self._renames):
+                rows = _with_former_name(rows, pc.less(rows[SEQUENCE], since), old, new)
             rows = rows if where is None else rows.filter(where)
             yield from (rows if columns is None else rows.select(list(columns))).to_batches()
 
 
 def _columns(schema: Schema) -> pa.Schema:
     """The columns of a table, as of `stored_type`."""
-    return pa.schema([pa.field(one.name, stored_type(one.type)) for one in schema.as_arrow()])
+    return pa.schema([pa.field(column.name, stored_type(column.type)) for column in schema.as_arrow()])
 
 
 def _sequences(file: DataFile) -> tuple[str, str]:
@@ -433,29 +433,29 @@ def _renamed(
     `columns`: the columns of the file, with their types in the table.
     `sequence`: the first one of the file.
     """
-    known = {one.name.lower(): one for one in transaction.table_metadata.schema().as_arrow()}
-    before = [one for one in moves if one.place.as_sequence() < sequence]
-    found = []
+    known = {column.name.lower(): column for column in transaction.table_metadata.schema().as_arrow()}
+    before = [move for move in moves if move.place.as_sequence() < sequence]
+    renames = []
     for column in columns:
         if column.name.lower() in known:
             continue
-        name, at = column.name.lower(), ""
+        name, since = column.name.lower(), ""
         for move in reversed(before):
             old = next((old for old, new in move.names.items() if new.lower() == name), None)
             if old is None and name in move.added:
                 break
             if old is None:
                 continue
-            name, at = old, at or move.place.as_sequence()
+            name, since = old, since or move.place.as_sequence()
             former = known.get(name)
             if former is None:
                 continue
             has_other_type = wider(stored_type(former.type), column.type, "iceberg") is None
             if not has_other_type and f"{name}_" not in known:
-                found.append((at, former.name, column.name))
+                renames.append((since, former.name, column.name))
                 del known[name]
             break
-    return found
+    return renames
 
 
 def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, str]) -> None:
@@ -465,9 +465,9 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
 
     metadata = transaction.table_metadata
     mapping = metadata.name_mapping()
-    known = {renames.get(one.name, one.name): stored_type(one.type) for one in metadata.schema().as_arrow()}
+    known = {renames.get(old.name, old.name): stored_type(old.type) for old in metadata.schema().as_arrow()}
     new = pa.schema([column for column in columns if column.name not in known])
-    numbers = [one for one in columns if pa.types.is_floating(one.type) or pa.types.is_decimal(one.type)]
+    numbers = [col for col in columns if pa.types.is_floating(col.type) or pa.types.is_decimal(col.type)]
     wide = [column for column in numbers if known.get(column.name, column.type) != column.type]
     if not (renames or new or wide):
         return
@@ -478,10 +478,10 @@ def _evolve(transaction: Transaction, columns: pa.Schema, renames: Mapping[str, 
     if new or wide:
         with transaction.update_schema() as update:
             update.union_by_name(new)
-            for one in wide:
-                is_decimal = pa.types.is_decimal(one.type)
-                kind = DecimalType(one.type.precision, one.type.scale) if is_decimal else DoubleType()
-                update.update_column(one.name, kind)
+            for column in wide:
+                is_decimal = pa.types.is_decimal(column.type)
+                kind = DecimalType(column.type.precision, column.type.scale) if is_decimal else DoubleType()
+                update.update_column(column.name, kind)
     if mapping is not None:
         names = _extended(mapping, transaction.table_metadata.schema().name_mapping)
         transaction.set_properties({TableProperties.DEFAULT_NAME_MAPPING: names.model_dump_json()})
@@ -491,9 +491,9 @@ def _redefine(transaction: Transaction, columns: pa.Schema) -> None:
     """Give a table, which loses all its rows, other columns; equal ones stay."""
     known = _columns(transaction.table_metadata.schema())
     with transaction.update_schema(allow_incompatible_changes=True) as update:
-        for one in known:
-            if one not in columns:
-                update.delete_column((one.name,))
+        for column in known:
+            if column not in columns:
+                update.delete_column((column.name,))
     with transaction.update_schema() as update:
         update.union_by_name(pa.schema([column for column in columns if column not in known]))
 
@@ -502,13 +502,13 @@ def _extended(mapping: NameMapping, current: NameMapping) -> NameMapping:
     """The mapping with the names of the current columns that it lacks."""
     from pyiceberg.table.name_mapping import NameMapping
 
-    taken = {name for one in mapping.root for name in one.names}
-    fields = {one.field_id: one for one in mapping.root}
-    for one in current.root:
-        if not taken.issuperset(one.names):
-            known = fields.get(one.field_id)
-            names = [*known.names, *one.names] if known is not None else one.names
-            fields[one.field_id] = one.model_copy(update={"names": names})
+    taken = {name for field in mapping.root for name in field.names}
+    fields = {field.field_id: field for field in mapping.root}
+    for field in current.root:
+        if not taken.issuperset(field.names):
+            known = fields.get(field.field_id)
+            names = [*known.names, *field.names] if known is not None else field.names
+            fields[field.field_id] = field.model_copy(update={"names": names})
     return NameMapping([*fields.values()])
 
 

@@ -64,7 +64,7 @@ def files_with(where: pc.Expression, scan: DataScan, columns: pa.Schema) -> list
         within = _within(task.file, scan.table_metadata.schema(), limited)
         fragments.append(parquet.make_fragment(task.file.file_path, local, within))
     files = ds.FileSystemDataset(fragments, columns, parquet, local)  # of which nothing is read
-    return [by_path[one.path] for one in files.get_fragments(where)]
+    return [by_path[file.path] for file in files.get_fragments(where)]
 
 
 def _within(file: DataFile, fields: Schema, columns: pa.Schema) -> pc.Expression:
@@ -121,8 +121,8 @@ def _matches(rows: pa.Table, keys: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     """The numbers of rows with one of some keys, and the numbers of these."""
     numbered = as_keys(rows, keys.column_names).append_column(_ROW, pa.array(np.arange(len(rows))))
     wanted = as_keys(keys, keys.column_names).append_column(_IMAGE, pa.array(np.arange(len(keys))))
-    found = numbered.join(wanted, keys.column_names, join_type="inner")
-    return found[_ROW].to_numpy(), found[_IMAGE].to_numpy()
+    joined = numbered.join(wanted, keys.column_names, join_type="inner")
+    return joined[_ROW].to_numpy(), joined[_IMAGE].to_numpy()
 
 
 def of_others(scan: DataScan, source: str, columns: pa.Schema) -> Iterator[Part]:

@@ -61,10 +61,10 @@ def compact(lake: str, target_size: str, before: datetime | None, dry_run: bool,
     verb, size = "would be joined" if dry_run else "joined", at_least_one("--target-size", target_size)
     files = new_files = 0
     date = before and before.date()
-    for one in compact_lake(lake, target_size=size, before=date, dry_run=dry_run, **where):
-        did = f"{one.files:,} files {verb} into {one.new_files:,}"
-        say(f"{one.table}: {'a pipeline changed it in the meantime; run again' if one.is_busy else did}")
-        files, new_files = files + one.files, new_files + one.new_files
+    for done in compact_lake(lake, target_size=size, before=date, dry_run=dry_run, **where):
+        did = f"{done.files:,} files {verb} into {done.new_files:,}"
+        say(f"{done.table}: {'a pipeline changed it in the meantime; run again' if done.is_busy else did}")
+        files, new_files = files + done.files, new_files + done.new_files
     say(f"{files:,} files {verb} into {new_files:,}" if files else "nothing to compact")
 
 
@@ -94,9 +94,9 @@ def vacuum(lake: str, storage_options: dict[str, str], retention: int, dry_run: 
     from binlog_kaitai.lake.upkeep import vacuum as vacuum_lake
 
     verb, files = "would be removed" if dry_run else "removed", 0
-    for one in vacuum_lake(lake, hours=retention, dry_run=dry_run, storage_options=storage_options):
-        say(f"{one.table}: {one.files:,} files {verb}")
-        files += one.files
+    for done in vacuum_lake(lake, hours=retention, dry_run=dry_run, storage_options=storage_options):
+        say(f"{done.table}: {done.files:,} files {verb}")
+        files += done.files
     say(f"{files:,} files {verb}" if files else "nothing to remove")
 
 
@@ -122,14 +122,14 @@ def erase(lake: str, storage_options: dict[str, str], table: str, where: str, dr
     from binlog_kaitai.values.conditions import parse_where
 
     verb, is_complete = "would be erased" if dry_run else "erased", True
-    for one in erase_rows(lake, table, parse_where(where), dry_run=dry_run, storage_options=storage_options):
-        removed = "" if dry_run else f", {one.files:,} files removed"
-        say(f"{one.table}: {one.rows:,} rows {verb}{removed}")
-        if one.lacking:
-            say(f"{one.table}: {one.lacking:,} rows may be of them: images lack columns of the condition")
-        if one.others:
-            say(f"{one.table}: older values are in {', '.join(one.others)}; erase them by these columns")
-        is_complete &= not (one.lacking or one.others)
+    for done in erase_rows(lake, table, parse_where(where), dry_run=dry_run, storage_options=storage_options):
+        removed = "" if dry_run else f", {done.files:,} files removed"
+        say(f"{done.table}: {done.rows:,} rows {verb}{removed}")
+        if done.lacking:
+            say(f"{done.table}: {done.lacking:,} rows may be of them: images lack columns of the condition")
+        if done.others:
+            say(f"{done.table}: older values are in {', '.join(done.others)}; erase them by these columns")
+        is_complete &= not (done.lacking or done.others)
     say(
         "not looked at: statements in events, transactions and statements; the spool; files of failed batches"
     )

@@ -72,12 +72,12 @@ class Entry(Effect):
 LINEAGE_SCHEMA = pa.schema(
     [
         pa.field(
-            one.name,
+            field.name,
             {"int": pa.int64(), "tuple[str, ...]": pa.list_(pa.string()), _PAIRS_TYPE: _PAIRS}.get(
-                str(one.type), pa.string()
+                str(field.type), pa.string()
             ),
         )
-        for one in fields(Entry)
+        for field in fields(Entry)
     ]
 )
 
@@ -85,7 +85,7 @@ LINEAGE_SCHEMA = pa.schema(
 def entries_as_batch(entries: Iterable[Entry]) -> pa.RecordBatch:
     """Entries as rows of the table `_lineage`."""
     rows = [
-        asdict(one) | {"columns": [{"old": old, "new": new} for old, new in one.columns]} for one in entries
+        asdict(row) | {"columns": [{"old": old, "new": new} for old, new in row.columns]} for row in entries
     ]
     return pa.RecordBatch.from_pylist(rows, LINEAGE_SCHEMA)
 
@@ -252,109 +252,109 @@ class Lineage:
                     return f"a statement calls it {name}; whether that is the same table is not in the log"
         return ""
 
-    def knows(self, one: Entry) -> bool:
+    def knows(self, entry: Entry) -> bool:
         """Whether an entry says nothing new: a key, names, or a new table while all are clear."""
-        if one.kind == EffectKind.CREATED:
+        if entry.kind == EffectKind.CREATED:
             return not self._all_unclear
-        if one.kind == EffectKind.UNNAMED:
-            return self._unnamed.get(one.table, "") == one.reason
-        if one.kind == EffectKind.UNCLEAR and one.table_name:
-            return self.unclear.get(one.table) == one.reason
-        if one.kind == EffectKind.COMPUTED:
-            return one.table in self.computed and self._names(one) <= self.computed[one.table][1]
-        if one.kind != EffectKind.KEYED or not self._has_key(one):
+        if entry.kind == EffectKind.UNNAMED:
+            return self._unnamed.get(entry.table, "") == entry.reason
+        if entry.kind == EffectKind.UNCLEAR and entry.table_name:
+            return self.unclear.get(entry.table) == entry.reason
+        if entry.kind == EffectKind.COMPUTED:
+            return entry.table in self.computed and self._names(entry) <= self.computed[entry.table][1]
+        if entry.kind != EffectKind.KEYED or not self._has_key(entry):
             return False
-        last = self.defined.get(one.table)
-        return not one.columns or (last and (last.columns, last.values)) == (one.columns, one.values)
+        last = self.defined.get(entry.table)
+        return not entry.columns or (last and (last.columns, last.values)) == (entry.columns, entry.values)
 
-    def _has_key(self, one: Entry) -> bool:
-        keys = self.keyed(one.table)
-        return one.table in self.recorded and bool(keys) and keys[-1].columns == one.key
+    def _has_key(self, entry: Entry) -> bool:
+        keys = self.keyed(entry.table)
+        return entry.table in self.recorded and bool(keys) and keys[-1].columns == entry.key
 
-    def _names(self, one: Entry) -> set[str]:
-        return {name_in_lake(name, self._kind).lower() for name, _ in one.columns}
+    def _names(self, entry: Entry) -> set[str]:
+        return {name_in_lake(name, self._kind).lower() for name, _ in entry.columns}
 
     def _has_rows(self, table: Key) -> bool:
-        return any(one.table in self.recorded for one in self.segments(table))
+        return any(segment.table in self.recorded for segment in self.segments(table))
 
-    def take(self, one: Entry) -> None:
+    def take(self, entry: Entry) -> None:
         """Take note of the next entry."""
-        place, table = one.place, one.table
-        self._spell(one)
-        match one.kind:
+        place, table = entry.place, entry.table
+        self._spell(entry)
+        match entry.kind:
             case EffectKind.KEYED:
-                self._define(one)
+                self._define(entry)
             case EffectKind.UNNAMED:
                 before = self._unnamed.get(table, "" if table in self.recorded else None)
-                if before is not None and bool(before) != bool(one.reason):
+                if before is not None and bool(before) != bool(entry.reason):
                     self.unclear[table] = (
-                        f"only some of its changes have column names: {before or one.reason}"
+                        f"only some of its changes have column names: {before or entry.reason}"
                     )
-                self._unnamed[table] = one.reason
+                self._unnamed[table] = entry.reason
             case EffectKind.COMPUTED:
                 _, known = self.computed.get(table, (place, frozenset[str]()))
-                self.computed[table] = place, known | self._names(one)
+                self.computed[table] = place, known | self._names(entry)
             case EffectKind.PREPARED:
-                self._prepared[one.table_name] = place._replace(position=one.start), place
+                self._prepared[entry.table_name] = place._replace(position=entry.start), place
             case EffectKind.COMMITTED | EffectKind.ROLLED_BACK:
-                self._end(one)
+                self._end(entry)
             case EffectKind.CREATED | EffectKind.EMPTIED | EffectKind.RESTORED:
-                self._empty(one)
+                self._empty(entry)
             case EffectKind.COLUMNS_MOVED:
-                self._move_columns(place, table, one.columns)
+                self._move_columns(place, table, entry.columns)
             case EffectKind.CONVERTED | EffectKind.MORE_DIGITS:
-                self.converted[table] = place, one.reason
+                self.converted[table] = place, entry.reason
             case EffectKind.REDEFINED:
-                self._redefine(one)
+                self._redefine(entry)
             case EffectKind.REMOVED if table not in self.converted:
-                self.removed.setdefault(table, []).append(one)
+                self.removed.setdefault(table, []).append(entry)
             case EffectKind.RENAMED:
-                self._rename(place, table, (one.new_schema_name, one.new_table_name))
-            case _ if one.table_name:
-                self.unclear[table] = one.reason
+                self._rename(place, table, (entry.new_schema_name, entry.new_table_name))
+            case _ if entry.table_name:
+                self.unclear[table] = entry.reason
             case _:
-                reason = f"{one.reason} (log {place.log}, position {one.position})"
-                self._all_unclear.append((one.schema_name, place, reason))
+                reason = f"{entry.reason} (log {place.log}, position {entry.position})"
+                self._all_unclear.append((entry.schema_name, place, reason))
 
-    def _define(self, one: Entry) -> None:
-        if not self._has_key(one):
-            self._keys.setdefault(one.table, []).append(Keyed(one.place, one.key))
-        if one.columns:
-            self.defined[one.table] = one
-        self.recorded.add(one.table)
-        self._has_case |= one.table != (one.schema_name.lower(), one.table_name.lower())
+    def _define(self, entry: Entry) -> None:
+        if not self._has_key(entry):
+            self._keys.setdefault(entry.table, []).append(Keyed(entry.place, entry.key))
+        if entry.columns:
+            self.defined[entry.table] = entry
+        self.recorded.add(entry.table)
+        self._has_case |= entry.table != (entry.schema_name.lower(), entry.table_name.lower())
 
-    def _end(self, one: Entry) -> None:
-        prepared = self._prepared.pop(one.table_name, None)
-        if prepared and one.kind == EffectKind.COMMITTED:
-            self.committed.append((*prepared, one.place))
+    def _end(self, entry: Entry) -> None:
+        prepared = self._prepared.pop(entry.table_name, None)
+        if prepared and entry.kind == EffectKind.COMMITTED:
+            self.committed.append((*prepared, entry.place))
         elif prepared:
             self._rolled_back.append(prepared)
 
-    def _empty(self, one: Entry) -> None:
-        place, table = one.place, one.table
-        if not one.table_name:
+    def _empty(self, entry: Entry) -> None:
+        place, table = entry.place, entry.table
+        if not entry.table_name:
             for key in self.tables():
                 if key[0] == table[0]:
                     self._begin(key, place)
-        elif one.kind != EffectKind.CREATED or self._all_unclear:
-            self._begin(table, place, one.start)
+        elif entry.kind != EffectKind.CREATED or self._all_unclear:
+            self._begin(table, place, entry.start)
 
-    def _spell(self, one: Entry) -> None:
+    def _spell(self, entry: Entry) -> None:
         """Take note of names that have capitals in a statement: some servers do not distinguish them."""
-        if one.kind not in _WITHOUT_SPELLING:
-            for schema, name in (one.table, (one.new_schema_name, one.new_table_name)):
+        if entry.kind not in _WITHOUT_SPELLING:
+            for schema, name in (entry.table, (entry.new_schema_name, entry.new_table_name)):
                 if (key := (schema.lower(), name.lower())) != (schema, name):
-                    self._spellings[key] = f"{schema}.{name}" if name else schema, one.place
+                    self._spellings[key] = f"{schema}.{name}" if name else schema, entry.place
 
-    def _redefine(self, one: Entry) -> None:
-        known = self._redefined.setdefault(one.table, [])
-        for column in unpacked(one.values):
-            self._forget_removed(one.table, [column.name.lower()])
-            new = Redefined(one.place, column._replace(name=name_in_lake(column.name, self._kind)))
+    def _redefine(self, entry: Entry) -> None:
+        known = self._redefined.setdefault(entry.table, [])
+        for column in unpacked(entry.values):
+            self._forget_removed(entry.table, [column.name.lower()])
+            new = Redefined(entry.place, column._replace(name=name_in_lake(column.name, self._kind)))
             same = [other for other in known if other.column.name.lower() == new.column.name.lower()]
             if joint_type(kind for other in (*same, new) for kind in other.types) is None:
-                self.converted[one.table] = one.place, one.reason
+                self.converted[entry.table] = entry.place, entry.reason
             else:
                 known.append(new)
 
@@ -454,7 +454,7 @@ def naming(own: Iterable[str], moves: Sequence[Moves], number: int = 0) -> Namin
         own_names = {name: now for name, now in names.items() if name not in gone | absent}
         known = {now.lower() for now in own_names.values()}
         for name, now in own_names.items():
-            base = next((one for one in bases(now) if one in move.names), None)
+            base = next((name for name in bases(now) if name in move.names), None)
             if base is None:
                 if move.given.intersection(bases(now)):  # another column gets the name
                     absent.add(name)

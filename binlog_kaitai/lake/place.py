@@ -70,8 +70,8 @@ class Plan:
 
     @classmethod
     def of_json(cls, text: str) -> Plan:
-        found = json.loads(text)
-        return cls(**found | {"rules": Rules.of_dict(found["rules"])})
+        plan = json.loads(text)
+        return cls(**plan | {"rules": Rules.of_dict(plan["rules"])})
 
 
 class PlanTable:

@@ -73,25 +73,25 @@ def preview(
 
     Raises `BinlogError`: a log is damaged; or the rules do not fit a table, as in a run.
     """
-    found, until, paths = Preview(start, start), follower.end(), set[str]()
-    while (end := follower.advance(found.end, max_bytes=max_bytes, until=until)) != found.end:
-        steps = follower.steps(found.end, end)
-        found.batches += 1
-        found.tasks += len(steps)
-        found.end = end
+    total, until, paths = Preview(start, start), follower.end(), set[str]()
+    while (end := follower.advance(total.end, max_bytes=max_bytes, until=until)) != total.end:
+        steps = follower.steps(total.end, end)
+        total.batches += 1
+        total.tasks += len(steps)
+        total.end = end
         for step in steps:
             paths.add(step.source.name)
-            found.bytes += step.end - step.start
+            total.bytes += step.end - step.start
             rules.check_effects(step.effects)
             era = (step.source.span or Span()).era
             for page in pages_of_span(step.source, {"table": list(tables)}, ddl, era=era):
-                _take(found, page, kind, rules, zero_dates)
-    found.logs = len(paths)
-    found.tables = dict(sorted(found.tables.items()))
-    return found
+                _take(total, page, kind, rules, zero_dates)
+    total.logs = len(paths)
+    total.tables = dict(sorted(total.tables.items()))
+    return total
 
 
-def _take(found: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: str) -> None:
+def _take(total: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: str) -> None:
     counts = np.maximum(row_counts(page.images), 0)
     sizes = page.block.sizes[page.images.rows]
     numbers = page.images.table_of[page.chosen]
@@ -101,17 +101,17 @@ def _take(found: Preview, page: RowsPage, kind: str, rules: Rules, zero_dates: s
         if not isinstance(table, Table):
             raise page.refuse(int(events[0]))
         name = table_name(rules.name_of(table.key))
-        one = found.tables.setdefault(name, PlannedTable(table.schema.full_name))
-        one.rows += int(counts[events].sum())
-        one.bytes += int(sizes[events].sum())
-        _take_columns(one, table, kind, rules, zero_dates)
+        planned = total.tables.setdefault(name, PlannedTable(table.schema.full_name))
+        planned.rows += int(counts[events].sum())
+        planned.bytes += int(sizes[events].sum())
+        _take_columns(planned, table, kind, rules, zero_dates)
 
 
-def _take_columns(one: PlannedTable, table: Table, kind: str, rules: Rules, zero_dates: str) -> None:
+def _take_columns(planned: PlannedTable, table: Table, kind: str, rules: Rules, zero_dates: str) -> None:
     whole = table_schema(table, zero_dates, bit1_as_boolean=rules.bit1_as_boolean)
     for column in rules.masks.schema([table.schema], whole):
         name = untaken_name(column.name, TAKEN[kind])
-        merge_columns(one.columns, pa.schema([(name, type_in_lake(column.type))]), kind)
+        merge_columns(planned.columns, pa.schema([(name, type_in_lake(column.type))]), kind)
     for name, treatment in rules.masks.treatments(table.schema).items():
         if treatment.method is not Method.KEPT:
-            one.masked[name] = str(treatment)
+            planned.masked[name] = str(treatment)

@@ -102,13 +102,13 @@ class Rules:
         """
         if not self.is_shared(key):
             return batch
-        if taken := {one.lower() for one in batch.schema.names}.intersection(ORIGIN):
+        if taken := {name.lower() for name in batch.schema.names}.intersection(ORIGIN):
             reason = (
                 f"has a column {min(taken)}, like tables of the lake that several share; omit --rename for it"
             )
             raise UsageError(f"{'.'.join(key)} {reason}")
-        for at, (name, text) in enumerate(zip(ORIGIN, key, strict=True)):
-            batch = batch.add_column(at, pa.field(name, pa.string()), pa.repeat(text, batch.num_rows))
+        for index, (name, text) in enumerate(zip(ORIGIN, key, strict=True)):
+            batch = batch.add_column(index, pa.field(name, pa.string()), pa.repeat(text, batch.num_rows))
         return batch
 
     def without_texts(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -116,16 +116,16 @@ class Rules:
         if not self.masks:
             return batch
         for name in ("info", "statement"):
-            at = batch.schema.get_field_index(name)
-            if at < 0:
+            index = batch.schema.get_field_index(name)
+            if index < 0:
                 continue
-            one = batch.schema.field(at)
+            field = batch.schema.field(index)
             if name == "info":
                 harmless = pa.array(map(type_name, WITHOUT_VALUES), pa.string())
-                column = pc.if_else(pc.is_in(batch.column("type"), harmless), batch.column(at), _WITHHELD)
+                column = pc.if_else(pc.is_in(batch.column("type"), harmless), batch.column(index), _WITHHELD)
             else:
-                column = pa.nulls(batch.num_rows, one.type)
-            batch = batch.set_column(at, one, column)
+                column = pa.nulls(batch.num_rows, field.type)
+            batch = batch.set_column(index, field, column)
         return batch
 
     def check_effects(self, effects: Iterable[Effect]) -> None:
@@ -151,10 +151,10 @@ class Rules:
         for effect in effects:
             if effect.kind == EffectKind.REDEFINED:
                 others = {name for name, _ in effect.columns}
-                found = dict(self._known_values(effect, is_text=is_text, is_shared=is_shared))
-                if any(one is None and name in others for name, one in found.items()):
+                known = dict(self._known_values(effect, is_text=is_text, is_shared=is_shared))
+                if any(values is None and name in others for name, values in known.items()):
                     yield replace(effect, kind=EffectKind.CONVERTED, columns=(), values="")
-                elif kept := [one for one in found.values() if one is not None]:
+                elif kept := [values for values in known.values() if values is not None]:
                     yield replace(effect, columns=(), values=packed(kept))
             elif effect.kind == EffectKind.REMOVED and any(
                 self.masks.treatment(".".join(effect.table), name).method is not Method.KEPT
@@ -168,21 +168,21 @@ class Rules:
         self, effect: Effect, *, is_text: bool, is_shared: bool
     ) -> Iterator[tuple[str, KnownValues | None]]:
         """Those of the columns that the lake has, by their names; None if they are not known there."""
-        for one in unpacked(effect.values):
+        for column in unpacked(effect.values):
             table = f"{effect.schema_name}.{effect.table_name}"
-            method = self.masks.treatment(table, one.name).method
+            method = self.masks.treatment(table, column.name).method
             former, kind = (
-                None if kind is None else type_in_lake(kind) for kind in (one.former, one.value.type)
+                None if kind is None else type_in_lake(kind) for kind in (column.former, column.value.type)
             )
-            is_other = kind != former or one.value.is_valid
+            is_other = kind != former or column.value.is_valid
             is_date = any(map(pa.types.is_temporal, (kind, former or kind)))
             has_type = former is None or joint_type((former, kind)) is not None
             if method is not Method.KEPT or is_shared or (is_text and is_date) or not has_type:
                 if method < Method.NULL:
-                    yield one.name, None
+                    yield column.name, None
             elif is_other:
-                value = cast(pa.array([one.value.as_py()], one.value.type), kind)[0]
-                yield one.name, KnownValues(one.name, former, value)
+                value = cast(pa.array([column.value.as_py()], column.value.type), kind)[0]
+                yield column.name, KnownValues(column.name, former, value)
 
     def as_dict(self) -> dict[str, Any]:
         """In a form that JSON can represent."""
@@ -190,10 +190,10 @@ class Rules:
         return {"masks": self.masks.as_dict(), "renames": renames, "bit1_as_boolean": self.bit1_as_boolean}
 
     @classmethod
-    def of_dict(cls, found: Mapping[str, Any]) -> Rules:
+    def of_dict(cls, rules: Mapping[str, Any]) -> Rules:
         """Restore from :meth:`as_dict`."""
-        renames = tuple((old, new) for old, new in found["renames"])
-        return cls(Masks.of_dict(found["masks"]), renames, found.get("bit1_as_boolean", False))
+        renames = tuple((old, new) for old, new in rules["renames"])
+        return cls(Masks.of_dict(rules["masks"]), renames, rules.get("bit1_as_boolean", False))
 
 
 def _is_glob(name: str) -> bool:

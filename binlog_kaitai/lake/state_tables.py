@@ -205,7 +205,7 @@ class Update:
         rows = pa.Table.from_batches(read_parts(self.tables, self.parts, whole, self.since), whole)
         if _lacks_columns(rows, columns.without):
             return False
-        removed = [one for one in self.parts[-1].removed if self.begin is None or one.place >= self.begin]
+        removed = [gone for gone in self.parts[-1].removed if self.begin is None or gone.place >= self.begin]
         if rows.num_rows or removed:
             self._merge(table, columns.own, rows, removed)
         return True
@@ -302,18 +302,18 @@ class _StateColumns(NamedTuple):
     def of(cls, parts: Sequence[Part], computed: frozenset[str], metadata: Iterable[str]) -> _StateColumns:
         every_column = columns_of(parts)
         without = tuple(name for name in every_column.names if stem_of(name) in computed)
-        whole = pa.schema([one for one in every_column if one.name not in without])
+        whole = pa.schema([column for column in every_column if column.name not in without])
         left_out = {*metadata}.union(*(part.gone for part in parts))
-        own = pa.schema([one for one in whole if one.name not in left_out])
+        own = pa.schema([column for column in whole if column.name not in left_out])
         keys = {key for part in parts for key in part.current_key}
-        counted = pa.schema([one for one in whole if one.name in keys.union(own.names)])
+        counted = pa.schema([column for column in whole if column.name in keys.union(own.names)])
         return cls(whole, own, counted, keys, without)
 
 
 def _can_have(table: Table, columns: pa.Schema) -> bool:
     """Whether a table has these columns, as they are spelled, or can get those that it lacks."""
     spelled = {name.lower(): (name, kind) for name, kind in table.columns.items()}
-    return all(spelled.get(one.name.lower(), (one.name, one.type)) == (one.name, one.type) for one in columns)
+    return all(spelled.get(new.name.lower(), (new.name, new.type)) == (new.name, new.type) for new in columns)
 
 
 def _with_key(tables: Format, part: Part) -> Part:
@@ -328,13 +328,13 @@ def _with_key(tables: Format, part: Part) -> Part:
             for column in part.columns
             if continues(column.lower(), name.lower()) and part.names[column] not in part.gone
         }
-        columns = pa.schema([(current, part.columns[one]) for current, one in own.items()])
-        found = [name]
+        columns = pa.schema([(current, part.columns[column]) for current, column in own.items()])
+        names = [name]
         if len(own) > 1 and not any(map(pa.types.is_temporal, columns.types)):
             for batch in read_parts(tables, [part], columns):
-                if found := [own[one] for one in own if batch.column(one).null_count < len(batch)]:
+                if names := [own[name] for name in own if batch.column(name).null_count < len(batch)]:
                     break
-        key.append(found[0] if len(found) == 1 else name)
+        key.append(names[0] if len(names) == 1 else name)
     return replace(part, key=tuple(key))
 
 
@@ -381,7 +381,7 @@ class State:
             affected = {table for piece in pieces for table in _affected(piece)}
             affected |= {(schema.lower(), name.lower()) for schema, name in affected}
             tables = [
-                one for one in tables if has_xa or not affected.isdisjoint((one, (one[0], ""), ("", "")))
+                key for key in tables if has_xa or not affected.isdisjoint((key, (key[0], ""), ("", "")))
             ]
         self._is_current = True
         counts = Counter[str]()
@@ -433,10 +433,10 @@ class State:
         lineage, name = changes.lineage, table_name(plan.rules.name_of(table))
         end, parts = _place(plan.end), tuple(changes.parts(table))
         begin = self._ends[name] if name in self._ends else self._end_of(name)
-        bounds = [place for one in lineage.segments(table) for place in (one.after, one.before)]
-        bounds += [one.place for one in lineage.moves(table)]
-        bounds += [one.place for one in lineage.keyed(table)[1:]]
-        bounds += [one.place for one in lineage.redefined(table)]
+        bounds = [place for segment in lineage.segments(table) for place in (segment.after, segment.before)]
+        bounds += [move.place for move in lineage.moves(table)]
+        bounds += [keyed.place for keyed in lineage.keyed(table)[1:]]
+        bounds += [column.place for column in lineage.redefined(table)]
         since = converted = None
         computed: frozenset[str] = frozenset()
         if table in lineage.computed:
@@ -584,7 +584,7 @@ def _last_images(batches: Iterable[pa.RecordBatch], schema: pa.Schema, keys: Seq
     last = schema.empty_table()
     for batch in batches:
         waiting.append(batch)
-        if sum(one.num_rows for one in waiting) >= _ROWS_AT_ONCE:
+        if sum(batch.num_rows for batch in waiting) >= _ROWS_AT_ONCE:
             last, waiting = _reduced(pa.concat_tables([last, pa.Table.from_batches(waiting)]), keys), []
     return _reduced(pa.concat_tables([last, pa.Table.from_batches(waiting, schema)]), keys)
 
@@ -603,7 +603,7 @@ def _counted(batches: Iterable[pa.RecordBatch], own: pa.Schema) -> Iterator[pa.R
 
     Raises `UsageError`: one was removed more often than added, or values of a column cannot be compared.
     """
-    if lists := [one.name for one in own if pa.types.is_list(one.type)]:
+    if lists := [column.name for column in own if pa.types.is_list(column.type)]:
         raise UsageError(f"it has no primary key, and lists cannot be compared: {', '.join(lists)}")
     counts = own.append(pa.field(COPIES, pa.int64())).empty_table()
     for batch in batches:

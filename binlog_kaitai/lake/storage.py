@@ -174,18 +174,18 @@ class Storage:
         if self._store is None:
             return None
         given = dict(parse_qsl(remote.split_options(self.url)[2]))
-        found = self._options | {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
+        options = self._options | {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
         name = self._store.endpoint
-        endpoint = found.get(name, "")
+        endpoint = options.get(name, "")
         if endpoint and "://" not in endpoint:
-            endpoint = found[name] = f"{given.get('scheme', 'https')}://{endpoint}"
+            endpoint = options[name] = f"{given.get('scheme', 'https')}://{endpoint}"
         if (endpoint or os.environ.get(name, "")).startswith("http://"):
-            found["ALLOW_HTTP"] = "true"
+            options["ALLOW_HTTP"] = "true"
         user, mark, _ = self.url.partition("://")[2].partition("/")[0].rpartition("@")
         if mark and self._store is _AMAZON:
             key, _, secret = user.partition(":")
-            found |= {"AWS_ACCESS_KEY_ID": unquote(key), "AWS_SECRET_ACCESS_KEY": unquote(secret)}
-        return found
+            options |= {"AWS_ACCESS_KEY_ID": unquote(key), "AWS_SECRET_ACCESS_KEY": unquote(secret)}
+        return options
 
     def names(self, folder: str = "") -> list[str]:
         """The files and folders in a folder of the lake; [] if there is none."""
@@ -223,4 +223,4 @@ def table_name(key: tuple[str, str]) -> str:
 def path_of(name: str) -> str:
     """A folder name without percent signs, which some formats' libraries take for their own."""
     name = name.replace("~", "%7E").replace("%%7E", "~~").replace("%", "~")
-    return _UNFIT.sub(lambda found: "".join(f"~{byte:02X}" for byte in found[0].encode()), name)
+    return _UNFIT.sub(lambda match: "".join(f"~{byte:02X}" for byte in match[0].encode()), name)

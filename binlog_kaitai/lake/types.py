@@ -57,7 +57,7 @@ def stored_type(
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return pa.list_(inner(kind.value_type))
     if pa.types.is_struct(kind):
-        return pa.struct([pa.field(one.name, inner(one.type)) for one in kind])
+        return pa.struct([pa.field(field.name, inner(field.type)) for field in kind])
     plain = {pa.large_string(): pa.string(), pa.large_binary(): pa.binary(), pa.null(): pa.string()}
     return plain.get(kind, kind)
 
@@ -74,17 +74,17 @@ def untaken(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
 
 def schema_in_lake(schema: pa.Schema) -> pa.Schema:
     """The columns of a table that has rows with these columns: each may be null in later rows."""
-    return pa.schema([pa.field(one.name, type_in_lake(one.type)) for one in schema])
+    return pa.schema([pa.field(field.name, type_in_lake(field.type)) for field in schema])
 
 
 def typed(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with the types of a lake; columns encoded by dictionary stay so, as Parquet does not mind."""
-    for at, one in enumerate(batch.schema):
-        kind = type_in_lake(one.type)
-        if pa.types.is_dictionary(one.type) and one.type.value_type == kind:
+    for index, field in enumerate(batch.schema):
+        kind = type_in_lake(field.type)
+        if pa.types.is_dictionary(field.type) and field.type.value_type == kind:
             continue
-        if kind != one.type:
-            batch = batch.set_column(at, pa.field(one.name, kind), cast(batch.column(at), kind))
+        if kind != field.type:
+            batch = batch.set_column(index, pa.field(field.name, kind), cast(batch.column(index), kind))
     return batch
 
 
@@ -122,9 +122,9 @@ def view_names(batch: pa.RecordBatch, kind: str) -> pa.RecordBatch:
 def wider(first: pa.DataType, second: pa.DataType, kind: str) -> pa.DataType | None:
     """The type that a column of a format gets for values of two types; None if it cannot have both."""
     if kind == "iceberg" and pa.types.is_floating(first) and pa.types.is_floating(second):
-        return max(first, second, key=lambda one: one.bit_width)
+        return max(first, second, key=lambda kind: kind.bit_width)
     if kind == "iceberg" and pa.types.is_decimal(first) and pa.types.is_decimal(second):
-        return max(first, second, key=lambda one: one.precision) if first.scale == second.scale else None
+        return max(first, second, key=lambda kind: kind.precision) if first.scale == second.scale else None
     return first if first == second else None
 
 
@@ -142,7 +142,7 @@ def joint_type(types: Iterable[pa.DataType]) -> pa.DataType | None:
         return pa.string() if kinds - {*numbers} == {pa.string()} else None
     decimals = [number for number in numbers if pa.types.is_decimal(number)]
     scale = max(decimal.scale for decimal in decimals)
-    digits = scale + max(19 if one not in decimals else one.precision - one.scale for one in numbers)
+    digits = scale + max(19 if kind not in decimals else kind.precision - kind.scale for kind in numbers)
     if digits > _MAX_DIGITS:
         return None
     exact = pa.decimal128(digits, scale)
@@ -184,9 +184,9 @@ def with_names(batch: pa.RecordBatch, names: Mapping[str, str]) -> pa.RecordBatc
     """The batch with other column names, including those in its list of absent columns."""
     if all(new == old for old, new in names.items()):
         return batch
-    if (at := batch.schema.get_field_index(ABSENT_FIELD.name)) >= 0:
-        absent = [lacks and [names[one] for one in lacks] for lacks in batch.column(at).to_pylist()]
-        batch = batch.set_column(at, ABSENT_FIELD, pa.array(absent, ABSENT_FIELD.type))
+    if (index := batch.schema.get_field_index(ABSENT_FIELD.name)) >= 0:
+        absent = [lacks and [names[name] for name in lacks] for lacks in batch.column(index).to_pylist()]
+        batch = batch.set_column(index, ABSENT_FIELD, pa.array(absent, ABSENT_FIELD.type))
     return batch.rename_columns([names[name] for name in batch.schema.names])
 
 
@@ -202,9 +202,9 @@ def conform(
     if batch.schema.equals(target) and not values:
         return batch
     columns = [_column(batch, field) for field in target]
-    for at, name in enumerate(target.names):
+    for index, name in enumerate(target.names):
         if values and name in values:
-            columns[at] = pc.fill_null(columns[at], values[name])
+            columns[index] = pc.fill_null(columns[index], values[name])
     if not columns:
         return pa.RecordBatch.from_struct_array(
             pa.StructArray.from_buffers(pa.struct([]), len(batch), [None])
@@ -213,12 +213,12 @@ def conform(
 
 
 def _column(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
-    found = [batch.column(at) for at in batch.schema.get_all_field_indices(field.name)]
-    for at, one in enumerate(found):
-        if pa.types.is_dictionary(one.type) and one.type.value_type == field.type:
-            found[at] = one.dictionary_decode()
-        elif one.type != field.type:
-            found[at] = cast(one, field.type)
-    if not found:
+    columns = [batch.column(index) for index in batch.schema.get_all_field_indices(field.name)]
+    for index, column in enumerate(columns):
+        if pa.types.is_dictionary(column.type) and column.type.value_type == field.type:
+            columns[index] = column.dictionary_decode()
+        elif column.type != field.type:
+            columns[index] = cast(column, field.type)
+    if not columns:
         return pa.nulls(len(batch), field.type)
-    return found[0] if len(found) == 1 else pc.coalesce(*found)
+    return columns[0] if len(columns) == 1 else pc.coalesce(*columns)

@@ -68,11 +68,11 @@ def compact(
     for name, _, table in tables_of(url, storage_options):
         if before is not None and DATE not in table.handle.metadata().partition_columns:
             continue
-        found = _joined(table, target_size, before, dry_run=dry_run)
-        if found is None:
+        counts = _joined(table, target_size, before, dry_run=dry_run)
+        if counts is None:
             yield Upkeep(name, 0, is_busy=True)
-        elif found[0]:
-            yield Upkeep(name, *found)
+        elif counts[0]:
+            yield Upkeep(name, *counts)
 
 
 def _joined(
@@ -201,7 +201,7 @@ class Tidying:
     def _join(self, name: str, table: Table, end: float) -> None:
         small = table.small_files(_SIZE // 2)
         count = sum(map(len, small.values()))
-        for partition in sorted(small, key=lambda one: -len(small[one])):
+        for partition in sorted(small, key=lambda day: -len(small[day])):
             for files in _parts(small[partition], _SIZE):
                 if count > self._max_files and time.monotonic() < end:
                     table.compact(files, partition)

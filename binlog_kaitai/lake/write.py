@@ -164,7 +164,7 @@ def write_lake(
 
 def write_damage(damages: Sequence[Gap], split: Source, files: TableFiles, rules: Rules = NO_RULES) -> None:
     """Write damage found in a log to the table ``damage``."""
-    ranges = ((one.start, one.stop_in(split.size), rules.masks.reason_of(one.error)) for one in damages)
+    ranges = ((gap.start, gap.stop_in(split.size), rules.masks.reason_of(gap.error)) for gap in damages)
     _write_ranges("damage", ranges, split, files)
 
 
@@ -178,7 +178,7 @@ def _write_ranges(
 ) -> None:
     with opened(split) as log:
         begun = datetime.fromtimestamp(log.log_header.begun, UTC)
-    rows = [dict(zip(DAMAGE_SCHEMA.names, (split.name, *one, begun), strict=True)) for one in ranges]
+    rows = [dict(zip(DAMAGE_SCHEMA.names, (split.name, *bounds, begun), strict=True)) for bounds in ranges]
     files.write(table, pa.RecordBatch.from_pylist(rows, schema=DAMAGE_SCHEMA))
 
 
@@ -229,18 +229,18 @@ def statements_in_payloads(page: RowsPage) -> list[Effect]:
     if block.holders is None:
         return []
     is_inside = {int(block.positions[row]) for row in np.flatnonzero(block.holders >= 0)}
-    found: list[Effect] = []
+    known: list[Effect] = []
     for position, body in Statements().of(block, np.zeros(1, dtype=np.int64)):
         if position in is_inside:
-            for one in take_statement(position, body, Definitions()):
-                if one.kind != EffectKind.CREATED:
+            for effect in take_statement(position, body, Definitions()):
+                if effect.kind != EffectKind.CREATED:
                     reason = (
-                        one.reason or "a statement inside a compressed transaction changed the whole table"
+                        effect.reason or "a statement inside a compressed transaction changed the whole table"
                     )
-                    found.append(unclear(position, one.schema_name, one.table_name, reason))
-                    if one.kind == EffectKind.RENAMED:
-                        found.append(unclear(position, one.new_schema_name, one.new_table_name, reason))
-    return found
+                    known.append(unclear(position, effect.schema_name, effect.table_name, reason))
+                    if effect.kind == EffectKind.RENAMED:
+                        known.append(unclear(position, effect.new_schema_name, effect.new_table_name, reason))
+    return known
 
 
 def facts_of(
@@ -289,8 +289,8 @@ def effects_of(page: RowsPage, last: int, table: Table, program: ImageProgram) -
         return
     others = [column for column in columns if not column.is_generated]
     lacking = [other for other in others if other.index not in after]
-    names = ", ".join(one.name for one in lacking)
-    if any(one.is_generated is None for one in lacking):
+    names = ", ".join(column.name for column in lacking)
+    if any(column.is_generated is None for column in lacking):
         yield unclear(position, *table.key, _MAY_BE_COMPUTED.format(names))
     # With FULL_NODUP, before images have all columns, and so have the after images of a REPLACE.
     elif lacking and any(other.index not in before for other in others) and _may_replace(page, last):
