@@ -161,11 +161,11 @@ def check_images(block: Block, tables: Tables, wanted: Bools) -> Iterator[Binlog
         images = Images(block, tables)
     chosen = np.flatnonzero(wanted[images.rows])
     first, which = distinct(images.table_of[chosen])
-    for number, one in enumerate(chosen[first].tolist()):
-        table = images.table(one)
+    for number, event in enumerate(chosen[first].tolist()):
+        table = images.table(event)
         for index, error in _suspects(images, table, chosen[which == number]):
-            if (found := _check_values(images, index, table, error)) is not None:
-                yield found.alone()
+            if (damage := _check_values(images, index, table, error)) is not None:
+                yield damage.alone()
 
 
 def _suspects(
@@ -193,8 +193,8 @@ def _undecoded(
     last = -1  # the rows of a long event come in several portions
     while len(chosen):
         try:
-            for found in walk_rows(images, chosen, table, _MAX_ROWS):
-                for index, error in _wrong_values(table, columns, found):
+            for located in walk_rows(images, chosen, table, _MAX_ROWS):
+                for index, error in _wrong_values(table, columns, located):
                     if index != last:
                         yield index, error
                     last = index

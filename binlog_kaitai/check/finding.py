@@ -57,11 +57,11 @@ def find(
     can_reopen = all(log.path is not None for log in logs)
     servers = list(by_server(logs).values()) if can_reopen else [logs]
     chosen = [wanted.choose(of) if can_reopen or wanted.log else of for of in servers]
-    found = [transaction for of in chosen if of for transaction in wanted.first(of)]
-    if not found:
+    batches = [transaction for of in chosen if of for transaction in wanted.first(of)]
+    if not batches:
         there = f": {'; '.join(map(wanted.contents, servers))}" if can_reopen else " in these logs"
         raise UsageError(f"no transaction {wanted.what}{there}")
-    return pa.Table.from_batches(found, TRANSACTIONS_SCHEMA)
+    return pa.Table.from_batches(batches, TRANSACTIONS_SCHEMA)
 
 
 class _Target(NamedTuple):
@@ -96,7 +96,7 @@ class _Target(NamedTuple):
             time, begun = self.filters.start_timestamp or 0, [header.begun for header in headers]
             if begun[0] > time:
                 warn(f"the first log, {logs[0].name}, begins after this time", FilterWarning)
-            return logs[max((number for number, at in enumerate(begun) if 0 < at < time), default=0) :]
+            return logs[max((number for number, start in enumerate(begun) if 0 < start < time), default=0) :]
         # After the last log, and before a log that does not state it, anything may have been executed.
         earlier = [header.previous for header in headers]
         if earlier[0] and gtids & earlier[0]:

@@ -135,9 +135,9 @@ def rebuild(stream: BinaryIO, damage: BinlogError | None) -> CorrectedStart | No
     """
     for following in _followings(stream):
         fitting = [known for known in known_formats() if _matches(known, following)]
-        proven = (found for known in fitting for found in _proven(known, following))
-        if (found := next(proven, None) or _likeliest(fitting, following)) is not None:
-            return replace(found, damage=damage)
+        proven = (start for known in fitting for start in _proven(known, following))
+        if (start := next(proven, None) or _likeliest(fitting, following)) is not None:
+            return replace(start, damage=damage)
     return None
 
 
@@ -145,14 +145,14 @@ def _followings(stream: BinaryIO) -> Iterator[_Following]:
     """Candidates for the events after the format description: by checksums, else by their headers."""
     for is_checksummed in (True, False):
         layout = Format(4, header_length(4), is_checksummed)
-        search, at = Search(stream), 1
+        search, offset = Search(stream), 1
         for _ in range(1 if is_checksummed else _MOST_TRIES):
-            found = search.event_or_shifted(at, layout, has_own_positions=not is_checksummed)
-            if found is None:
+            position = search.event_or_shifted(offset, layout, has_own_positions=not is_checksummed)
+            if position is None:
                 break
-            if (following := _following(stream, found, layout)) is not None:
+            if (following := _following(stream, position, layout)) is not None:
                 yield following
-            at = found + 1
+            offset = position + 1
 
 
 def _following(stream: BinaryIO, position: int, layout: Format) -> _Following | None:
@@ -225,7 +225,7 @@ class _Draft:
     def likeness(self, data: bytes) -> int:
         """How many bytes have their expected value."""
         pairs = ((self.field(data, name), self.field(self._expected, name)) for name in self._fixed)
-        return sum(a == b for found, value in pairs for a, b in zip(found, value, strict=True))
+        return sum(a == b for actual, value in pairs for a, b in zip(actual, value, strict=True))
 
     def alignments(self, following: _Following) -> Iterator[tuple[bytes, int]]:
         """The damaged bytes as an event of the right size, with its end, in all likely alignments."""
@@ -250,11 +250,11 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[CorrectedStar
     tried: set[tuple[bytes, ...]] = set()
     for data, end in draft.alignments(following):
         stored = data[-CHECKSUM_SIZE:]
-        found = tuple(draft.field(data, name) for name in _FREE)
-        if (*found, stored) in tried:
+        fields = tuple(draft.field(data, name) for name in _FREE)
+        if (*fields, stored) in tried:
             continue
-        tried.add((*found, stored))
-        for values in _alternatives(found, first, ids):
+        tried.add((*fields, stored))
+        for values in _alternatives(fields, first, ids):
             made = draft.completed(data, dict(zip(_FREE, values, strict=True)))
             version = _version(draft.field(made, "server_version"))
             if made[-CHECKSUM_SIZE:] == stored and version is not None:
@@ -272,9 +272,9 @@ def _alternatives(damaged: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> 
     times, servers = dict.fromkeys((time, first)), dict.fromkeys((server, *ids))
     all_flags = dict.fromkeys((plain, bytes(len(flags)), _RELAY_LOG.to_bytes(len(flags), "little")))
     versions = dict.fromkeys((version, version.partition(b"\0")[0].ljust(len(version), b"\0")))
-    for one in product(times, servers, all_flags, versions):
-        for start in dict.fromkeys((created, bytes(len(created)), one[0])):
-            yield (*one, start)
+    for free in product(times, servers, all_flags, versions):
+        for start in dict.fromkeys((created, bytes(len(created)), free[0])):
+            yield (*free, start)
 
 
 def _likeliest(fitting: list[KnownFormat], following: _Following) -> CorrectedStart | None:
@@ -299,16 +299,16 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> CorrectedSt
 def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, int | bytes], list[str]]:
     """The fields that servers fill in, with the names of those that have implausible values."""
     first = following.frames[0].header
-    found = {name: draft.field(data, name) for name in _FREE}
+    fields = {name: draft.field(data, name) for name in _FREE}
     time, server_id, flags, created = (
-        int.from_bytes(found[name], "little")
+        int.from_bytes(fields[name], "little")
         for name in ("timestamp", "server_id", "flags", "create_timestamp")
     )
-    values: dict[str, int | bytes] = dict(found)
+    values: dict[str, int | bytes] = dict(fields)
     doubtful = []
-    text = _version(found["server_version"])
+    text = _version(fields["server_version"])
     if text is None or not draft.known.matches(text):
-        values["server_version"] = draft.known.version.encode().ljust(len(found["server_version"]), b"\0")
+        values["server_version"] = draft.known.version.encode().ljust(len(fields["server_version"]), b"\0")
         doubtful.append("server_version")
     if not 0 < time <= first.timestamp:
         values["timestamp"] = time = first.timestamp

@@ -75,13 +75,13 @@ def find_log_start(stream: BinaryIO) -> CorrectedStart:
     head, wrong = _as_it_is(stream)
     if head is not None and wrong is None:
         return head
-    found = _corrected(stream) or _elsewhere(stream, wrong) or rebuild(stream, wrong)
-    if found is None and head is not None and _goes_on_after(head, stream):
-        found = CorrectedStart(head.data, head.end, wrong)  # from an unknown server version
-    if found is None:
+    start = _corrected(stream) or _elsewhere(stream, wrong) or rebuild(stream, wrong)
+    if start is None and head is not None and _goes_on_after(head, stream):
+        start = CorrectedStart(head.data, head.end, wrong)  # from an unknown server version
+    if start is None:
         assert wrong is not None
         raise wrong
-    return found
+    return start
 
 
 def _as_it_is(stream: BinaryIO) -> tuple[CorrectedStart | None, BinlogError | None]:
@@ -108,8 +108,8 @@ def _is_right(head: CorrectedStart, stream: BinaryIO) -> bool:
     if status != "none":
         return status == "ok"
     content: Node = parse_event(raw, header.type_code, Context(4).layout).body.content
-    known = [one for one in known_formats(content.server_version) if not one.has_algorithm]
-    is_known = not known or bytes(layout.post_header_lengths) in (one.post_header_lengths for one in known)
+    known = [form for form in known_formats(content.server_version) if not form.has_algorithm]
+    is_known = not known or bytes(layout.post_header_lengths) in (form.post_header_lengths for form in known)
     return is_known and _goes_on_after(head, stream)
 
 
@@ -133,13 +133,13 @@ def _corrected(stream: BinaryIO) -> CorrectedStart | None:
     data = start[: len(MAGIC) + size]
     if not header_length(4) + CHECKSUM_SIZE < size == len(data) - len(MAGIC):
         return None
-    found = [(one, at) for one, at in _neighbours(data) if _is_header(one)]
-    if len(found) != 1:
+    starts = [(start, offset) for start, offset in _neighbours(data) if _is_header(start)]
+    if len(starts) != 1:
         return None
-    data, at = found[0]
-    reason = f"{BAD_CHECKSUM}: the byte at {at} is wrong"
+    data, offset = starts[0]
+    reason = f"{BAD_CHECKSUM}: the byte at {offset} is wrong"
     wrong = ChecksumError(reason, position=len(MAGIC), event_type=_KIND, field="checksum")
-    return CorrectedStart(data, len(data), wrong, corrected=at)
+    return CorrectedStart(data, len(data), wrong, corrected=offset)
 
 
 def _is_header(data: bytes) -> bool:
@@ -158,15 +158,15 @@ def _neighbours(head: bytes) -> Iterator[tuple[bytes, int]]:
     in_use = data[flags] & _IN_USE
     data[flags] &= ~_IN_USE  # the checksum is that of a closed log
     stored = int.from_bytes(head[end:], "little")
-    for at in range(len(MAGIC), end):
-        before = crc32(memoryview(data)[len(MAGIC) : at])
-        after, own = bytes(data[at + 1 : end]), data[at]
+    for offset in range(len(MAGIC), end):
+        before = crc32(memoryview(data)[len(MAGIC) : offset])
+        after, own = bytes(data[offset + 1 : end]), data[offset]
         for value in range(256):
             if crc32(after, crc32(bytes([value]), before)) == stored and value != own:
-                new = bytes(data[:at]) + bytes([value]) + after + head[end:]
-                yield new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], at
+                new = bytes(data[:offset]) + bytes([value]) + after + head[end:]
+                yield new[:flags] + bytes([new[flags] | in_use]) + new[flags + 1 :], offset
     right = crc32(memoryview(data)[len(MAGIC) : end]).to_bytes(CHECKSUM_SIZE, "little")
-    wrong = [at for at, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
+    wrong = [index for index, (a, b) in enumerate(zip(right, head[end:], strict=True)) if a != b]
     if len(wrong) == 1:
         yield head[:end] + right, end + wrong[0]
 
@@ -195,6 +195,6 @@ def replaced(stream: BinaryIO, other: CorrectedStart) -> CorrectedStart:
     search = Search(stream)
     if other.end == size or search.is_whole(other.end, layout):
         return CorrectedStart(other.data, other.end, wrong)
-    found = search.event_or_shifted(1, layout, has_own_positions=not layout.is_checksummed)
-    end = size if found is None else found
+    begin = search.event_or_shifted(1, layout, has_own_positions=not layout.is_checksummed)
+    end = size if begin is None else begin
     return CorrectedStart(other.data, end, wrong, lost=no_event_between(min(other.end, end), end))

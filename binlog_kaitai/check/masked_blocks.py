@@ -155,7 +155,7 @@ class MaskedBlocks:
                 treatments = self._masks.treatments(table.schema)
             except UsageError as error:
                 raise page.block.locate(int(images.rows[own[0]]), error) from None
-            columns = [one.index for one in table.schema.columns if treatments.get(one.name, (0,))[0]]
+            columns = [field.index for field in table.schema.columns if treatments.get(field.name, (0,))[0]]
             if not columns:
                 continue
             kinds = page.block.types[images.rows[own]]
@@ -214,5 +214,5 @@ def _masked_images(table: Table, located: LocatedRows, masked: list[int]) -> tup
     bits[(8 * bases + np.cumsum(is_there, axis=0) - 1)[is_null]] = True
     every = np.concatenate((located.data, np.packbits(bits, bitorder="little")))
     ranges = np.vstack((len(located.data) + bases, starts)), np.vstack((lengths, np.where(is_null, 0, sizes)))
-    data, offsets = take_ranges(every, *(np.maximum(one.T.reshape(-1), 0) for one in ranges))
+    data, offsets = take_ranges(every, *(np.maximum(numbers.T.reshape(-1), 0) for numbers in ranges))
     return data, offsets[:: len(columns) + 1]

@@ -74,12 +74,12 @@ class Open:
     @classmethod
     def from_event(cls, block: Block, row: int, target: int) -> Open:
         """The transaction that begins with an event of a block."""
-        found = cls(int(block.positions[row]), target)
+        transaction = cls(int(block.positions[row]), target)
         if block.types[row] in GTID_TYPES:
             event = block.event(row)
-            found.gtid = event.stated_gtid
-            found.length = getattr(event.body, "len_transaction", None)
-        return found
+            transaction.gtid = event.stated_gtid
+            transaction.length = getattr(event.body, "len_transaction", None)
+        return transaction
 
     def go_on(self, block: Block, rows: Ints, roles: Codes, phases: Codes) -> None:
         """Add more events, for which the state machine returned this."""
@@ -144,12 +144,12 @@ def open_pieces(block: Block, first: int, target: int, before: Open | None) -> O
     if not len(rows) or rows[-1] != len(block) - 1 or numbers[-1] == totals[-1]:
         return None
     begins = np.flatnonzero(numbers == 1)
-    at = first
+    row = first
     if before is None or len(begins):
-        at = int(rows[begins[-1]]) if len(begins) else first
-        before = Open(int(block.positions[at]), target + int(block.positions[at] - block.positions[first]))
-    before.size += int(block.sizes[at:].sum())
-    before.events += len(block) - at
+        row = int(rows[begins[-1]]) if len(begins) else first
+        before = Open(int(block.positions[row]), target + int(block.positions[row] - block.positions[first]))
+    before.size += int(block.sizes[row:].sum())
+    before.events += len(block) - row
     return before
 
 
@@ -205,7 +205,7 @@ class Repair:
     @property
     def lost_bytes(self) -> int:
         """Bytes of the damaged log that are not part of any event in the new one."""
-        return sum(one.stop - one.start for one in self.lost) + sum(one.size for one in self.dropped)
+        return sum(gap.stop - gap.start for gap in self.lost) + sum(part.size for part in self.dropped)
 
     @property
     def is_empty(self) -> bool:
@@ -215,7 +215,7 @@ class Repair:
     @property
     def lacks_format(self) -> bool:
         """Whether intact events were left out because their format is unknown."""
-        return any(one.reason == _NO_FORMAT for one in self.dropped)
+        return any(part.reason == _NO_FORMAT for part in self.dropped)
 
 
 @takes(CopyOptions)
@@ -275,9 +275,9 @@ def repair(
     done.result = scan(Source.of_path(target))
     if done.result.damage_count:
         raise done.result.damages[0]
-    left_out = [(one.position, one.position + one.size) for one in done.dropped]
+    left_out = [(part.position, part.position + part.size) for part in done.dropped]
     done.doubtful = [
-        one for one in done.doubtful if not any(start <= one.position < end for start, end in left_out)
+        event for event in done.doubtful if not any(start <= event.position < end for start, end in left_out)
     ]
     return done
 
@@ -334,19 +334,19 @@ class _Rebuild:
     def run(self, stream: BinaryIO) -> None:
         for block in BlockReader.of_file(io.BytesIO(self._header.data), self._done.file):
             self._take_usable(block)
-        at, lost = self._header.end, self._done.lost
-        known = [one for one in lost if one.stop > at or one.start >= at]
+        start, lost = self._header.end, self._done.lost
+        known = [gap for gap in lost if gap.stop > start or gap.start >= start]
         if self._header.lost is not None:
             lost.insert(0, self._header.lost)
             self._close(_LOST)
         name, context, size = self._done.file, self._header.context, stream.seek(0, io.SEEK_END)
-        for one in AroundDamage(stream, name, context, at, known=known):
-            if isinstance(one, Block):
-                self._take_usable(one)
-            elif one in known:
+        for part in AroundDamage(stream, name, context, start, known=known):
+            if isinstance(part, Block):
+                self._take_usable(part)
+            elif part in known:
                 self._close(_LOST)
-            elif one.start < size:
-                raise one.error
+            elif part.start < size:
+                raise part.error
         self._close("its end is missing")
 
     def _take_usable(self, block: Block) -> None:
@@ -369,10 +369,10 @@ class _Rebuild:
                 self._take(block if end - begin == len(block) else block.part(begin, end))
 
     def _take(self, block: Block) -> None:
-        found, first = roles_of(block), 0
+        roles, first = roles_of(block), 0
         self._lacks_format &= not (block.is_special and int(block.positions[0]) > len(MAGIC))
         if self._lacks_format and not self._keep_partial:
-            self._take_outside(block, found)
+            self._take_outside(block, roles)
             return
         self._has_gtids |= not _HAVE_GTIDS.isdisjoint(block.kinds)
         if self._is_adrift:
@@ -380,15 +380,15 @@ class _Rebuild:
                 first, reason = orphans(block), _PIECES
             else:
                 has_gtids = self._has_gtids or _writes_gtids(block.layout)
-                first = sure_or_defining(block, found, has_gtids=has_gtids)
+                first = sure_or_defining(block, roles, has_gtids=has_gtids)
                 reason = "the start of their transaction may be lost"
             if first:
                 size = int(block.end_positions[first - 1] - block.positions[0])
                 self._drop(int(block.positions[0]), size, first, None, reason)
         if first < len(block):
             self._is_adrift = False
-            segments = self._boundaries.divide(found.part(first, len(block)))
-            self._note_open(block, segments, found.roles, first)
+            segments = self._boundaries.divide(roles.part(first, len(block)))
+            self._note_open(block, segments, roles.roles, first)
             self._pieces = open_pieces(block, first, self._writer.position, self._pieces)
             self._writer.write(block, np.arange(first, len(block)))
 
@@ -411,14 +411,14 @@ class _Rebuild:
 
     def _close(self, reason: str) -> None:
         """End the open transaction at a gap or at the end of the log: drop it if it is incomplete."""
-        found, self._open = self._open, None
+        begun, self._open = self._open, None
         pieces, self._pieces = self._pieces, None
         # Pieces may also follow the end of a transaction, which is complete without them.
-        if self._keep_partial or found is None or found.is_complete:
-            found, reason = pieces, _PIECES
-        if found is not None and not found.is_complete:
-            self._writer.truncate(found.target)
-            self._drop(found.position, found.size, found.events, found.gtid, reason)
+        if self._keep_partial or begun is None or begun.is_complete:
+            begun, reason = pieces, _PIECES
+        if begun is not None and not begun.is_complete:
+            self._writer.truncate(begun.target)
+            self._drop(begun.position, begun.size, begun.events, begun.gtid, reason)
         self._boundaries = Boundaries()
         self._is_adrift = True
 

@@ -55,23 +55,23 @@ def lost_in(stream: BinaryIO, report: Report, head: CorrectedStart) -> tuple[lis
     `head`: its corrected start.
     """
     size = stream.seek(0, io.SEEK_END)
-    found = _joined(one for one in report.lost if one.stop > head.end)
+    gaps = _joined(gap for gap in report.lost if gap.stop > head.end)
     end = report.end
-    if end is not None and end.bytes_after and (not found or found[-1].stop < size):
+    if end is not None and end.bytes_after and (not gaps or gaps[-1].stop < size):
         # The active log: a partially written event at its end is not damage, but no event either.
-        found.append(Gap(end.position, TO_THE_END, DamagedError("incomplete event")))
+        gaps.append(Gap(end.position, TO_THE_END, DamagedError("incomplete event")))
     contexts, doubtful = _Contexts(head, report), list[Doubtful]()
     if head.context.layout.binlog_version < 4:
-        rest = found  # a header alone does not prove its position
+        rest = gaps  # a header alone does not prove its position
     else:
-        found = _joined(_with_shifted(stream, found, head.end, contexts, doubtful))
+        gaps = _joined(_with_shifted(stream, gaps, head.end, contexts, doubtful))
         search, finds = Search(stream), iter(range(most_gaps(size)))
         rest = [
             part
-            for one in found
-            for part in _searched(stream, search, one, contexts.of(one.start), report.invalid, finds)
+            for gap in gaps
+            for part in _searched(stream, search, gap, contexts.of(gap.start), report.invalid, finds)
         ]
-    rest = [one._replace(start=max(one.start, head.end), stop=min(one.stop, size)) for one in rest]
+    rest = [gap._replace(start=max(gap.start, head.end), stop=min(gap.stop, size)) for gap in rest]
     doubtful += _after_damage(stream, rest, head, contexts, has_gtids=bool(report.gtids))
     return rest, sorted(doubtful)
 
@@ -129,18 +129,18 @@ def _after_damage(
 ) -> Iterator[Doubtful]:
     """The first events after damage, if neither they nor the preceding ones are proven."""
     size = stream.seek(0, io.SEEK_END)
-    for one in lost:
-        context = contexts.of(one.stop)
-        frame = _event_at(stream, one.stop, size, context) if one.start < one.stop < size else None
+    for gap in lost:
+        context = contexts.of(gap.stop)
+        frame = _event_at(stream, gap.stop, size, context) if gap.start < gap.stop < size else None
         if frame is None:
             continue
         if not context.layout.is_checksummed:
             reason = "it may be damaged, like what precedes it: the log has no checksums"
-            yield Doubtful(one.stop, len(frame.raw), reason)
-        elif one.start == head.end and not has_gtids and knows_gtids(context.layout):
+            yield Doubtful(gap.stop, len(frame.raw), reason)
+        elif gap.start == head.end and not has_gtids and knows_gtids(context.layout):
             # MySQL 5.6 writes GTIDs only with gtid_mode=ON, and indicates it right after the format
             # description.
-            yield Doubtful(one.stop, len(frame.raw), "its GTID event may be lost, if it had one")
+            yield Doubtful(gap.stop, len(frame.raw), "its GTID event may be lost, if it had one")
 
 
 def knows_gtids(layout: Format) -> bool:
@@ -179,15 +179,15 @@ def _searched(
     `finds`: an item for each time that events may be found in any gap; later ones are lost.
     """
     size = stream.seek(0, io.SEEK_END)
-    start, at, shift = lost.start, lost.start + 1, None
-    while (begin := _find(search, at, lost.stop, context)) is not None and next(finds, None) is not None:
+    start, offset, shift = lost.start, lost.start + 1, None
+    while (begin := _find(search, offset, lost.stop, context)) is not None and next(finds, None) is not None:
         end = begin
         for frame in _whole_events(stream, search, begin, min(lost.stop, size), context, invalid):
             end, shift = frame.end_position, _shift(frame)
         if end > begin:
             yield lost._replace(start=start, stop=begin)
             start = end
-        at = max(begin, end) + 1
+        offset = max(begin, end) + 1
     # If the last of these events ends where the following part begins, and the next one is shifted as far, as
     # far as both state a position, nothing is missing between them.
     after = None if start < lost.stop or start == lost.start else _event_at(stream, start, size, context)
@@ -198,8 +198,8 @@ def _searched(
 def _find(search: Search, start: int, limit: int, context: Context) -> int | None:
     # In a relay log all events are shifted: the positions refer to another log.
     finders = (search.shifted_event,) if context.is_relay_log else (search.event, search.shifted_event)
-    found = (find(start, context.layout) for find in finders)
-    return min((place for place in found if place is not None and place < limit), default=None)
+    places = (find(start, context.layout) for find in finders)
+    return min((place for place in places if place is not None and place < limit), default=None)
 
 
 def _whole_events(

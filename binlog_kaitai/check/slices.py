@@ -125,14 +125,14 @@ def _selected(
     """
     # The other filters are about transactions, which need not match them by the events of their rows.
     names = Filters.of(**{name: filters[name] for name in ("table", "database")})
-    found = {log.name: [np.zeros(0, dtype=np.int64)] for log in sources}
+    positions = {log.name: [np.zeros(0, dtype=np.int64)] for log in sources}
     with catch_warnings():
         simplefilter("ignore", FilterWarning)  # given for the transactions
         for page in RowsPages(sources, names, ddl=ddl, follows_xa=False, has_rolled_back=True):
             for rows in page_objects(page, choice, has_images=False):
-                found[page.block.file].append(page.block.positions[page.images.rows[rows.events]])
+                positions[page.block.file].append(page.block.positions[page.images.rows[rows.events]])
     choice.check()
-    return [np.concatenate(found[log.name]) for log in sources]
+    return [np.concatenate(positions[log.name]) for log in sources]
 
 
 def _write(

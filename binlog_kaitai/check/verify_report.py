@@ -142,7 +142,7 @@ class Report:
                 by_source.add_ranges(_numbered_by(source), ranges)
         own = {_numbered_by(source) for source, _ in self.gtids.items()}
         return {
-            source: gaps for source, found in by_source.items() if source in own and (gaps := found.gaps())
+            source: gaps for source, gtids in by_source.items() if source in own and (gaps := gtids.gaps())
         }
 
 
@@ -194,5 +194,5 @@ class LogReports(Iterator[Report]):
 def _html_row(report: Report) -> tuple[object, ...]:
     states = [report.not_checked or "", f"damage: {report.damage_count}" if report.damage_count else ""]
     states += [report.gap_before.reason if report.gap_before else "", "half copy" * report.is_half_copy]
-    state = "; ".join(str(one) for one in states if one) or "ok"
+    state = "; ".join(str(state) for state in states if state) or "ok"
     return report.file, report.size, report.events, report.transactions, report.gtids, state
