@@ -117,17 +117,17 @@ class Files(Sequence[Source]):
         return self._count
 
     @overload
-    def __getitem__(self, at: int) -> Source: ...
+    def __getitem__(self, index: int) -> Source: ...
     @overload
-    def __getitem__(self, at: slice) -> Sequence[Source]: ...
-    def __getitem__(self, at: int | slice) -> Source | Sequence[Source]:
-        if isinstance(at, slice) and at.start is None and self._packed:
+    def __getitem__(self, index: slice) -> Sequence[Source]: ...
+    def __getitem__(self, index: int | slice) -> Source | Sequence[Source]:
+        if isinstance(index, slice) and index.start is None and self._packed:
             first = Files(())
-            first._count, first._files, first._packed = at.indices(len(self))[1], self._files, self._packed
+            first._count, first._files, first._packed = index.indices(len(self))[1], self._files, self._packed
             return first
         if self._files is None:
             self._files = pickle.loads(zlib.decompress(self._packed))
-        return self._files[at]
+        return self._files[index]
 
     def __iter__(self) -> Iterator[Source]:
         return (self[number] for number in range(len(self)))
@@ -192,8 +192,8 @@ def columns_of_table(target: pa.Schema, corrupt_column: str) -> pa.Schema:
 def _row_of(damage: Gap, split: Source, options: ReadOptions, target: pa.Schema) -> pa.RecordBatch:
     stop = damage.stop_in(split.size)
     reason = options.masks.reason_of(damage.error)
-    found = {"file": split.name, "from": damage.start, "to": stop, "reason": reason}
-    row = {name: found[key] for name, key in _DAMAGE_FIELDS.items() if name in target.names}
+    fields = {"file": split.name, "from": damage.start, "to": stop, "reason": reason}
+    row = {name: fields[key] for name, key in _DAMAGE_FIELDS.items() if name in target.names}
     if options.corrupt_column in target.names:
-        row[options.corrupt_column] = json.dumps(found, ensure_ascii=False)
+        row[options.corrupt_column] = json.dumps(fields, ensure_ascii=False)
     return pa.RecordBatch.from_pylist([row], schema=target)

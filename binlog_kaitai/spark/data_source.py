@@ -108,10 +108,10 @@ def _of_mode(schema: StructType, options: ReadOptions) -> StructType:
 
 def _options_of_new_table(properties: Mapping[str, str]) -> dict[str, str]:
     """The options from OPTIONS and LOCATION of a CREATE TABLE, without the properties of the table."""
-    found = {
+    options = {
         name.removeprefix(_PREFIX): text for name, text in properties.items() if name.startswith(_PREFIX)
     }
-    return found | {"path": properties["path"]} if "path" in properties else found
+    return options | {"path": properties["path"]} if "path" in properties else options
 
 
 def _with_options(columns: StructType, options: Mapping[str, str]) -> StructType:

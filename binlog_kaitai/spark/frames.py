@@ -75,7 +75,7 @@ def paths_of(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) 
     """The paths given by a caller, as for the option `paths`."""
     if isinstance(source, str | os.PathLike):
         return [os.fspath(source)]
-    return [os.fspath(one) for one in source]
+    return [os.fspath(path) for path in source]
 
 
 def texts_of(options: dict[str, Any]) -> dict[str, str]:

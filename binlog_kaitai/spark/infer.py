@@ -53,26 +53,26 @@ def _tables(options: ReadOptions) -> list[Table]:
     name = options.table or ""
     files = list_files(options.paths)
     reads_all = options.infers or sum(file.size for file in files) <= SMALL
-    found = [] if reads_all else list(_newest(files, name, options.ddl))
-    if not reads_all and not found:
+    tables = [] if reads_all else list(_newest(files, name, options.ddl))
+    if not reads_all and not tables:
         raise UsageError(f"{name} is not in the last {LARGE_WINDOW >> 20} MiB of the logs: {_HELP}")
-    named = [table for table in found if _is_named(table)]
+    named = [table for table in tables if _is_named(table)]
     if reads_all or (not named and options.scan_ddl):
-        found = list(tables_of(files, name, options.ddl))
-        named = [table for table in found if _is_named(table)]
-        if not found:
+        tables = list(tables_of(files, name, options.ddl))
+        named = [table for table in tables if _is_named(table)]
+        if not tables:
             raise UsageError(f"the logs have no change of {name}")
-        return _warned(found, named)
-    return named or _warned(found, named)
+        return _warned(tables, named)
+    return named or _warned(tables, named)
 
 
-def _warned(found: list[Table], named: list[Table]) -> list[Table]:
+def _warned(tables: list[Table], named: list[Table]) -> list[Table]:
     if not named:
         reason = "neither the log (binlog_row_metadata) nor a DDL statement has its column names"
         advice = "they are c1, c2, ...; give its CREATE TABLE by option('ddl', ...)"
-        message = f"{found[0].schema.full_name}: {reason}: {advice}"
+        message = f"{tables[0].schema.full_name}: {reason}: {advice}"
         warnings.warn(message, DefinitionWarning, stacklevel=2)
-    return found
+    return tables
 
 
 def _is_named(table: Table) -> bool:
@@ -91,17 +91,17 @@ def _newest(files: Sequence[Source], name: str, ddl: str | None) -> Iterator[Tab
 def _newest_of_series(files: Sequence[Source], name: str, ddl: str | None) -> Iterator[Table]:
     newest = [*zip(files[::-1], WINDOWS, strict=False), (files[-1], LARGE_WINDOW)]
     for file, window in newest:
-        found: dict[int, Table] = {}
+        by_id: dict[int, Table] = {}
         try:
             with opened(file) as log:
                 for table in _tables_at_end(log, window, ddl):
                     if table.schema.full_name == name:
-                        found.pop(id(table), None)
-                        found[id(table)] = table
+                        by_id.pop(id(table), None)
+                        by_id[id(table)] = table
         except BinlogError:
             continue  # the reader of the rows raises the error
-        if found:
-            yield from reversed(found.values())
+        if by_id:
+            yield from reversed(by_id.values())
             return
 
 
@@ -116,5 +116,5 @@ def _tables_at_end(log: Log, window: int, ddl: str | None) -> Iterator[Table]:
         return
     for block in log.blocks(log.log_header.span(start)):
         for part in () if isinstance(block, Gap) else expand(block):
-            found, _ = tables.take(part, nothing)
-            yield from (table for table in found if isinstance(table, Table))
+            defined, _ = tables.take(part, nothing)
+            yield from (table for table in defined if isinstance(table, Table))

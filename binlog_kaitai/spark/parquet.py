@@ -93,8 +93,8 @@ def write_parquet(
     job = {"options": given, "columns": columns, "by": names, "staging": str(staging)}
     register_source(spark, _ParquetDataSource)
     try:
-        found = spark.read.format(_FORMAT).option("job", json.dumps(job)).load().collect()
-        return _commit([json.loads(row["piece"]) for row in found], staging, target)
+        rows = spark.read.format(_FORMAT).option("job", json.dumps(job)).load().collect()
+        return _commit([json.loads(row["piece"]) for row in rows], staging, target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -115,7 +115,7 @@ def _commit(pieces: list[dict[str, Any]], staging: Path, target: Path) -> int:
     """Move the files of all tasks into the target atomically."""
     whole, rows = staging / "whole", 0
     whole.mkdir(parents=True, exist_ok=True)
-    for piece in sorted(pieces, key=lambda one: int(one["number"])):
+    for piece in sorted(pieces, key=lambda piece: int(piece["number"])):
         counts: dict[str, int] = {}
         for file, count in sorted(piece["files"].items()):
             folder = os.path.dirname(file)
@@ -197,10 +197,10 @@ class _ParquetReader(DataSourceReader):
 
 def _readable(batch: pa.RecordBatch) -> pa.RecordBatch:
     """The batch with decimals as text that have more digits than readers of Parquet support."""
-    for at, one in enumerate(batch.schema):
-        if pa.types.is_decimal(one.type) and one.type.precision > _MAX_DIGITS:
-            text = cast(batch.column(at), pa.string())
-            batch = batch.set_column(at, one.with_type(pa.string()), text)
+    for index, field in enumerate(batch.schema):
+        if pa.types.is_decimal(field.type) and field.type.precision > _MAX_DIGITS:
+            text = cast(batch.column(index), pa.string())
+            batch = batch.set_column(index, field.with_type(pa.string()), text)
     return batch
 
 

@@ -34,10 +34,10 @@ def _items(text: str) -> list[str]:
     """A JSON list, or comma-separated items."""
     if not text.lstrip().startswith("["):
         return _names(text)
-    found = json.loads(text)
-    if not all(isinstance(item, str) for item in found):
+    items = json.loads(text)
+    if not all(isinstance(item, str) for item in items):
         raise ValueError(f"{text} is not a list of texts")
-    return list(found)
+    return list(items)
 
 
 def _names(text: str) -> list[str]:
@@ -142,7 +142,7 @@ class ReadOptions:
 
 def _unknown(names: Sequence[str]) -> str:
     """Spark passes names in lower case, so the message gives the name that was probably meant."""
-    close = [_KNOWN[one] for name in names for one in get_close_matches(name.lower(), _KNOWN, 1)]
+    close = [_KNOWN[option] for name in names for option in get_close_matches(name.lower(), _KNOWN, 1)]
     guess = f" (did you mean {', '.join(close)}?)" if close else ""
     return f"unknown option {', '.join(names)}{guess}; available: {', '.join(_KNOWN.values())}"
 
@@ -245,8 +245,8 @@ def _offset(name: str, text: str) -> Offset | None:
             raise UsageError(f"option {name}: {text} selects nothing")
         return None
     try:
-        found = json.loads(text)
-        return Offset(str(found["file"]), whole_number(str(found.get("position", 0))))
+        fields = json.loads(text)
+        return Offset(str(fields["file"]), whole_number(str(fields.get("position", 0))))
     except (ValueError, TypeError, KeyError, AttributeError):
         example = '{"file": "binlog.000007", "position": 4}'
         raise UsageError(f"option {name}: {text!r} is not earliest, latest, or JSON like {example}") from None

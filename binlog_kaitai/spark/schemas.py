@@ -26,15 +26,15 @@ _ZONE: dict[str, Any] = {"timezone": "UTC"} if "timezone" in signature(to_arrow_
 _MAX_PRECISION = 38
 
 
-def plain_type(found: pa.DataType) -> pa.DataType:
+def plain_type(kind: pa.DataType) -> pa.DataType:
     """The Arrow type that Spark supports and that can hold all values of another type."""
-    if pa.types.is_dictionary(found):
-        return plain_type(found.value_type)
-    if pa.types.is_duration(found):
+    if pa.types.is_dictionary(kind):
+        return plain_type(kind.value_type)
+    if pa.types.is_duration(kind):
         return pa.duration("us")
-    if pa.types.is_decimal(found) and found.precision > _MAX_PRECISION:
+    if pa.types.is_decimal(kind) and kind.precision > _MAX_PRECISION:
         return pa.string()
-    return _WIDER.get(found) or stored_type(found, plain_type)
+    return _WIDER.get(kind) or stored_type(kind, plain_type)
 
 
 def spark_schema(columns: pa.Schema) -> StructType:

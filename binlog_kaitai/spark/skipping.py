@@ -80,10 +80,10 @@ def _may_have_times(log: _Log, low: datetime | None, high: datetime | None) -> b
     return not (is_early or is_late)
 
 
-def _may_have_gtids(one: LogHeader | None, following: LogHeader | None, wanted: GtidSet | None) -> bool:
-    if wanted is None or one is None or one.previous is None:
+def _may_have_gtids(header: LogHeader | None, following: LogHeader | None, wanted: GtidSet | None) -> bool:
+    if wanted is None or header is None or header.previous is None:
         return True
-    left = wanted.without(one.previous)
+    left = wanted.without(header.previous)
     if following is None or following.previous is None:
         return bool(left)
     return bool(left.without(left.without(following.previous)))
@@ -95,13 +95,13 @@ def _following(files: Sequence[Source], logs: Sequence[_Log]) -> dict[int, LogHe
     for number, (file, log) in enumerate(zip(files, logs, strict=True)):
         if log.log_header is not None:
             series[series_of(file.name), log.log_header.server_id].append(number)
-    found = {}
+    headers = {}
     for numbers in series.values():
-        for one, other in pairwise(sorted(numbers, key=lambda number: natural_key(files[number].name))):
-            log_header, after = logs[one].log_header, logs[other].log_header
+        for index, other in pairwise(sorted(numbers, key=lambda number: natural_key(files[number].name))):
+            log_header, after = logs[index].log_header, logs[other].log_header
             if log_header is not None and after is not None and _follows(log_header, after):
-                found[one] = after
-    return found
+                headers[index] = after
+    return headers
 
 
 def _follows(log_header: LogHeader, after: LogHeader) -> bool:

@@ -144,15 +144,15 @@ def _by_keys(
 ) -> DataFrame:
     """The last image of each key, unless it removes the row: an update of the key removes the old one."""
     order = f.struct(*by_log)
-    groups = changes.groupBy(*(_key(changes, name).alias(f"_key{at} ") for at, name in enumerate(keys)))
+    groups = changes.groupBy(*(_key(changes, name).alias(f"_key{index} ") for index, name in enumerate(keys)))
     if ABSENT not in changes.columns:
         image = f.struct(_is_after().alias(IS_THERE), *map(_quoted, own))
         last = groups.agg(f.max_by(image, order).alias("last")).where(f.col(f"last.{IS_THERE}"))
         return last.select("last.*").drop(IS_THERE)
     reported = (f.when(_is_after() & ~f.array_contains(ABSENT, name), order) for name in own)
     values = (f.max_by(_quoted(name), when).alias(name) for name, when in zip(own, reported, strict=True))
-    found = groups.agg(f.max_by(_is_after(), order).alias(IS_THERE), *values).where(f.col(IS_THERE))
-    return found.select(*map(_quoted, own))
+    rows = groups.agg(f.max_by(_is_after(), order).alias(IS_THERE), *values).where(f.col(IS_THERE))
+    return rows.select(*map(_quoted, own))
 
 
 def _key(changes: DataFrame, name: str) -> Column:
@@ -164,9 +164,9 @@ def _key(changes: DataFrame, name: str) -> Column:
 
 def _by_content(changes: DataFrame, own: Sequence[str]) -> DataFrame:
     copies = f.sum(f.when(_is_after(), 1).otherwise(-1)).alias(COPIES)
-    found = changes.groupBy(*map(_quoted, own)).agg(copies).where(f.col(COPIES) > 0)
+    rows = changes.groupBy(*map(_quoted, own)).agg(copies).where(f.col(COPIES) > 0)
     each = f.explode(f.sequence(f.lit(1), f.col(COPIES)))
-    return found.select(*map(_quoted, own), each).select(*map(_quoted, own))
+    return rows.select(*map(_quoted, own), each).select(*map(_quoted, own))
 
 
 def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) -> DataFrame:
@@ -174,11 +174,11 @@ def _until(changes: DataFrame, as_of: datetime | str, by_log: Sequence[Column]) 
         return changes.where(f.col("_commit_timestamp") <= f.lit(as_of.astimezone()))
     place = f.struct(*(column.alias(f"at{number}") for number, column in enumerate(by_log)))
     last = changes.where(f.col("_gtid") == as_of).agg(f.max(place).alias("last"))
-    found = last.first()
-    if found is None or found["last"] is None:
+    row = last.first()
+    if row is None or row["last"] is None:
         raise UsageError(f"no change has the GTID {as_of}")
     fields = last.select("last.*").schema
-    values = (f.lit(found["last"][field.name]).cast(field.dataType).alias(field.name) for field in fields)
+    values = (f.lit(row["last"][field.name]).cast(field.dataType).alias(field.name) for field in fields)
     return changes.where(place <= f.struct(*values))
 
 
@@ -209,27 +209,27 @@ def _filled(
     """
     nothing = f.array().cast("array<string>")
     lacks = f.coalesce(ABSENT, nothing)
-    values = [_quoted(name).alias(f"c{at}") for at, name in enumerate(own)]
+    values = [_quoted(name).alias(f"c{index}") for index, name in enumerate(own)]
     both = Window.partitionBy(*place).orderBy(_is_after())
     other = f.lag(f.struct(lacks.alias("lacks"), *values)).over(both)
     before = f.when(f.col("_change_type") == "update_postimage", other)
-    found = changes.withColumn(_BEFORE, before).withColumn(ABSENT, lacks)
+    rows = changes.withColumn(_BEFORE, before).withColumn(ABSENT, lacks)
     is_update = f.col(_BEFORE).isNotNull()
 
-    def value(at: int, name: str) -> Column:
+    def value(index: int, name: str) -> Column:
         is_absent = is_update & f.array_contains(ABSENT, name)
-        return f.when(is_absent, f.col(f"{_BEFORE}.c{at}")).otherwise(_quoted(name)).alias(name)
+        return f.when(is_absent, f.col(f"{_BEFORE}.c{index}")).otherwise(_quoted(name)).alias(name)
 
     needed = f.array_intersect(ABSENT, f.array(*map(f.lit, own)))
     left = f.when(is_update, f.array_intersect(needed, f"{_BEFORE}.lacks")).otherwise(needed).alias(ABSENT)
     others = [_quoted(name) for name in changes.columns if name not in (*own, ABSENT)]
     moved = [~f.col(f"{_BEFORE}.c{own.index(key)}").eqNullSafe(_quoted(key)) for key in keys]
-    found = found.select(*others, *(value(at, name) for at, name in enumerate(own)), left, _BEFORE)
-    _check(found, keys, moved)
-    return found.drop(_BEFORE)
+    rows = rows.select(*others, *(value(index, name) for index, name in enumerate(own)), left, _BEFORE)
+    _check(rows, keys, moved)
+    return rows.drop(_BEFORE)
 
 
-def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> None:
+def _check(rows: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> None:
     lacks, is_insert = f.size(ABSENT) > 0, f.col("_change_type") == "insert"
     unknown = {"and the default of a column that an INSERT left out is not known": lacks & is_insert}
     wrong = unknown | {"and no primary key is known": lacks}
@@ -241,7 +241,7 @@ def _check(found: DataFrame, keys: Sequence[str], moved: Sequence[Column]) -> No
             "and an update changed the key of a row": lacks & is_moved,
         }
     for reason, condition in wrong.items():
-        if not found.where(condition).isEmpty():
+        if not rows.where(condition).isEmpty():
             raise UsageError(f"row images do not have all columns (binlog_row_image), {reason}")
 
 
@@ -260,7 +260,7 @@ def current_changes(
     `is_all`: use all changes, in the order of the logs' numbers, rather than those up to a point in time.
     Raises `UsageError`: the changes do not determine what the table contains; gives the reason.
     """
-    read, computed = [one for one in _sources_of(changes) if one.view == TABLE], frozenset[str]()
+    read, computed = [source for source in _sources_of(changes) if source.view == TABLE], frozenset[str]()
     for options in read:
         schema, _, table = (options.table or "").partition(".")
         lineage, name = lineage_of(options), (schema, table)
@@ -295,8 +295,8 @@ def current_changes(
 
 def _replaced_key(lineage: Lineage, table: Key, keys: Sequence[str]) -> tuple[str, ...]:
     """A former primary key with other columns than the given ones, if it was replaced; else ()."""
-    renamed = {one.place for one in lineage.moves(table)}
-    for former, later in pairwise(one for one in lineage.keyed(table) if one.columns):
+    renamed = {move.place for move in lineage.moves(table)}
+    for former, later in pairwise(keyed for keyed in lineage.keyed(table) if keyed.columns):
         is_replaced = {*former.columns} != {*later.columns} and later.place not in renamed
         if is_replaced and not {*former.columns} <= {*keys}:
             return former.columns
@@ -326,26 +326,26 @@ def lineage_of(options: ReadOptions) -> Lineage:
                 by_log[file], effects[file] = {}, []
             for effect in NO_RULES.effects_in_lake(watch.effects(page), options.zero_dates):
                 if effect.kind == EffectKind.REDEFINED:
-                    if all(not one.value.is_valid for one in unpacked(effect.values)):
+                    if all(not column.value.is_valid for column in unpacked(effect.values)):
                         continue  # Spark converts columns of other types
                     effect = replace(effect, kind=EffectKind.CONVERTED)
                 effects[file].append(Entry.of(effect, 0, log))
             changed = (*statements_in_payloads(page), *cascades.of(page))
-            effects[file] += (Entry.of(one, 0, log) for one in changed)
+            effects[file] += (Entry.of(effect, 0, log) for effect in changed)
             _, first = np.unique(page.images.table_of[page.chosen], return_index=True)
             for event in page.chosen[first].tolist():
                 if isinstance(table := page.images.table(event), Table):
-                    for one in facts_of(table, page.position(event)):
-                        known = table.key, one.kind, one.reason, one.key
-                        by_log[file].setdefault(known, Entry.of(one, 0, log))
+                    for fact in facts_of(table, page.position(event)):
+                        known = table.key, fact.kind, fact.reason, fact.key
+                        by_log[file].setdefault(known, Entry.of(fact, 0, log))
             for last, own_table, program in programs_of(page):
-                for one in effects_of(page, last, own_table, program):
-                    found = own_table.key, one.kind, one.columns, one.reason, len(statements)
-                    by_log[file][found] = Entry.of(one, 0, log)
-                lacking = (own_table.schema.columns[one] for one in lacking_columns(own_table, program))
-                if not options.lists_absent and any(not one.is_generated for one in lacking):
-                    one = unclear(page.position(last), *own_table.key, _NEEDS_ABSENT)
-                    by_log[file][own_table.key, _NEEDS_ABSENT] = Entry.of(one, 0, log)
+                for fact in effects_of(page, last, own_table, program):
+                    meant = own_table.key, fact.kind, fact.columns, fact.reason, len(statements)
+                    by_log[file][meant] = Entry.of(fact, 0, log)
+                lacking = (own_table.schema.columns[index] for index in lacking_columns(own_table, program))
+                if not options.lists_absent and any(not column.is_generated for column in lacking):
+                    fact = unclear(page.position(last), *own_table.key, _NEEDS_ABSENT)
+                    by_log[file][own_table.key, _NEEDS_ABSENT] = Entry.of(fact, 0, log)
     except DamagedError:
         pass  # the reader of the rows raises the error
     logs_entries = ((*by_log[file].values(), *effects[file]) for file in by_log)
@@ -354,14 +354,14 @@ def lineage_of(options: ReadOptions) -> Lineage:
 
 def _is_of_segment(place: Column, segment: Segment, lineage: Lineage) -> Column:
     """Whether a change is one of a segment and was not rolled back; `place` has the fields of `Place`."""
-    found = f.lit(True)
+    where = f.lit(True)
     if segment.after is not None:
-        found &= place > _literal(segment.after)
+        where &= place > _literal(segment.after)
     if segment.before is not None:
-        found &= place < _literal(segment.before)
+        where &= place < _literal(segment.before)
     for first, last in lineage.undone:
-        found &= ~place.between(_literal(first), _literal(last))
-    return found
+        where &= ~place.between(_literal(first), _literal(last))
+    return where
 
 
 def _literal(place: Place) -> Column:

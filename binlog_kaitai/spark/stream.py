@@ -121,7 +121,7 @@ class BinlogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """The end of the newest log, and what remains after the batch that has just been planned."""
         file, size = self._logs.end()
         backlog = {} if self._reached is None else asdict(self._logs.backlog(self._reached))
-        return {"file": file, "position": size, **{f"{name}_behind": one for name, one in backlog.items()}}
+        return {"file": file, "position": size, **{f"{name}_behind": left for name, left in backlog.items()}}
 
     def partitions(self, start: Offset, end: Offset) -> Sequence[InputPartition]:
         """A partition for each step between two offsets.
