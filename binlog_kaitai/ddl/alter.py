@@ -229,7 +229,7 @@ class Alteration:
     def _add_key(self, cursor: TokenCursor) -> None:
         key = read_key(cursor)
         if key.primary != ():
-            if key.only_if_new and any(one.is_primary_key is not False for one in self._table.columns):
+            if key.only_if_new and any(column.is_primary_key is not False for column in self._table.columns):
                 return
             self._set_key(key.primary)
         if key.expressions:
@@ -330,7 +330,7 @@ class Alteration:
         old = cursor.dotted_name()[-1] if is_renamed else ""
         column, place = self._column(cursor)
         if not old and column.key in self._added:  # in MariaDB
-            self._placed = [one for one in self._placed if one[1] != column.key]
+            self._placed = [placed for placed in self._placed if placed[1] != column.key]
             self._placed.append((column, column.key, place))
             return
         number = self._number_of(old or column.name, may_miss=may_miss)

@@ -189,8 +189,8 @@ class DefinitionUpdate:
         store = self._store
         for key in [*store.referring]:
             keys = () if (other := store.find(key)) is None else other.foreign_keys
-            if other is not None and any(store.key(*one.parent) == old for one in keys):
-                moved = (one._replace(parent=new) if store.key(*one.parent) == old else one for one in keys)
+            if other is not None and any(store.key(*key.parent) == old for key in keys):
+                moved = (key._replace(parent=new) if store.key(*key.parent) == old else key for key in keys)
                 store.put(key, replace(other, foreign_keys=tuple(moved)))
         table = store.find(old)
         reason = store.lost.get(old)

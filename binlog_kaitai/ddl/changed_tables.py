@@ -46,7 +46,7 @@ def changed_tables(query: bytes, read: Callable[[], tuple[str | None, Session]])
         return [] if may_affect_tables(query) or is_harmless(query) else None
     try:
         names = _changed(TokenCursor(_beginning(query, read)))
-        "".join(name for one in names or () for name in one).encode()
+        "".join(name for table in names or () for name in table).encode()
     except (UnreadableError, UnicodeEncodeError, RecursionError):
         return None
     return None if names is None else list(dict.fromkeys(names))

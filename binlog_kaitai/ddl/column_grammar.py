@@ -192,11 +192,11 @@ _Phrases = dict[str, list[tuple[tuple[str, ...], str]]]
 
 def _phrases(phrases: Iterable[str]) -> _Phrases:
     """Phrases by their first words, the longest first: the words, and the phrase that they stand for."""
-    found: _Phrases = defaultdict(list)
+    by_word: _Phrases = defaultdict(list)
     for phrase in sorted(phrases, key=lambda phrase: -phrase.count(" ")):
         for words in product(*(_SAME_WORDS.get(word, (word,)) for word in phrase.split())):
-            found[words[0]].append((words, phrase))
-    return found
+            by_word[words[0]].append((words, phrase))
+    return by_word
 
 
 _BASES = {spelling: base for base, row in SQL_TYPES.items() for spelling in row.spellings}

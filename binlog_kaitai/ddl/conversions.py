@@ -106,26 +106,26 @@ def conversions_by(
     if statement.removes_rows or before is None or after is None:
         return Conversions(("*",) if is_every else (), filled=tuple(added))
     is_strict = bool(sql_mode & _STRICT)
-    new_names = {one.old.casefold(): one.new for one in columns if one.old != one.new and one.old}
+    new_names = {named.old.casefold(): named.new for named in columns if named.old != named.new and named.old}
     names = dict(zip(after.columns.keys, after.columns, strict=True))
-    found: dict[str, list[Any]] = {"values": [], "fractions": [], "filled": [], "known": []}
+    by_kind: dict[str, list[Any]] = {"values": [], "fractions": [], "filled": [], "known": []}
     for name in added:
         if before.find(name) is None or new_names.get(name.casefold()) == "":  # not IF NOT EXISTS
             effect = "filled" if _is_numbered(words[name]) else _added(names[name.casefold()])
-            _take(found, name, effect, names, "filled")
+            _take(by_kind, name, effect, names, "filled")
     for old in before.columns:
         new = names.get(new_names.get(old.key, old.name).casefold())
         if new is not None and new.is_generated and new.key in redefined:
-            found["values"].append(new.name)  # its expression may be another one
+            by_kind["values"].append(new.name)  # its expression may be another one
         elif new is not None and new is not old:
             effect = _changed(old, new, is_strict=is_strict)
             is_other = not effect and old.key != new.key and not _is_alone(new.name, names)
-            _take(found, new.name, "values" if is_other else effect, names, "values")
-    return Conversions(**{kind: tuple(columns) for kind, columns in found.items()})
+            _take(by_kind, new.name, "values" if is_other else effect, names, "values")
+    return Conversions(**{kind: tuple(columns) for kind, columns in by_kind.items()})
 
 
 def _take(
-    found: dict[str, list[Any]], name: str, effect: KnownColumn | str, names: Iterable[str], unknown: str
+    by_kind: dict[str, list[Any]], name: str, effect: KnownColumn | str, names: Iterable[str], unknown: str
 ) -> None:
     """Note down what happens to a column, by the name of a field of `Conversions`; "" for nothing.
 
@@ -134,11 +134,11 @@ def _take(
     """
     if isinstance(effect, str):
         if effect:
-            found[effect].append(name)
+            by_kind[effect].append(name)
     elif _is_alone(name, names):
-        found["known"].append(effect)
+        by_kind["known"].append(effect)
     elif effect.value is not None or not effect.has_same_text:
-        found[unknown].append(name)
+        by_kind[unknown].append(name)
 
 
 def _is_alone(name: str, names: Iterable[str]) -> bool:
@@ -175,9 +175,9 @@ def _known(
     `has_no_null`: there is a value that it has instead of NULL.
     """
     try:
-        columns = [logged_column(one) for one in (old, new) if one is not None]
+        columns = [logged_column(column) for column in (old, new) if column is not None]
         last, value = columns[-1], None
-        if last is None or any(one is None or (one.kind in STRINGS and not one.charset) for one in columns):
+        if last is None or any(col is None or (col.kind in STRINGS and not col.charset) for col in columns):
             return None
         if has_no_null:
             value = default_of(last if old is None else replace(last, default=_empty(new)))
@@ -219,7 +219,7 @@ def _keeps_values(old: ColumnDefinition, new: ColumnDefinition, *, is_strict: bo
     """Whether each value of a column is the same one, with the same text, in the new type."""
     if _of_type(old) == _of_type(new):
         return True
-    if not all(one.isdecimal() for column in (old, new) if not column.members for one in column.arguments):
+    if not all(text.isdecimal() for column in (old, new) if not column.members for text in column.arguments):
         return False  # such as MariaDB's VARCHAR2(10 BYTE)
     if (limits := _limits(old)) is not None and (new_limits := _limits(new)) is not None:
         return is_strict or (new_limits[0] <= limits[0] and limits[1] <= new_limits[1])
@@ -255,15 +255,15 @@ def _limits(column: ColumnDefinition) -> tuple[int, int] | None:
     if column.base_type == "decimal" and _number(column, 1) == 0:
         most = 10 ** _number(column, 0, 10) - 1
         return (0 if column.is_unsigned else -most), most
-    size = next((of_type(one).size for one in sql_type(column.base_type).logged), 0)
+    size = next((of_type(kind).size for kind in sql_type(column.base_type).logged), 0)
     if not size:
         return None
     return (0, (1 << 8 * size) - 1) if column.is_unsigned else (-(1 << 8 * size - 1), (1 << 8 * size - 1) - 1)
 
 
-def _number(column: ColumnDefinition, at: int = 0, default: int = 0) -> int:
+def _number(column: ColumnDefinition, index: int = 0, default: int = 0) -> int:
     """An argument of a type."""
-    return int(column.arguments[at]) if at < len(column.arguments) else default
+    return int(column.arguments[index]) if index < len(column.arguments) else default
 
 
 def _length(column: ColumnDefinition) -> int | None:

@@ -66,8 +66,8 @@ def timeline(table: TableDefinition, eras: Sequence[Era]) -> list[Change] | None
     if len(eras) == 1 and not eras[0].alters:
         return None
     moments = [list(_hypotheses(table, era)) for era in eras]
-    possible = [number for number, found in enumerate(moments) if found]
-    times = [(number, start) for number, found in enumerate(moments) for start, _ in found]
+    possible = [number for number, starts in enumerate(moments) if starts]
+    times = [(number, start) for number, starts in enumerate(moments) for start, _ in starts]
     is_older = times == [(0, 0)]
     changes: list[Change] = []
     for number, era in enumerate(eras):
@@ -158,25 +158,25 @@ def _undone(table: TableDefinition, statement: AlterTable, sql_mode: int) -> Tab
     return before if is_exact and not table.hidden_columns else None
 
 
-def _are_same(one: TableDefinition, other: TableDefinition | None) -> bool:
+def _are_same(own: TableDefinition, other: TableDefinition | None) -> bool:
     """Whether two definitions may be of one table: files and statements spell the same types differently."""
     return (
         other is not None
-        and len(one.columns) == len(other.columns)
-        and all(map(_may_be_same, one.columns, other.columns))
+        and len(own.columns) == len(other.columns)
+        and all(map(_may_be_same, own.columns, other.columns))
     )
 
 
-def _may_be_same(one: ColumnDefinition, other: ColumnDefinition) -> bool:
-    types = {one.base_type, other.base_type}
+def _may_be_same(own: ColumnDefinition, other: ColumnDefinition) -> bool:
+    types = {own.base_type, other.base_type}
     known = [sql_type(base).logged for base in types]
-    if one.key != other.key or (all(known) and not set(known[0]).intersection(*known)):
+    if own.key != other.key or (all(known) and not set(known[0]).intersection(*known)):
         return False
     if len(types) > 1 and types <= _INTEGERS:
         return False
-    pairs = [(one.is_unsigned, other.is_unsigned), (one.members, other.members), (one.charset, other.charset)]
+    pairs = [(own.is_unsigned, other.is_unsigned), (own.members, other.members), (own.charset, other.charset)]
     if len(types) == 1 and types <= _SIZED:
-        pairs.append((one.arguments or None, other.arguments or None))
+        pairs.append((own.arguments or None, other.arguments or None))
     return all(None in pair or pair[0] == pair[1] for pair in pairs)
 
 

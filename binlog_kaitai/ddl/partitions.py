@@ -45,12 +45,12 @@ def read_partitioning(cursor: TokenCursor) -> str:
         partitions = _partitions(cursor)
     except UnreadableError:
         return ""
-    expressions = [((one[1] or "").upper(), one[2]) for one in by if one]
+    expressions = [((match[1] or "").upper(), match[2]) for match in by if match]
     return json.dumps([expressions, method == "LIST", partitions]) if len(expressions) == len(by) else ""
 
 
 def _partitions(cursor: TokenCursor) -> list[tuple[str, list[list[str]]]]:
-    found: list[tuple[str, list[list[str]]]] = []
+    partitions: list[tuple[str, list[list[str]]]] = []
     for part in map(TokenCursor, split(cursor.group())):
         part.skip("PARTITION")
         name = part.name().casefold()
@@ -58,11 +58,11 @@ def _partitions(cursor: TokenCursor) -> list[tuple[str, list[list[str]]]]:
             values = [_literals([part.next()] if part.keyword() == "MAXVALUE" else part.group())]
         elif part.skip("VALUES", "IN"):
             members = split(part.group())
-            values = [_literals(one[1:-1] if one[0].text == "(" else one) for one in members]
+            values = [_literals(member[1:-1] if member[0].text == "(" else member) for member in members]
         else:
             raise UnreadableError("a partition without values")
-        found.append((name, values))
-    return found
+        partitions.append((name, values))
+    return partitions
 
 
 def _literals(tokens: Sequence[Token]) -> list[str]:
@@ -78,7 +78,7 @@ def altered(partitioning: str, clauses: Sequence[Sequence[Token]]) -> str:
     if not partitioning or verb in ("REMOVE", "IMPORT", "TO") or has_wrong_rows:
         return ""
     by, is_list, known = json.loads(partitioning)
-    renames = (token for one in clauses if one[0].keyword in ("CHANGE", "RENAME") for token in one)
+    renames = (token for clause in clauses if clause[0].keyword in ("CHANGE", "RENAME") for token in clause)
     renamed = {token.text.casefold() for token in renames}
     cursor.skip_one("LOCAL", "NO_WRITE_TO_BINLOG")
     if cursor.skip("IF", "NOT") or any(column.casefold() in renamed for _, column in by):
@@ -90,7 +90,7 @@ def altered(partitioning: str, clauses: Sequence[Sequence[Token]]) -> str:
         except UnreadableError:
             return ""
         first = next((place for place, (name, _) in enumerate(known) if name in names), len(known))
-        known = [one for one in known if one[0] not in names]
+        known = [partition for partition in known if partition[0] not in names]
         known[first:first] = new
     return json.dumps([by, is_list, known])
 
@@ -134,7 +134,7 @@ def rows_of(table: TableDefinition | None, clauses: Sequence[Sequence[Token]]) -
     columns = tuple(name for _, name in by)
     if is_list:
         listed = (
-            zip(columns, one, strict=True) for name, members in known if name in names for one in members
+            zip(columns, value, strict=True) for name, members in known if name in names for value in members
         )
         equal = (" AND ".join(f"`{name}` <=> {value}" for name, value in pairs) for pairs in listed)
         return columns, " OR ".join(equal)

@@ -72,7 +72,7 @@ class Fleet:
         """
         tasks_of = [tasks(pipeline.job.source) for pipeline in self._pipelines]
         # Two batches for each task, so that some are planned or committed while tasks run.
-        most = min(2 * max(one.at_once for one in tasks_of), _MOST_SOURCES)
+        most = min(2 * max(tasks.at_once for tasks in tasks_of), _MOST_SOURCES)
         turns = ThreadPoolExecutor(most, thread_name_prefix="binlog-kaitai-batch")
         for pipeline, own_tasks in zip(self._pipelines, tasks_of, strict=True):
             ours = replace(pipeline, in_turn=lambda load: turns.submit(load).result())

@@ -175,7 +175,7 @@ class FollowedLogs:
         if self.stop is None:
             return end, False
         newest, size = end = end or self._follower.end()
-        for path in takewhile(lambda one: one != newest, self._follower.logs()):
+        for path in takewhile(lambda path: path != newest, self._follower.logs()):
             if self._is_stop(path, size_of(path)):
                 return (path, self.stop.position), True
         return ((newest, self.stop.position), True) if self._is_stop(newest, size) else (end, False)
@@ -234,9 +234,9 @@ class SpooledLogs(FollowedLogs):
 
     def end(self) -> tuple[str, int]:
         """The newest log, and up to where it is on disk, or was when a bounded query started."""
-        found = self._until or (self._spool and self._spool.end())
-        assert found  # the query has begun
-        return found
+        end = self._until or (self._spool and self._spool.end())
+        assert end  # the query has begun
+        return end
 
     _readable_end = end
 

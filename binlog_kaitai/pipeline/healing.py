@@ -99,12 +99,12 @@ class Healing:
                 raise
             self._report(f"it cannot be read: {error}")
             return False
-        one, names = self.snapshot, [f"{schema}.{name}" for schema, name, _ in self.snapshot.tables]
+        new, names = self.snapshot, [f"{schema}.{name}" for schema, name, _ in self.snapshot.tables]
         if asked and not names:
             raise UsageError("the dump has no such table")
         here = offset.get("era", 0), log_number(offset["file"]), offset["position"]
-        if (one.era, log_number(one.log), one.position) < here:
-            reason = f"the lake has changes from after {one.log}, position {one.position}, where it was taken"
+        if (new.era, log_number(new.log), new.position) < here:
+            reason = f"the lake has changes from after {new.log}, position {new.position}, where it was taken"
             raise UsageError(f"the dump is too old: {reason}; take one while the pipeline is not running")
         if asked and (others := [name for name in names if name not in self._loaded]):
             raise UsageError(f"the lake does not load changes of {', '.join(others)}; add them to --tables")
@@ -112,8 +112,8 @@ class Healing:
 
     def stop(self) -> Stop | None:
         """Where the lake has to be for the snapshot."""
-        one = self.snapshot
-        return None if one is None else Stop(one.log, one.log_id, one.position)
+        snapshot = self.snapshot
+        return None if snapshot is None else Stop(snapshot.log, snapshot.log_id, snapshot.position)
 
     def end(self) -> None:
         """The snapshot is in the lake."""
@@ -123,8 +123,8 @@ class Healing:
 
     def check(self) -> None:
         """Raises `SourceError`: the logs end without the snapshot's position."""
-        if (one := self.snapshot) is not None:
-            reason = f"the logs end before position {one.position} of {one.log}, of which the snapshot is"
+        if (taken := self.snapshot) is not None:
+            reason = f"the logs end before position {taken.position} of {taken.log}, of which the snapshot is"
             raise SourceError(f"{reason}: do they come from another server?")
 
     def place(self, offset: Offset, ddl: str | None) -> Offset:

@@ -289,11 +289,11 @@ class Pipeline:
         from binlog_kaitai.snapshot.snapshot_files import Snapshot
 
         job = self.job
-        found = Snapshot.load(self._folder) if job.work else None
-        if found is not None:
-            found.check_rules(job.rules)
-        if found is not None or not (job.snapshot_readers or job.dump):
-            return found
+        snapshot = Snapshot.load(self._folder) if job.work else None
+        if snapshot is not None:
+            snapshot.check_rules(job.rules)
+        if snapshot is not None or not (job.snapshot_readers or job.dump):
+            return snapshot
         return self._taken(TableSet.of(job.tables))
 
     def _taken(self, tables: TableSet, era: int | None = None) -> Snapshot:
@@ -369,5 +369,5 @@ class StepWriter:
         piece.files, piece.effects = files.files, [*written.facts, *written.effects]
         piece.damaged_ranges = len(written.damages)
         # The driver prints them: nobody reads what the workers print.
-        piece.warnings = list(dict.fromkeys(str(one.message) for one in caught))
+        piece.warnings = list(dict.fromkeys(str(warning.message) for warning in caught))
         return piece

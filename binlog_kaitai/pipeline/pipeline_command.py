@@ -215,7 +215,7 @@ def pipeline(
         for job in jobs:
             show_preview(job)
         return
-    files = ProgressFiles(*(None if one is None else Path(one) for one in (progress_file, metrics_file)))
+    files = ProgressFiles(*(None if path is None else Path(path) for path in (progress_file, metrics_file)))
     reports = [Reports(job, files) for job in jobs]
     registered: list[CatalogTables] = []
 
@@ -224,7 +224,7 @@ def pipeline(
         for tables in registered:
             tables.register()
 
-    pipelines = [Pipeline(one.job, partial(take, one), one.take_snapshot, one.take_state) for one in reports]
+    pipelines = [Pipeline(run.job, partial(take, run), run.take_snapshot, run.take_state) for run in reports]
     seconds = parse_interval(interval) if continuous else None
 
     def start(settings: Sequence[str]) -> _Engine:
@@ -244,7 +244,7 @@ def pipeline(
         if servers is None:
             _load_alone(pipelines[0], reports[0], partial(start, settings), seconds)
         else:
-            failures = {one.job.source: one.take_failure for one in reports}
+            failures = {report.job.source: report.take_failure for report in reports}
             fleet = Fleet(pipelines, lambda source, error: failures[source](error, retries=continuous))
             with _running(start((_FAIR, *settings))) as started:
                 try:
@@ -254,9 +254,9 @@ def pipeline(
                     fleet.wait(_PATIENCE)
                     raise
     finally:
-        for one in reports:
-            one.end()
-    if not continuous and any(one.outdated for one in reports):
+        for report in reports:
+            report.end()
+    if not continuous and any(report.outdated for report in reports):
         sys.exit(3)
 
 
@@ -359,7 +359,7 @@ def _job(options: dict[str, Any], source: str = "") -> Job:
         if is_wrong:
             raise UsageError(reason)
     Filters.of(table=chosen.tables)
-    paths = tuple(one if is_url(one) else os.path.abspath(one) for one in chosen.sources)
+    paths = tuple(path if is_url(path) else os.path.abspath(path) for path in chosen.sources)
     rules = Rules.of(
         Masks.of(chosen.include_columns, chosen.exclude_columns, chosen.mask, chosen.mask_key_file),
         chosen.renames,
@@ -451,7 +451,7 @@ def parse_interval(text: str) -> float:
 
     Raises `UsageError`: it is none.
     """
-    found = _INTERVAL.fullmatch(text.strip().lower())
-    if found is None:
+    match = _INTERVAL.fullmatch(text.strip().lower())
+    if match is None:
         raise UsageError(f"--interval: {text!r} is not a time such as '10 seconds'")
-    return float(found[1]) * _SECONDS[next(unit for unit in _SECONDS if found[2].startswith(unit))]
+    return float(match[1]) * _SECONDS[next(unit for unit in _SECONDS if match[2].startswith(unit))]

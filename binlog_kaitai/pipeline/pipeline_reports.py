@@ -76,12 +76,12 @@ class Reports:
             masked = "columns are masked: the text of statements, which may contain their values, is left out"
             warn(f"{self._prefix}{masked}")
 
-    def take(self, one: Progress) -> None:
-        say(one.line())
-        for text in one.warnings:
+    def take(self, progress: Progress) -> None:
+        say(progress.line())
+        for text in progress.warnings:
             warnings.warn(f"{self._prefix}{text}", stacklevel=1)
-        self._tables |= one.tables
-        self._files.take(one)
+        self._tables |= progress.tables
+        self._files.take(progress)
 
     def take_snapshot(self, line: str) -> None:
         say(f"{self._prefix}{line}", err=True)
@@ -93,13 +93,13 @@ class Reports:
         warn(f"{self._prefix}{error}{f'; another try in {PAUSE:.0f} s' if retries else ''}")
         self._files.take_failure(self.job.source)
 
-    def take_state(self, one: Updated) -> None:
+    def take_state(self, table: Updated) -> None:
         """Name a table that has no state, or not all columns in it, once."""
-        (self.outdated.add if one.reason else self.outdated.discard)(f"{self._prefix}state/{one.name}")
-        text = one.reason or one.note
-        if text and (one.name, text) not in self._refused:
-            self._refused.add((one.name, text))
-            warn(f"{self._prefix}state/{one.name}: {text}")
+        (self.outdated.add if table.reason else self.outdated.discard)(f"{self._prefix}state/{table.name}")
+        text = table.reason or table.note
+        if text and (table.name, text) not in self._refused:
+            self._refused.add((table.name, text))
+            warn(f"{self._prefix}state/{table.name}: {text}")
 
     def end(self) -> None:
         """Name rules for columns of tables that no batch had: they may be misspelt."""
@@ -126,7 +126,7 @@ def show_preview(job: Job) -> None:
         ddl=ddl,
         split_size=following.split_size,
     )
-    found = preview(
+    plan = preview(
         follower,
         _start_of(lake, job, follower),
         max_bytes=following.max_bytes,
@@ -138,7 +138,7 @@ def show_preview(job: Job) -> None:
     )
     if job.source:
         say(f"== {job.source}")
-    _show(found, has_changes="changes" in job.views)
+    _show(plan, has_changes="changes" in job.views)
 
 
 def _start_of(lake: Lake, job: Job, follower: Follower) -> Checkpoint:
@@ -153,17 +153,17 @@ def _start_of(lake: Lake, job: Job, follower: Follower) -> Checkpoint:
     return follower.latest() if starting == "latest" else follower.earliest()
 
 
-def _show(found: Preview, *, has_changes: bool) -> None:
-    if not found.batches:
+def _show(plan: Preview, *, has_changes: bool) -> None:
+    if not plan.batches:
         say("nothing to load")
         return
     logs, batches, tasks = (
-        _count(*one) for one in ((found.logs, "log"), (found.batches, "batch"), (found.tasks, "task"))
+        _count(*pair) for pair in ((plan.logs, "log"), (plan.batches, "batch"), (plan.tasks, "task"))
     )
-    say(f"{size_text(found.bytes)} of {logs}, {batches}, {tasks}")
-    say(f"from {found.start.file}, position {found.start.position}")
-    say(f"to {found.end.file}, position {found.end.position}")
-    for name, table in found.tables.items() if has_changes else ():
+    say(f"{size_text(plan.bytes)} of {logs}, {batches}, {tasks}")
+    say(f"from {plan.start.file}, position {plan.start.position}")
+    say(f"to {plan.end.file}, position {plan.end.position}")
+    for name, table in plan.tables.items() if has_changes else ():
         _show_table(name, table)
 
 

@@ -74,30 +74,30 @@ class Progress:
 
     def line(self) -> str:
         """One line for people."""
-        found = f"{self.source}: " if self.source else ""
-        found += f"batch {self.batch}: {sum(self.rows.values()):,} rows of {len(self.rows)} tables, "
-        found += size_text(self.bytes)
+        text = f"{self.source}: " if self.source else ""
+        text += f"batch {self.batch}: {sum(self.rows.values()):,} rows of {len(self.rows)} tables, "
+        text += size_text(self.bytes)
         if self.is_recovered:
-            found += ", recovered"
+            text += ", recovered"
         elif self.seconds > 0:
-            found += f" in {self.seconds:.1f} s ({size_text(self.bytes / self.seconds)}/s)"
+            text += f" in {self.seconds:.1f} s ({size_text(self.bytes / self.seconds)}/s)"
         if self.damaged_ranges:
-            found += f", {self.damaged_ranges} damaged ranges"
-        return found if self.backlog is None else f"{found}; {_backlog_text(self.backlog)}"
+            text += f", {self.damaged_ranges} damaged ranges"
+        return text if self.backlog is None else f"{text}; {_backlog_text(self.backlog)}"
 
     def as_json(self) -> str:
         """One line for programs."""
-        found = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **asdict(self)}
-        found["seconds"] = round(self.seconds, 3)
-        found["warnings"] = [
+        fields = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **asdict(self)}
+        fields["seconds"] = round(self.seconds, 3)
+        fields["warnings"] = [
             *self.warnings,
-            *(f"state/{one}: {why}" for one, why in self.state_refused.items()),
+            *(f"state/{table}: {why}" for table, why in self.state_refused.items()),
         ]
-        del found["tables"]
+        del fields["tables"]
         if not self.source:
-            del found["source"]
-        backlog = found.pop("backlog") or {}
-        return json.dumps(found | {f"{name}_behind": value for name, value in backlog.items()})
+            del fields["source"]
+        backlog = fields.pop("backlog") or {}
+        return json.dumps(fields | {f"{name}_behind": value for name, value in backlog.items()})
 
 
 class ProgressFiles:
@@ -182,11 +182,11 @@ def progress_of(
 
 
 def _not_logged(piece: Piece) -> Iterator[str]:
-    for one in piece.effects:
-        if one.kind == EffectKind.UNCLEAR and one.reason == LOGGED_AS_TEXT:
-            yield f"{one.schema_name}.{one.table_name}: {one.reason}, so they are missing from its changes"
-        elif one.kind == EffectKind.UNCLEAR and not one.table_name:
-            yield f"{piece.log}, position {one.position}: {one.reason}"
+    for fact in piece.effects:
+        if fact.kind == EffectKind.UNCLEAR and fact.reason == LOGGED_AS_TEXT:
+            yield f"{fact.schema_name}.{fact.table_name}: {fact.reason}, so they are missing from its changes"
+        elif fact.kind == EffectKind.UNCLEAR and not fact.table_name:
+            yield f"{piece.log}, position {fact.position}: {fact.reason}"
 
 
 def size_text(size: float) -> str:

@@ -36,8 +36,8 @@ class CatalogTables:
         """
         from pyspark.errors import PySparkException
 
-        names = [one for one in TIMES if one != "changes"]
-        names += [f"{folder}/{one}" for folder in ("changes", STATE) for one in self._storage.names(folder)]
+        names = [view for view in TIMES if view != "changes"]
+        names += [f"{folder}/{name}" for folder in ("changes", STATE) for name in self._storage.names(folder)]
         for name in names:
             if name not in self._registered and self._tables.open(name) is not None:
                 try:
@@ -48,7 +48,7 @@ class CatalogTables:
                 self._registered.add(name)
 
     def _register(self, name: str) -> None:
-        namespace, table = (quoted(one) for one in identifier(name))
+        namespace, table = (quoted(part) for part in identifier(name))
         catalog, url = quoted(self._catalog), self._storage.delta_url(name)
         literal = url.replace("\\", "\\\\").replace("'", "\\'")
         self._spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {catalog}.{namespace}")

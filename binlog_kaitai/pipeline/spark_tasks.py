@@ -43,7 +43,7 @@ class SparkTasks:
 
 def _plain(error: Exception) -> BinlogError:
     """This package's own error in a task, if it is one."""
-    found = _OWN_WORDS.search(str(error))
-    if found is None:
+    match = _OWN_WORDS.search(str(error))
+    if match is None:
         return SourceError(f"Spark: {str(error).splitlines()[0]}")
-    return (UsageError if found[1] == "UsageError" else SourceError)(found[2])
+    return (UsageError if match[1] == "UsageError" else SourceError)(match[2])

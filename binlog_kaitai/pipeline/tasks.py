@@ -79,8 +79,8 @@ def report_dropped(dropped: Sequence[Gap], split: Source) -> None:
     """Report dropped damage, if there is any, on the worker's stderr, where Spark shows what tasks print."""
     if not dropped:
         return
-    size = sum(one.stop_in(split.size) - one.start for one in dropped)
-    positions = ", ".join(f"{one.start} ({one.error.reason})" for one in dropped[:10])
+    size = sum(gap.stop_in(split.size) - gap.start for gap in dropped)
+    positions = ", ".join(f"{gap.start} ({gap.error.reason})" for gap in dropped[:10])
     print(
         f"binlog-kaitai: {split.name}: dropped {len(dropped)} damaged ranges, {size} bytes, at {positions}",
         file=sys.stderr,
