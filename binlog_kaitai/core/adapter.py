@@ -87,7 +87,7 @@ def gtid_text(event: BinlogEvent) -> str | None:
     if kind == EventType.gtid_event:
         return mariadb_gtid(body.domain_id, event.header.server_id, body.sequence_number)
     if kind == EventType.gtid_tagged_log_event:
-        parts = [one.value for one in body.fields.uuid.bytes]
+        parts = [byte.value for byte in body.fields.uuid.bytes]
         if max(parts) > 0xFF:
             raise GrammarError("a UUID of more than 16 bytes", field="body.fields.uuid")
         tag = checked_tag(body.tag, "body.fields.tag.text")
@@ -100,10 +100,10 @@ def gtid_set(data: Node) -> GtidSet:
 
     Raises `GrammarError`: a tag is invalid.
     """
-    found = GtidSet()
+    gtids = GtidSet()
     for uuid, tag, intervals in gtid_sources(data):
-        found.add_ranges(mysql_source(uuid, tag), ((interval.start, interval.stop) for interval in intervals))
-    return found
+        gtids.add_ranges(mysql_source(uuid, tag), ((interval.start, interval.stop) for interval in intervals))
+    return gtids
 
 
 def gtid_sources(data: Node) -> list[tuple[bytes, str, Node]]:

@@ -218,7 +218,7 @@ def closing_statement(raw: bytes, kind: int, layout: Format) -> bytes | None:
     if kind != EventType.query_event:
         return None
     end = len(raw) - (CHECKSUM_SIZE if layout.is_checksummed else 0)
-    return next((one[1:] for one in CLOSING_STATEMENTS if raw.endswith(one, 0, end)), None)
+    return next((text[1:] for text in CLOSING_STATEMENTS if raw.endswith(text, 0, end)), None)
 
 
 def is_of_percona(server_version: str) -> bool:

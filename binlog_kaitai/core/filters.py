@@ -283,10 +283,10 @@ def parse_size(name: str, text: str) -> int:
 
     Raises `UsageError`: the text is not a size.
     """
-    found = re.fullmatch(_SIZE, text.strip())
-    if found is None:
+    match = re.fullmatch(_SIZE, text.strip())
+    if match is None:
         raise UsageError(f"option {name}: {text!r} is not a valid size; use 67108864 or 64m")
-    return int(found[1]) << _UNITS[found[2].lower()]
+    return int(match[1]) << _UNITS[match[2].lower()]
 
 
 def at_least_one(name: str, text: str) -> int:
@@ -361,11 +361,11 @@ def moment_of(moment: datetime | date | str) -> datetime:
     """
     if isinstance(moment, date) and not isinstance(moment, datetime):
         moment = datetime.combine(moment, time())
-    found = moment if isinstance(moment, datetime) else _parsed(moment)
+    parsed = moment if isinstance(moment, datetime) else _parsed(moment)
     try:
-        return found if found.tzinfo is not None else datetime.fromtimestamp(_local_timestamp(found), UTC)
+        return parsed if parsed.tzinfo is not None else datetime.fromtimestamp(_local_timestamp(parsed), UTC)
     except (ValueError, OverflowError, OSError):
-        raise UsageError(f"{found} is out of range for this system") from None
+        raise UsageError(f"{parsed} is out of range for this system") from None
 
 
 def _parsed(text: str) -> datetime:

@@ -231,7 +231,7 @@ def is_start(head: bytes) -> bool:
     # The header includes the first bytes of the position.
     position = head[len(MAGIC) + header_offset("next_position") : header_length(4)]
     expected = (len(MAGIC), len(MAGIC) + size)
-    return position in [one.to_bytes(8, "little")[: len(position)] for one in expected]
+    return position in [end.to_bytes(8, "little")[: len(position)] for end in expected]
 
 
 def resized(raw: bytes, size: int) -> bytes:

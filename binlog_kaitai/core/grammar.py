@@ -353,7 +353,7 @@ def parse_packet(data: bytes) -> StreamPacket:
 
 
 #: Types of events that contain row images and therefore refer to a table map.
-ROWS_TYPES = frozenset(one for one in EventType if one.name.startswith(_ROWS_PREFIXES))
+ROWS_TYPES = frozenset(kind for kind in EventType if kind.name.startswith(_ROWS_PREFIXES))
 
 
 def rows_table_id(raw: bytes, type_code: int, layout: Format) -> int | None:

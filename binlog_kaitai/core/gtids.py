@@ -307,7 +307,7 @@ def _text(source: str, intervals: Intervals) -> str:
     if not _is_mariadb(source):
         return f"{source}:{ranges_text(intervals, ':')}"
     ranges = (str(first) if first == last else f"{first}..{last}" for first, last in intervals)
-    return ",".join(f"{source}-{one}" for one in ranges)
+    return ",".join(f"{source}-{numbers}" for numbers in ranges)
 
 
 #: The beginning of a GTID, which distinguishes it from a file name.

@@ -67,13 +67,13 @@ class KnownFormat:
 
 def version_numbers(server_version: str) -> tuple[int, ...] | None:
     """The leading numbers of a server version; None if it does not look like one."""
-    found = re.match(r"(\d{1,2})\.(\d{1,2})\.(\d{1,3})(?!\d)", server_version)
-    return None if found is None else tuple(map(int, found.groups()))
+    match = re.match(r"(\d{1,2})\.(\d{1,2})\.(\d{1,3})(?!\d)", server_version)
+    return None if match is None else tuple(map(int, match.groups()))
 
 
 def known_formats(server_version: str | None = None) -> list[KnownFormat]:
     """All tables, newest first; or those that a server of this version may write."""
-    return [one for one in _KNOWN if server_version is None or one.matches(server_version)]
+    return [known for known in _KNOWN if server_version is None or known.matches(server_version)]
 
 
 @cache

@@ -72,7 +72,7 @@ def takes(
         ]
         defaults = {name: option.default for name, option in options.items()}
         known = [parameter.name for parameter in (*own, *shared)]
-        positional = [one.name for one in own if one.kind is not inspect.Parameter.KEYWORD_ONLY]
+        positional = [param.name for param in own if param.kind is not inspect.Parameter.KEYWORD_ONLY]
 
         @cache
         def types() -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _fits(value: object, hint: Any) -> bool:
     if origin in (Iterable, Sequence, list) and isinstance(
         value, list | tuple | set | frozenset | dict | bytes
     ):
-        return isinstance(value, origin) and all(_fits(one, arguments[0]) for one in value)
+        return isinstance(value, origin) and all(_fits(item, arguments[0]) for item in value)
     kind = origin or hint
     if kind is BinaryIO:
         return hasattr(value, "read")

@@ -72,8 +72,8 @@ def find_leftover(
         return path or "event", stream.size() - stream.pos()
     for name, child in children(node):
         is_leaf = child._io is stream and not child._STRUCTURES
-        if not is_leaf and (found := find_leftover(child, f"{path}.{name}" if path else name, stream)):
-            return found
+        if not is_leaf and (leftover := find_leftover(child, f"{path}.{name}" if path else name, stream)):
+            return leftover
     return None
 
 
@@ -110,12 +110,12 @@ def extents(node: Node) -> dict[str, Extent]:
     end = node._end
     if end is None and fields and not _is_unfinished(node, fields[-1][0]):
         end = node._io.pos()  # the value of the last field failed validation
-    found = []
+    spans = []
     for name, mark in reversed(fields):
         start, bounds = (mark[0], mark) if isinstance(mark, list) else (mark, [])
-        found.append((name, Extent(start, end, bounds)))
+        spans.append((name, Extent(start, end, bounds)))
         end = start
-    return dict(reversed(found))
+    return dict(reversed(spans))
 
 
 def instance_bounds(node: Node, name: str) -> list[int]:

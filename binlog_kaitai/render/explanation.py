@@ -173,10 +173,10 @@ def _overlays(
     node: KaitaiStruct, fields: Iterable[str], base: int, prefix: str
 ) -> dict[tuple[int, int], list[Leaf]]:
     """Leaves of lazy instances that cover all bytes of a field again, by its offset and size."""
-    found: dict[tuple[int, int], list[Leaf]] = {}
+    overlays: dict[tuple[int, int], list[Leaf]] = {}
     names = _instances(node)
     if not names or not any(isinstance(getattr(node, name, None), bytes) for name in fields):
-        return found
+        return overlays
     for name in names:
         try:
             value = getattr(node, name)
@@ -192,8 +192,8 @@ def _overlays(
             _walk_child(leaves, node, item, base, start, label)
         if leaves and all(left.end == right.offset for left, right in pairwise(leaves)):
             start, end = leaves[0].offset, leaves[-1].end
-            found[start, end - start] = leaves
-    return found
+            overlays[start, end - start] = leaves
+    return overlays
 
 
 #: Instances with a cell for each column of each row, and how many cells of an event are read.
@@ -273,8 +273,8 @@ class Explained(NamedTuple):
     def _repr_html_(self) -> str:
         start, raw = self.start, self.raw
         rows = (
-            (start + one.offset, raw[one.offset : one.end].hex(" "), one.path, shown_value(one), one.meaning)
-            for one in self.dissection.leaves
+            (start + row.offset, raw[row.offset : row.end].hex(" "), row.path, shown_value(row), row.meaning)
+            for row in self.dissection.leaves
         )
         return html_table("  ".join(self.headline), ("offset", "bytes", "field", "value", "meaning"), rows)
 
@@ -307,9 +307,9 @@ class Explained(NamedTuple):
         text = printable("  ".join(self.headline))
         for line in [text] if width is None else textwrap.wrap(text, max(width, _NARROWEST)):
             yield styled(line, "1") if has_colors else line
-        leaves = [one for leaf in (*dissection.leaves, *dissection.derived) for one in (leaf, *leaf.parts)]
+        leaves = [part for leaf in (*dissection.leaves, *dissection.derived) for part in (leaf, *leaf.parts)]
         columns = _Columns.fitted(
-            width, start + len(raw), max(len(one.path) for one in leaves), max(one.size for one in leaves)
+            width, start + len(raw), max(len(leaf.path) for leaf in leaves), max(leaf.size for leaf in leaves)
         )._replace(has_colors=has_colors)
         for leaf in dissection.leaves:
             shown = leaf.end if in_full or leaf.size <= _LONG else leaf.offset + _LONG
@@ -442,5 +442,5 @@ def shown_value(leaf: Leaf) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, dict):
-        return {name: plain(one) for name, one in value.items()}
-    return [plain(one) for one in value] if isinstance(value, list) else plain(value)
+        return {name: plain(item) for name, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else plain(value)

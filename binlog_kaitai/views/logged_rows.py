@@ -216,7 +216,7 @@ class _Rows(NamedTuple):
     @classmethod
     def joined(cls, parts: list[_Rows]) -> _Rows:
         """Concatenate several."""
-        events, numbers = (np.concatenate([part[at] for part in parts]) for at in range(2))
+        events, numbers = (np.concatenate([part[index] for part in parts]) for index in range(2))
         return cls(events, numbers, chain.from_iterable(part.rows for part in parts))
 
 
@@ -266,7 +266,7 @@ def _images(table: Table, located: LocatedRows) -> Iterator[dict[str, Value]]:
     columns = [table.schema.columns[index] for index in np.flatnonzero(is_there).tolist()]
     names = [column.name for column in columns]
     cells = [Cells.of(table, column, located) for column in columns]
-    values = [_values(located, one, array) for one, array in zip(cells, build_all(cells), strict=True)]
+    values = [_values(located, cell, array) for cell, array in zip(cells, build_all(cells), strict=True)]
     rows = zip(*values, strict=True) if values else repeat((), len(located.events))
     absent = is_absent[located.lines[:-1][is_there]]
     if not absent.any():
@@ -319,7 +319,7 @@ def _converted(array: pa.Array, column: Column) -> list[Value]:
     objects = array.to_numpy(zero_copy_only=False)
     if pa.types.is_timestamp(kind) and kind.tz:
         since = objects.view("timedelta64[us]").tolist()
-        return [None if one is None else _EPOCH + one for one in since]
+        return [None if delta is None else _EPOCH + delta for delta in since]
     values: list[Value] = objects.tolist()
     if column.kind in DOCUMENTS:
         return [None if value is None else JsonText(value) for value in values]

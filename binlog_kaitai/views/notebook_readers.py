@@ -60,7 +60,7 @@ def _shown(read: _Read[...], source: Any, *, schema: pa.Schema, **options: Any) 
     log = resolve(first, options.get("keys"))[0] if is_own else None
     if log is None or not is_readable_again(log):
         return html_table(
-            f"{read.__name__}: columns", ("column", "type"), ((one.name, one.type) for one in schema)
+            f"{read.__name__}: columns", ("column", "type"), ((field.name, field.type) for field in schema)
         )
     caption, rows = f"{read.__name__}: the first rows of {log.name}", list[dict[str, Any]]()
     try:

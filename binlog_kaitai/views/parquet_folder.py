@@ -68,9 +68,9 @@ def with_one_dictionary(table: pa.Table, options: dict[str, Any]) -> pa.Table:
 
     If dictionaries differ between batches, Parquet writes the values of all but the first batch as plain.
     """
-    for at, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         if pa.types.is_dictionary(field.type) and field.name in options["use_dictionary"]:
-            table = table.set_column(at, field, table.column(at).unify_dictionaries())
+            table = table.set_column(index, field, table.column(index).unify_dictionaries())
     return table
 
 
@@ -150,7 +150,7 @@ class PartWriter:
         self._schema = batch.schema
         self._batches.append(batch)
         self.waiting += batch.nbytes
-        if self.waiting >= _GROUP_BYTES or sum(one.num_rows for one in self._batches) >= _GROUP_ROWS:
+        if self.waiting >= _GROUP_BYTES or sum(batch.num_rows for batch in self._batches) >= _GROUP_ROWS:
             self.flush()
 
     def flush(self) -> None:

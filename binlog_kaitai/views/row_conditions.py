@@ -39,9 +39,9 @@ class Where(NamedTuple):
             raise UsageError(f"where is not a valid condition on columns {names}: {reason.splitlines()[0]}")
         # Arrow does not list the columns of an expression, but rejects an expression if one is missing.
         fields = [
-            one
-            for one in schema
-            if _refused(expression, pa.schema([other for other in schema if other.name != one.name]))
+            field
+            for field in schema
+            if _refused(expression, pa.schema([other for other in schema if other.name != field.name]))
         ]
         return cls(expression, pa.schema(fields))
 

@@ -122,8 +122,8 @@ def _without_gtid(batch: Rows) -> Rows:
         return batch[0], _without_gtid(batch[1])
     columns = list(batch.columns)
     for name, other in _OF_GTID.items():
-        at = batch.schema.get_field_index(name)
-        if at >= 0:
-            field = batch.schema.field(at)
-            columns[at] = pa.nulls(len(batch), field.type) if other is None else batch.column(other)
+        index = batch.schema.get_field_index(name)
+        if index >= 0:
+            field = batch.schema.field(index)
+            columns[index] = pa.nulls(len(batch), field.type) if other is None else batch.column(other)
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)

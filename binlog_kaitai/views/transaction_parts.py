@@ -262,9 +262,9 @@ def _outcomes_of(roles: Roles, parts: Parts) -> tuple[Codes, Codes, Ints]:
     ends = np.flatnonzero(roles.roles == Role.END)
     outcome = np.append(roles.outcomes[ends], np.int8(Outcome.OPEN))[parts.last_of(ends)]
     statements = np.flatnonzero(roles.roles == Role.STATEMENT)
-    at = parts.first_of(statements)
-    meant = np.append(roles.outcomes[statements], np.int8(Outcome.OPEN))[at]
-    return outcome, meant, np.append(statements, -1)[at]
+    first = parts.first_of(statements)
+    meant = np.append(roles.outcomes[statements], np.int8(Outcome.OPEN))[first]
+    return outcome, meant, np.append(statements, -1)[first]
 
 
 def _definitions(block: Block, meant: Codes, statements: Ints) -> pa.Array:
@@ -289,9 +289,9 @@ def _schemas(block: Block, parts: Parts) -> pa.Array:
         rows = block.rows_of(kind)
         if len(rows):
             starts, lengths = block.body(kind).ranges("schema_name")
-            for number, at in enumerate(parts.last_of(rows).tolist()):
-                if at >= 0:
-                    byte_range = slice(int(starts[at]), int(starts[at] + lengths[at]))
+            for number, index in enumerate(parts.last_of(rows).tolist()):
+                if index >= 0:
+                    byte_range = slice(int(starts[index]), int(starts[index] + lengths[index]))
                     name = bytes(block.data[byte_range]).decode("utf-8", "surrogateescape")
                     schemas[number] = plain(name)
     return pa.array(schemas, pa.string())
@@ -323,13 +323,13 @@ def _tables(block: Block, parts: Parts, changes: Changes) -> tuple[pa.Array, pa.
 
 def _changed_rows(block: Block, parts: Parts, changes: Changes) -> dict[str, pa.Array]:
     """Number of rows that each transaction changes, by kind of change; null where it is unknown."""
-    types, found = block.types[changes.rows], {}
+    types, counts = block.types[changes.rows], {}
     for name, kinds in CHANGES.items():
         chosen = np.flatnonzero(np.isin(types, kinds))
         rows, values = changes.rows[chosen], changes.counts[chosen]
         is_unknown = parts.any(rows[values == UNKNOWN])
-        found[name] = pa.array(parts.sums(rows, np.maximum(values, 0)), mask=is_unknown)
-    return found
+        counts[name] = pa.array(parts.sums(rows, np.maximum(values, 0)), mask=is_unknown)
+    return counts
 
 
 #: A row of `parts_of` as Python values.

@@ -135,7 +135,7 @@ def view_columns(parts: pa.RecordBatch) -> dict[str, pa.Array]:
 
 
 #: Names of outcomes, by number.
-KINDS = [one.name.lower() for one in Outcome]
+KINDS = [outcome.name.lower() for outcome in Outcome]
 
 
 def _kinds(columns: dict[str, pa.Array]) -> pa.DictionaryArray:

@@ -54,7 +54,7 @@ class CurrentDefinitions:
     """
 
     def __init__(self, text: str, renamed: Iterable[str] = ()) -> None:
-        self._renamed = [_renaming(one) for one in renamed]
+        self._renamed = [_renaming(pair) for pair in renamed]
         self._definitions = Definitions()
         self._definitions.load(text)
         store, _, _ = self._definitions.state
@@ -192,11 +192,11 @@ class LaterAlteration(NamedTuple):
 
 def alterations(body: Any, where: str) -> list[LaterAlteration]:
     """The tables that the body of a QUERY_EVENT alters."""
-    tables = [one for one in changes_of(body, Definitions()) if _is_altered(one)]
+    tables = [change for change in changes_of(body, Definitions()) if _is_altered(change)]
     text = shortened(body.query.decode("utf-8", "backslashreplace")) if tables else ""
     return [
-        LaterAlteration(one.key, where, text, "rows" if one.kind is DdlKind.TRUNCATE_TABLE else "definition")
-        for one in tables
+        LaterAlteration(ddl.key, where, text, "rows" if ddl.kind is DdlKind.TRUNCATE_TABLE else "definition")
+        for ddl in tables
     ]
 
 

@@ -439,10 +439,10 @@ class ChangeStatements(Form):
         is_by_key = self._has_key(image, other)
         if not is_by_key:
             self._refuse_hidden(self._table.schema.columns)
-        columns = self._key if is_by_key else [one for one in self._columns if one.index in other.columns]
+        columns = self._key if is_by_key else [col for col in self._columns if col.index in other.columns]
         if is_by_key and self._checks:
             there = {*image.columns, *other.columns}
-            columns = columns + [one for one in self._columns if one.index in there and one not in columns]
+            columns = columns + [col for col in self._columns if col.index in there and col not in columns]
         if not columns:
             raise RefusedError("the image has no column that identifies the row")
         word = b" WHERE "

@@ -209,18 +209,18 @@ class _Digests:
 
     def follow(self, digests: Unsigned, is_new: Bools, is_asked: Bools) -> Bools:
         """Add the new ones of some digests, in log order; which of those asked for were there before."""
-        found = np.zeros(len(digests), dtype=np.bool_)
+        is_known = np.zeros(len(digests), dtype=np.bool_)
         rows, asked = np.flatnonzero(is_new), np.flatnonzero(is_asked)
-        found[asked] = self._has(digests[asked])
+        is_known[asked] = self._has(digests[asked])
         if len(rows) and len(asked):
             once, first = np.unique(digests[rows], return_index=True)
             index = np.minimum(np.searchsorted(once, digests[asked]), len(once) - 1)
-            found[asked] |= (once[index] == digests[asked]) & (rows[first[index]] < asked)
+            is_known[asked] |= (once[index] == digests[asked]) & (rows[first[index]] < asked)
         self.add(digests[rows])
-        return found
+        return is_known
 
     def _has(self, digests: Unsigned) -> Bools:
-        found = np.zeros(len(digests), dtype=np.bool_)
+        is_known = np.zeros(len(digests), dtype=np.bool_)
         for array in self._arrays:
-            found |= array[np.minimum(np.searchsorted(array, digests), len(array) - 1)] == digests
-        return found
+            is_known |= array[np.minimum(np.searchsorted(array, digests), len(array) - 1)] == digests
+        return is_known

@@ -86,7 +86,7 @@ class SideEffects:
         except (UnreadableError, zlib.error):
             return
         changes = () if is_new else changes_of(body, Definitions())
-        dropped = {one.key for one in changes if one.kind in (DdlKind.DROP_TABLE, DdlKind.DROP_DATABASE)}
+        dropped = {ddl.key for ddl in changes if ddl.kind in (DdlKind.DROP_TABLE, DdlKind.DROP_DATABASE)}
         for name, trigger in [*self._triggers.items()]:
             if trigger.table in dropped or (trigger.table[0], "") in dropped:
                 self._drop(name)
@@ -112,9 +112,9 @@ class SideEffects:
 
     def _fire(self, name: Key, trigger: Trigger) -> None:
         last = self._last.get(trigger.table, {})
-        fired = [one for one in trigger.changes if one in last and (self._undo or last[one] > trigger.place)]
+        fired = [op for op in trigger.changes if op in last and (self._undo or last[op] > trigger.place)]
         if fired:
-            verbs = " and ".join(sorted(one.upper() for one in fired))
+            verbs = " and ".join(sorted(verb.upper() for verb in fired))
             text = f"the trigger {'.'.join(name)} fires again, by {verbs} of {'.'.join(trigger.table)}"
             self._notes[f"{text}; what it changed is in the script, too, if it is selected"] = None
 

@@ -292,7 +292,7 @@ def statement_text(
     # First: literals are in the character set of the connection, and `sql_mode` takes none of UTF-16.
     if any(setting.name == _CHARSETS[0] for setting in settings):
         text += f"SET NAMES {dialect.utf8};\n".encode()
-    return text + _set([one._replace(value=one.usual) for one in settings if one.usual is not None])
+    return text + _set([entry._replace(value=entry.usual) for entry in settings if entry.usual is not None])
 
 
 def _without_rows(query: bytes) -> bytes:
@@ -321,7 +321,7 @@ def _way(query: bytes, variables: dict[str, Any], dialect: SqlDialect) -> tuple[
         raise MisreadError("the statement is not valid in its character set")
     # A client that does not know the character set reads bytes.
     readings = text, query.decode("latin-1")
-    if not all(is_whole("".join(one if one.isascii() else "x" for one in one_way)) for one_way in readings):
+    if not all(is_whole("".join(char if char.isascii() else "x" for char in text)) for text in readings):
         raise MisreadError("a client might split the statement differently than the server did")
     return b"" if name in UTF8 else _client_reads(name), delimited(query)
 
@@ -363,7 +363,7 @@ def delimited(query: bytes) -> bytes:
 
 def _set(settings: list[Setting]) -> bytes:
     text = ", ".join(f"{setting.name} = {setting.value}" for setting in settings if not setting.servers)
-    more = (f" {one.servers} , {one.name} = {one.value} */" for one in settings if one.servers)
+    more = (f" {entry.servers} , {entry.name} = {entry.value} */" for entry in settings if entry.servers)
     return f"SET {text}{''.join(more)};\n".encode()
 
 
