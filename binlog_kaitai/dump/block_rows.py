@@ -54,7 +54,7 @@ class ParsedTableMaps:
         stored = [self._stored_at(block, row) for row in links.firsts.tolist()]
         events = block.rows_of(EventType.table_map_event)
         if None in stored:
-            is_readable = np.array([one is not None for one in stored], dtype=np.bool_)
+            is_readable = np.array([table_map is not None for table_map in stored], dtype=np.bool_)
             events = events[is_readable[links.of_events[events]]]
         return BlockTableMaps(events, links, [*stored, *earlier.known.values()])
 

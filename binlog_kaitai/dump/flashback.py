@@ -93,11 +93,11 @@ def _begins(event: ParsedEvent, program: RowProgram, data: Bytes, place: tuple[i
     """The start of each image, in order, int64."""
     start, end = place
     null_bytes, width = len_null_bits(max(program.images.counts)), program.stored.num_columns
-    one = np.zeros(1, dtype=np.int64)
+    zero = np.zeros(1, dtype=np.int64)
     images = joined([program.images._replace(partial=-1)])
-    begins: list[Ints] = [one[:0]]
+    begins: list[Ints] = [zero[:0]]
     try:
-        for rows in located(WalkInput(data, one + start, one + end, one, one, *images), width, _ROWS):
+        for rows in located(WalkInput(data, zero + start, zero + end, zero, zero, *images), width, _ROWS):
             first = np.where(rows.starts < 0, _NOWHERE, rows.starts).min(axis=0, initial=_NOWHERE)
             begins.append(first - null_bytes)
     except MismatchError:

@@ -115,8 +115,8 @@ def commented_set(body: PreviousGtidsEvent) -> bytes:
         for _, tag, intervals in group:
             text += f":{tag}" if tag else ""
             text += "".join(
-                f":{one.start}" if one.stop - 1 == one.start else f":{one.start}-{one.stop - 1}"
-                for one in intervals
+                f":{span.start}" if span.stop - 1 == span.start else f":{span.start}-{span.stop - 1}"
+                for span in intervals
             )
         sources.append(encode(text))
     return b",\n# ".join(sources) or b"[empty]"

@@ -223,8 +223,8 @@ class BodyColumns:
         """Microseconds since 1970-01-01 UTC as `client_values.microseconds` writes them."""
         moments = micros.astype(np.int64)
         seconds = moments // _MILLION
-        second = text_of_seconds(self.pool, seconds, lambda one: second_of(one)[0])
-        zone = text_of_seconds(self.pool, seconds, lambda one: second_of(one)[1])
+        second = text_of_seconds(self.pool, seconds, lambda value: second_of(value)[0])
+        zone = text_of_seconds(self.pool, seconds, lambda value: second_of(value)[1])
         return second, b".", self.pool.fractions(moments - seconds * _MILLION), b" ", zone
 
     def lines(self, starts: Ints, lengths: Ints, field: InLines) -> Field:

@@ -398,4 +398,4 @@ def _separators(target: Any) -> list[bytes]:
     values = [getattr(short, name) for name in _SEPARATORS]
     plain = [bytes([value]) if isinstance(value, int) else bytes(value) for value in values]
     is_empty = [getattr(short, f"is_{name}_empty") for name in _SEPARATORS]
-    return [b"" if empty else one for empty, one in zip(is_empty, plain, strict=True)]
+    return [b"" if empty else text for empty, text in zip(is_empty, plain, strict=True)]

@@ -270,7 +270,7 @@ class _Effects:
         if changes and changes[0].statement is None:
             yield from self._of_unreadable()
             return
-        may_be_others = any(one.is_done is None and one.kind is DdlKind.DROP_TABLE for one in changes)
+        may_be_others = any(ddl.is_done is None and ddl.kind is DdlKind.DROP_TABLE for ddl in changes)
         for change in changes:
             match change.kind, change.statement:
                 case DdlKind.CREATE_TABLE, CreateTable() as statement:
@@ -298,7 +298,7 @@ class _Effects:
             yield self._effect(EffectKind.EMPTIED, name, "")
         else:
             reason = "RENAME DATABASE moved tables to it or from it"
-            yield from (self._unclear(one, "", reason=reason) for one in (name, new_name))
+            yield from (self._unclear(schema, "", reason=reason) for schema in (name, new_name))
 
     def _of_alter(self, change: DefinitionChange, statement: AlterTable) -> Iterator[Effect]:
         is_renamed = statement.new_name is not None
@@ -319,7 +319,7 @@ class _Effects:
     ) -> list[Effect]:
         effects: list[Effect] = []
         key = change.key
-        pairs = ((one.old, one.new) for one in column_clauses(statement.clauses))
+        pairs = ((clause.old, clause.new) for clause in column_clauses(statement.clauses))
         if columns := tuple((old, new) for old, new in pairs if old != new):
             effects.append(self._effect(EffectKind.COLUMNS_MOVED, *key, columns=columns))
         for number, clause in enumerate(statement.clauses):
@@ -343,8 +343,8 @@ class _Effects:
             if names:
                 effects.append(self._effect(kind, *key, reason=_of_rows(what, names)))
         for is_new, what in ((True, adds), (False, converts)):
-            if known := [one for one in conversions.known if (one.old is None) is is_new]:
-                names = tuple(one.new.name for one in known if not one.has_same_text or one.value is not None)
+            if known := [column for column in conversions.known if (column.old is None) is is_new]:
+                names = tuple(col.new.name for col in known if not col.has_same_text or col.value is not None)
                 values = packed([*map(of_column, known)])
                 effect = self._effect(EffectKind.REDEFINED, *key, reason=_of_rows(what, names), values=values)
                 effects.append(replace(effect, columns=tuple(zip(names, names, strict=True))))
@@ -410,7 +410,7 @@ def _names_table(clause: Sequence[Token]) -> bool:
     return is_rename or "TABLE" in words
 
 
-def _has_text(one: Effect) -> bool:
+def _has_text(own: Effect) -> bool:
     """Whether all names are text: one in an unknown character set may be that of any table."""
-    names = one.schema_name, one.table_name, one.new_schema_name, one.new_table_name, *chain(*one.columns)
+    names = own.schema_name, own.table_name, own.new_schema_name, own.new_table_name, *chain(*own.columns)
     return not any("\ud800" <= character <= "\udfff" for character in "".join(names))

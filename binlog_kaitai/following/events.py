@@ -115,11 +115,11 @@ class LogFollower(Iterator[_Item]):
         from asyncio import wrap_future  # slow to load
 
         self._pending = self._pending or self._next_in_thread()
-        found = await wrap_future(self._pending)
+        item = await wrap_future(self._pending)
         self._pending = None
-        if found is None:
+        if item is None:
             raise StopAsyncIteration
-        return found
+        return item
 
     def _next_in_thread(self) -> Future[_Item | None]:
         future = Future[_Item | None]()

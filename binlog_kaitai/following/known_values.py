@@ -28,7 +28,7 @@ class KnownValues(NamedTuple):
 
 def of_column(column: KnownColumn) -> KnownValues:
     """With the types of the view."""
-    former, kind = (None if one is None else _plain_type(arrow_type(one)) for one in (column.old, column.new))
+    former, kind = (None if col is None else _plain_type(arrow_type(col)) for col in (column.old, column.new))
     value = plain_value(column.value, column.new, kind)
     return KnownValues(own_name(column.new.name), former, pa.scalar(value, kind))
 
@@ -42,7 +42,7 @@ def packed(columns: Sequence[KnownValues]) -> str:
     called.
     """
     values = {column.name: pa.array([column.value.as_py()], column.value.type) for column in columns}
-    former = {f"{one.name} ": pa.nulls(1, one.former) for one in columns if one.former is not None}
+    former = {f"{known.name} ": pa.nulls(1, known.former) for known in columns if known.former is not None}
     batch = pa.record_batch(values | former)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema) as stream:
@@ -54,7 +54,7 @@ def unpacked(text: str) -> Iterable[KnownValues]:
     """The opposite of :func:`packed`."""
     with pa.ipc.open_stream(base64.b64decode(text)) as stream:
         batch = stream.read_next_batch()
-    types = {one.name: one.type for one in batch.schema}
+    types = {field.name: field.type for field in batch.schema}
     for name in types:
         if not name.endswith(" "):
             yield KnownValues(name, types.get(f"{name} "), batch.column(name)[0])

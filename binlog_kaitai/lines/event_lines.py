@@ -259,12 +259,12 @@ class EventPages(LogPages[EventsPage]):
         return _EventsContext(GtidColumns(), TableMaps(), BodyValidator())
 
     def _page(self, block: Block, state: _EventsContext, selection: EventSelection) -> Iterator[EventsPage]:
-        gtids, tables, validator = state
+        finder, tables, validator = state
         failures = self._wrong_checksums(block)
         pool = Pool()
         statuses = checksums.check(block)
-        found = gtids.find(block, pool, failures.setdefault) if self._needs_gtid else None
-        filtered = found if self._has_gtids else None
+        gtids = finder.find(block, pool, failures.setdefault) if self._needs_gtid else None
+        filtered = gtids if self._has_gtids else None
         wanted = selection.of(block, filtered)
         limit = min([selection.limit, *failures])
         changes = selection.definition_changes(block)
@@ -274,7 +274,7 @@ class EventPages(LogPages[EventsPage]):
         infos = None
         if self._needs_info or selection.has_names:
             tables.begin(block, pool)
-            new_program = self._prologue(block, pool, statuses, found)
+            new_program = self._prologue(block, pool, statuses, gtids)
             chosen = wanted, selection, selection.defines(block, changes)
             infos = Infos(block, pool, tables, *chosen, validator, new_program, failures.setdefault)
         if failures:
@@ -282,7 +282,7 @@ class EventPages(LogPages[EventsPage]):
         if infos is not None and not failures:
             tables.end()
         if wanted.any():
-            yield EventsPage(block, pool, statuses, found, infos, np.flatnonzero(wanted))
+            yield EventsPage(block, pool, statuses, gtids, infos, np.flatnonzero(wanted))
         if failures:
             raise failures[min(failures)]
 

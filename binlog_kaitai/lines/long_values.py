@@ -118,14 +118,14 @@ def filled(text: memoryview, block: Block, *, backward: bool = False) -> Iterato
     if not len(block) or int(block.sizes.max()) < LONG:
         yield text
         return
-    found = list(_PLACEHOLDER.finditer(text))
-    edges = [0, *(edge for one in found for edge in one.span()), len(text)]
+    matches = list(_PLACEHOLDER.finditer(text))
+    edges = [0, *(edge for match in matches for edge in match.span()), len(text)]
     spans = list(enumerate(pairwise(edges)))
     for number, (begin, end) in reversed(spans) if backward else spans:
         if number % 2 == 0:
             yield text[begin:end]
         else:
-            kind, first, last = found[number // 2].groups()
+            kind, first, last = matches[number // 2].groups()
             if kind.startswith(b"j"):
                 charset, _, marks = kind[1:].decode().partition(":")
                 yield from _as_json(block.data, int(first), int(last), charset, int(marks))

@@ -35,7 +35,7 @@ class MaskedRows:
         """The format of values of a table."""
         self.seen.add(schema.full_name)
         masked = {
-            name: one for name, one in self.masks.treatments(schema).items() if one.method is not Method.KEPT
+            name: how for name, how in self.masks.treatments(schema).items() if how.method is not Method.KEPT
         }
         values = style.dialect, style.null, style.longest, style.shortens
         return _MaskedStyle(*values, plain=style, masks=self.masks, treatments=masked)
@@ -71,7 +71,7 @@ class _MaskedStyle(ValueStyle):
 
     def result_text(self, result: object, column: Column | None) -> bytes:
         if isinstance(result, dict):
-            kept = {name: one for name, one in result.items() if name not in self.treatments}
+            kept = {name: field for name, field in result.items() if name not in self.treatments}
             return self.plain.result_text(kept, column)
         return super().result_text(result, column)
 
@@ -88,6 +88,6 @@ class _MaskedStyle(ValueStyle):
             values, self.treatments[column.name], f"column {column.name}: "
         ).to_pylist()
         return [
-            self.plain.text(one, column) if isinstance(one, bytes) else self.of_json(json_bytes(one))
-            for one in masked
+            self.plain.text(value, column) if isinstance(value, bytes) else self.of_json(json_bytes(value))
+            for value in masked
         ]

@@ -123,7 +123,7 @@ class RowLines(NamedTuple):
         """Concatenate several."""
         sizes = np.cumsum([0] + [len(part.data) for part in parts])
         ends = [part.ends + size for part, size in zip(parts, sizes, strict=False)]
-        events, numbers, data = (np.concatenate([part[at] for part in parts]) for at in range(3))
+        events, numbers, data = (np.concatenate([part[index] for part in parts]) for index in range(3))
         return cls(events, numbers, data, np.concatenate(ends))
 
 
@@ -191,7 +191,7 @@ class RowShape(NamedTuple):
         if not names:
             return self
         before, after = (
-            image if image is None else [one for one in image if schema.columns[one].name not in names]
+            image if image is None else [index for index in image if schema.columns[index].name not in names]
             for image in (self.before, self.after)
         )
         return self._replace(before=before, after=after)
@@ -436,7 +436,7 @@ class LineWriter:
         indexes = np.searchsorted(self._events, events)
         programs, program_of = self._page.images.programs()
         used, own = distinct(program_of[events])
-        chosen = [programs[program_of[events[one]]] for one in used.tolist()]
+        chosen = [programs[program_of[events[index]]] for index in used.tolist()]
         if updated is not None:
             chosen = [program and program.for_updates(*updated) for program in chosen]
         numbers = self._table_lines.numbers_of(chosen)

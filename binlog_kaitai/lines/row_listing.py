@@ -102,7 +102,7 @@ class _Csv(Form):
         end.column(pool.unquoted(events.gtids)).text(",").column(pool.numbers(events.server_ids))
         for name in self._origins:
             end.text(",").column(
-                _converted(events, events.origins[name], pool, lambda one: _csv_fields([one]))
+                _converted(events, events.origins[name], pool, lambda text: _csv_fields([text]))
             )
         return [begin, end.text(b"," + _csv_fields([events.schema, events.table]) + b",")]
 
@@ -138,7 +138,7 @@ def _converted(
 def _times(events: OfEvents, text_of: Callable[[int], str], pool: Pool) -> TextColumn:
     """The timestamps of events as text, each distinct one converted once."""
     distinct, codes = np.unique(events.timestamps, return_inverse=True)
-    return pool.choice(codes.reshape(-1), [text_of(one).encode() for one in distinct.tolist()])
+    return pool.choice(codes.reshape(-1), [text_of(second).encode() for second in distinct.tolist()])
 
 
 def text_column(data: Bytes, offsets: Ints, pool: Pool) -> TextColumn:
@@ -261,7 +261,7 @@ def _json(value: object) -> str:
     if isinstance(value, ExactNumber):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{to_json(key)}: {_json(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{to_json(key)}: {_json(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(_json, value)) + "]"
     return to_json(value)

@@ -132,8 +132,8 @@ def in_order(
     parts = table_by_table(page, page.chosen, of_table, failures)
     if len(parts) == 1 and not failures:
         yield from parts[0]
-    elif found := [one for part in parts for one in part]:
-        whole = join(found)
+    elif results := [result for part in parts for result in part]:
+        whole = join(results)
         stop = min((failure.event for failure in failures), default=len(page.images))
         order = np.lexsort((whole.numbers, whole.events))
         yield whole.select(order[whole.events[order] < stop])
