@@ -155,8 +155,8 @@ _HOME = {name: f"{__name__}.{module}" for module, names in _MODULES.items() for 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = globals()[name] = getattr(import_module(_HOME[name]), name)
-    return found
+    value = globals()[name] = getattr(import_module(_HOME[name]), name)
+    return value
 
 
 def _logs_of_server(url: str) -> list[Source]:

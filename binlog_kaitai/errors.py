@@ -102,7 +102,7 @@ class BinlogError(Exception):
 
 def printable(text: str) -> str:
     """Text for any terminal and encoder: control characters and bytes that are not UTF-8 are escaped."""
-    return re.sub(UNSAFE, lambda found: _escape(ord(found[0])), text)
+    return re.sub(UNSAFE, lambda match: _escape(ord(match[0])), text)
 
 
 def _escape(code: int) -> str:

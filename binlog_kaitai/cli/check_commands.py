@@ -194,5 +194,5 @@ def slice(
     options.refuse_inputs(target, sources)
     with progress_over() as progress:
         done = slice(sources, target, progress=progress, **chosen)
-    for one in done:
-        say(slice_line(one))
+    for part in done:
+        say(slice_line(part))

@@ -122,7 +122,7 @@ def _write_page(sources: tuple[str, ...], path: str, **chosen: Any) -> None:
     if log.name == "-":  # the log is read twice
         with log.open() as stream:
             log = Source.of_bytes(stream.read(), log.name)
-    name, masks = os.path.basename(log.name), {one: chosen.pop(one) for one in MaskOptions.__annotations__}
+    name, masks = os.path.basename(log.name), {key: chosen.pop(key) for key in MaskOptions.__annotations__}
     with TemporaryDirectory() as folder:
         if any(masks.values()):
             if chosen.pop("position") is not None:

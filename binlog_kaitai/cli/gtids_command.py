@@ -39,8 +39,8 @@ def _complete(
     """Operations as the first word, and files."""
     words = [] if context.params.get("operands") else _OPERATIONS
     files = operand.type.shell_complete(context, operand, beginning)
-    found = [word for word in words if word.startswith(beginning)]
-    return [*map(click.shell_completion.CompletionItem, found), *files]
+    fitting = [word for word in words if word.startswith(beginning)]
+    return [*map(click.shell_completion.CompletionItem, fitting), *files]
 
 
 @click.command()
@@ -114,8 +114,8 @@ def gtids(operands: tuple[str, ...], output: str, logged: bool, positions: bool)
 
 def _write_difference(only_in: list[tuple[str, GtidSet]], output: str) -> None:
     if output == "json":
-        found = [{"gtids": str(gtids), "count": _count(gtids)} for _, gtids in only_in]
-        click.echo(json.dumps(dict(zip(("only_in_first", "only_in_second"), found, strict=True))))
+        objects = [{"gtids": str(gtids), "count": _count(gtids)} for _, gtids in only_in]
+        click.echo(json.dumps(dict(zip(("only_in_first", "only_in_second"), objects, strict=True))))
         return
     for text, gtids in only_in:
         if gtids:
@@ -207,9 +207,9 @@ def find(target: str, sources: tuple[str, ...], output: str) -> None:
     from binlog_kaitai.lines.listings import transaction_writer
     from binlog_kaitai.views.transactions_view import json_lines
 
-    found = find(target, sources)
+    table = find(target, sources)
     stdout = text_output(is_table=output == "table")
     write = transaction_writer(output, stdout)
-    for batch in found.to_batches():
+    for batch in table.to_batches():
         write(json_lines(batch))
     stdout.flush()

@@ -139,8 +139,8 @@ def _note_servers(paths: tuple[str, ...]) -> None:
         return
     logs = resolve(paths)
     if len(logs) > 1 and len(groups := by_server(logs)) > 1:
-        found = (f"{of_server[0].name} of server {number}" for number, of_server in groups.items())
-        say(f"warning: the logs are of several servers: {', '.join(found)}; not merged by time", err=True)
+        servers = (f"{of_server[0].name} of server {number}" for number, of_server in groups.items())
+        say(f"warning: the logs are of several servers: {', '.join(servers)}; not merged by time", err=True)
 
 
 def number(text: str) -> int:
@@ -351,13 +351,13 @@ def _qualified(chosen: dict[str, Any]) -> tuple[str, ...]:
         with suppress(BinlogError):  # so will it with the error, if it reads so far
             for page in pages:
                 names |= {table.key: None for table, _ in page.runs() if isinstance(table, Table)}
-    found = {name: [f"{schema}.{table}" for schema, table in names if table == name] for name in plain}
-    for name, qualified in found.items():
+    by_name = {name: [f"{schema}.{table}" for schema, table in names if table == name] for name in plain}
+    for name, qualified in by_name.items():
         if len(qualified) != 1:
             which = f"it is in several schemas: {', '.join(qualified)}" if qualified else "no schema has it"
             raise UsageError(f"table {name}: {which}; use schema.table")
         say(f"table {name}: {qualified[0]}", err=True)
-    return tuple(found[name][0] if name in found else name for name in tables)
+    return tuple(by_name[name][0] if name in by_name else name for name in tables)
 
 
 def _use_zone(context: click.Context, option: click.Parameter, is_utc: bool | None) -> None:

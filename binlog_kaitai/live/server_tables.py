@@ -36,11 +36,11 @@ def list_tables(session: ServerSession) -> list[ListedTable]:
 
 def create_statements(session: ServerSession, keys: Iterable[TableKey], what: str) -> dict[TableKey, str]:
     """CREATE TABLE of each table; `what`: what asks for it, see `ServerSession.ask`."""
-    found = {}
+    statements = {}
     for key in keys:
         _, statement = session.ask_one(f"SHOW CREATE TABLE {quoted(*key)}", str, str, what=what)
-        found[key] = statement
-    return found
+        statements[key] = statement
+    return statements
 
 
 def script_of(statements: Mapping[TableKey, str]) -> str:

@@ -102,10 +102,10 @@ class Snapshot:
         for schema, table_name_there, facts in self.keys:
             facts = facts | {"key": tuple(facts["key"]), "columns": tuple(map(tuple, facts["columns"]))}
             effects.append(effect(EffectKind.KEYED, schema, table_name_there, **facts))
-        effects += [effect(EffectKind.UNCLEAR, *one[:2], reason=one[2]) for one in self.incomplete]
-        for one in self.tables if restores else ():
-            effects.append(effect(EffectKind.UNNAMED, *one[:2]))
-            effects.append(effect(EffectKind.RESTORED, *one[:2], start=self.first_row))
+        effects += [effect(EffectKind.UNCLEAR, *entry[:2], reason=entry[2]) for entry in self.incomplete]
+        for entry in self.tables if restores else ():
+            effects.append(effect(EffectKind.UNNAMED, *entry[:2]))
+            effects.append(effect(EffectKind.RESTORED, *entry[:2], start=self.first_row))
         piece.effects = effects
         return piece
 

@@ -99,8 +99,8 @@ def public(path: str) -> str:
     scheme, rest = scheme_of(path), path.partition("://")[2]
     first = rest.partition("/")[0]
     has_slash = "@" not in first and ":" in first and not first.rpartition(":")[2].isdigit()
-    before, at, _ = (rest if has_slash else first).rpartition("@")
-    rest, mark, given = split_options(rest[len(before + at) :])
+    before, sign, _ = (rest if has_slash else first).rpartition("@")
+    rest, mark, given = split_options(rest[len(before + sign) :])
     host, slash, rest = rest.partition("/")
     if scheme in _AZURE:
         container, _, before = before.partition(":")
@@ -202,8 +202,8 @@ def without_options(url: str) -> str:
     """A URL without credentials and options."""
     scheme, mark, rest = split_options(url)[0].partition("://")
     host, slash, path = rest.partition("/")
-    user, at, host = host.rpartition("@")
-    container = user.partition(":")[0] + at if scheme_of(url) in _AZURE else ""
+    user, sign, host = host.rpartition("@")
+    container = user.partition(":")[0] + sign if scheme_of(url) in _AZURE else ""
     return scheme + mark + container + host + slash + path
 
 

@@ -51,8 +51,8 @@ def kind_of(beginning: bytes) -> str:
         return _UNKNOWN
     first, second = words
     if first in _DEFINING:
-        found = _THINGS.search(beginning)
-        thing = found[1].upper() if found else b""
+        match = _THINGS.search(beginning)
+        thing = match[1].upper() if match else b""
         return b" ".join((first, b"DATABASE" if thing == b"SCHEMA" else thing)).strip().decode()
     if first in _TWO_WORDS and second in _KEPT_SECOND:
         return b" ".join(words).decode()
@@ -309,17 +309,17 @@ class EventCounts:
         # Most transactions have a single kind of change, so the values are already sorted.
         pairs = pairs if (np.diff(pairs) > 0).all() else distinct_values(pairs)
         pairs = pairs[pairs >= 0]
-        owners, found = pairs // len(keys), pairs % len(keys)
-        counts: list[int] = np.bincount(found, minlength=len(keys)).tolist()
+        owners, indexes = pairs // len(keys), pairs % len(keys)
+        counts: list[int] = np.bincount(indexes, minlength=len(keys)).tolist()
         segments = page.segments
-        first = set(found[owners == 0].tolist()) if segments.continues else set()
+        first = set(indexes[owners == 0].tolist()) if segments.continues else set()
         for code in first:
             counts[code] -= keys[code] in self._touched
         last = len(page.parts) - 1
         if not segments.continues or last > 0 or not segments.is_open:
             self._touched = set()
         if segments.is_open:
-            self._touched |= {keys[code] for code in found[owners == last].tolist()}
+            self._touched |= {keys[code] for code in indexes[owners == last].tolist()}
         return counts
 
     def _add_packed(self, page: TransactionsPage, wanted: Bools) -> None:

@@ -72,8 +72,8 @@ class Timeline:
         if span <= len(times):
             # Most blocks cover a short time, which makes sorting unnecessary.
             return (least + np.arange(span)) * self.width, numbers - least, span
-        found, which = np.unique(numbers, return_inverse=True)
-        return found * self.width, which.reshape(-1), len(found)
+        steps, which = np.unique(numbers, return_inverse=True)
+        return steps * self.width, which.reshape(-1), len(steps)
 
     def widen(self, width: int) -> None:
         """Switch to a longer step."""

@@ -59,9 +59,9 @@ _POWERS = np.array([_power(exponent) for exponent in range(_LEAST_POWER, _MOST_P
 
 
 @kernel
-def product(one: Any, other: Any) -> Any:
+def product(factor: Any, other: Any) -> Any:
     """The upper and the lower 64 bits of a product."""
-    high, low = one >> _HALF, one & _LOW
+    high, low = factor >> _HALF, factor & _LOW
     upper, lower = other >> _HALF, other & _LOW
     lows, mixed, crossed = low * lower, high * lower, low * upper
     middle = (lows >> _HALF) + (mixed & _LOW) + (crossed & _LOW)

@@ -258,11 +258,11 @@ class Pool:
 
     def add(self, text: bytes) -> tuple[int, int]:
         """Offset and length of the given bytes, which are added if they are new."""
-        found = self._offsets.get(text)
-        if found is None:
-            found = self._offsets[text] = len(self._bytes), len(text)
+        place = self._offsets.get(text)
+        if place is None:
+            place = self._offsets[text] = len(self._bytes), len(text)
             self._bytes += text
-        return found
+        return place
 
     def append(self, data: Bytes) -> int:
         """Append many bytes at once; returns their offset."""
@@ -442,17 +442,17 @@ class LineProgram:
 
     def fill(self, template: bytes, fields: Mapping[str, Field]) -> LineProgram:
         """Add a template: bytes in the format of ``%``, with named fields."""
-        at = 0
-        for found in _FIELD.finditer(template):
-            self.text(template[at : found.start()])
-            value = fields[found[1].decode()]
+        start = 0
+        for match in _FIELD.finditer(template):
+            self.text(template[start : match.start()])
+            value = fields[match[1].decode()]
             for piece in (value,) if isinstance(value, (bytes, TextColumn)) else value:
                 if isinstance(piece, bytes):
                     self.text(piece)
                 else:
                     self.column(piece)
-            at = found.end()
-        return self.text(template[at:])
+            start = match.end()
+        return self.text(template[start:])
 
     def column(self, column: TextColumn) -> LineProgram:
         """Add a value of each row."""

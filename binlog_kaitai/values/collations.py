@@ -230,8 +230,8 @@ def _regex(tokens: list[str], other: str = "", *, folds: bool = False) -> str:
             return ".*" if token == "%" else "."
         character = token[-1]
         is_letter = folds and character.upper() in _LETTERS
-        one = f"[{character.lower()}{character.upper()}]" if is_letter else re.escape(character)
-        return f"(?:{one}|{other})" if other else one
+        pattern = f"[{character.lower()}{character.upper()}]" if is_letter else re.escape(character)
+        return f"(?:{pattern}|{other})" if other else pattern
 
     gap = f"{other}*" if other else ""
     return rf"(?s)\A{gap}{gap.join(map(of, tokens))}{gap}\z"

@@ -105,8 +105,8 @@ class _ConditionParser:
             return UsageError(f"the condition {shortened(self._text)} ends where {wanted} is expected")
         hint = "; put text in quotes" if wanted == "a value" else ""
         actual = self._tokens[self._position].text
-        found = shortened(actual)
-        return UsageError(f"the condition {shortened(self._text)}: expected {wanted}, found {found}{hint}")
+        text = shortened(actual)
+        return UsageError(f"the condition {shortened(self._text)}: expected {wanted}, found {text}{hint}")
 
     def _word(self, *words: str) -> str | None:
         """Consume one of several words or symbols."""

@@ -12,9 +12,9 @@ from binlog_kaitai.kernels.arrays import Bytes, Number
 from binlog_kaitai.kernels.compile import Kernel, inlined, kernel
 
 _GENERATED = {
-    name: inlined(one)
-    for name, one in vars(plain_decoders.for_arrays()).items()
-    if isinstance(one, FunctionType)
+    name: inlined(function)
+    for name, function in vars(plain_decoders.for_arrays()).items()
+    if isinstance(function, FunctionType)
 }
 
 

@@ -222,9 +222,9 @@ class JsonDiff:
     def objects(self) -> list[dict[str, str]]:
         """The operations as objects of JSON."""
         objects = (
-            {"operation": one.operation, "path": one.path, "value": one.value} for one in self.operations
+            {"operation": step.operation, "path": step.path, "value": step.value} for step in self.operations
         )
-        return [{key: text for key, text in one.items() if text is not None} for one in objects]
+        return [{key: text for key, text in fields.items() if text is not None} for fields in objects]
 
     def apply(self, document: str) -> JsonText:
         """Apply the operations to a document; takes and returns text as servers print it.
