@@ -167,7 +167,7 @@ def _description(function: Callable[..., object]) -> str:
     constants = [constant for constant in code.co_consts if constant != function.__doc__]
     names = [(name, _value_text(function.__globals__.get(name))) for name in code.co_names]
     named = (function.__globals__.get(name) for name in function.__annotations__.values())
-    names += [("", " ".join(getattr(one, "_fields", ()))) for one in named]
+    names += [("", " ".join(getattr(hint, "_fields", ()))) for hint in named]
     how = "inlined " if is_inlined(function) else ""
     return f"{how}{function.__module__} {function.__qualname__} {code.co_code.hex()} {constants} {names}"
 

@@ -163,7 +163,7 @@ class MachineCode:
 
     def __call__(self, *arguments: object) -> object:
         if any(map(_is_group, arguments)):
-            arguments = tuple(chain.from_iterable(one if _is_group(one) else (one,) for one in arguments))
+            arguments = tuple(chain.from_iterable(item if _is_group(item) else (item,) for item in arguments))
         types: list[object] = []
         values: list[object] = []
         for argument in arguments:

@@ -62,11 +62,11 @@ _PREFIX = 8
 @lru_cache(1 << 12)
 def _meaning_of_prefix(prefix: bytes, is_all: bool) -> Meaning | None:
     """The role and outcome by a statement's first bytes; None if they are not sufficient."""
-    found = re.match(rb"([A-Za-z]+)(\s?)", prefix)
-    if found is None or (not is_all and not found[2]):
+    match = re.match(rb"([A-Za-z]+)(\s?)", prefix)
+    if match is None or (not is_all and not match[2]):
         # A long word is decided once it is longer than all known words.
-        return None if is_all or found is None else _of_long_word(prefix)
-    return meaning_of(prefix) if is_all or found[1].upper() not in _UNCLEAR else None
+        return None if is_all or match is None else _of_long_word(prefix)
+    return meaning_of(prefix) if is_all or match[1].upper() not in _UNCLEAR else None
 
 
 def _of_long_word(prefix: bytes) -> Meaning | None:

@@ -38,12 +38,12 @@ def moves(value: int, count: int) -> Crc32s:
 @cache
 def _move(bit: int) -> Crc32s:
     """A shift by 2 ** bit bytes: the image (uint32) of each value of each of the four bytes, (4, 256)."""
-    ones = np.uint32(1) << np.arange(32, dtype=np.uint32)
+    bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
     if bit:
-        basis = _apply(_move(bit - 1), _apply(_move(bit - 1), ones))
+        basis = _apply(_move(bit - 1), _apply(_move(bit - 1), bits))
     else:
         # CRC32 starts with all bits set and inverts the result; differences from the CRC of zeros are linear.
-        basis = np.array([crc32(b"\0", int(one)) ^ crc32(b"\0") for one in ones], dtype=np.uint32)
+        basis = np.array([crc32(b"\0", int(value)) ^ crc32(b"\0") for value in bits], dtype=np.uint32)
     images = np.zeros((4, 256), dtype=np.uint32)
     for low in range(8):
         images[:, 1 << low : 2 << low] = images[:, : 1 << low] ^ basis[low::8, None]

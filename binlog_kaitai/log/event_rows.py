@@ -159,7 +159,7 @@ def to_json(value: object) -> str:
     if isinstance(value, JsonText):
         return str(value)
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{to_json(key)}: {to_json(one)}" for key, one in value.items()) + "}"
+        return "{" + ", ".join(f"{to_json(key)}: {to_json(member)}" for key, member in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(map(to_json, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -109,19 +109,19 @@ def gtids(
     BinlogError
         No log was found, or one is damaged.
     """
-    found = GtidSet()
+    total = GtidSet()
     for log in resolve(source, options["keys"]):
         with reading(log.name), log.open() as stream:
             reader = blocks_of(log, stream)
             try:
                 for block in reader:
-                    _add(found, block, has_previous=not logged)
+                    _add(total, block, has_previous=not logged)
                     options["progress"](log, reader.position)
             except BinlogError as error:
                 raise error.at(file=log.name, position=reader.position) from error.__cause__
             if (end := reader.end()) is not None and ends is not None:
                 ends.append(end)
-    return found
+    return total
 
 
 def _add(gtids: GtidSet, block: Block, *, has_previous: bool) -> None:

@@ -77,10 +77,10 @@ def _file(stream: object) -> io.FileIO | None:
 def pieces(data: Bytes, start: int, end: int) -> Iterator[memoryview]:
     """A range of an array in pieces, so that only a little of a mapped array is in memory at a time."""
     view = view_of(data)
-    for at in range(start, end, PIECE):
-        after = min(at + PIECE, end)
-        yield view[at:after]
-        give_back(data, at, after)
+    for begin in range(start, end, PIECE):
+        after = min(begin + PIECE, end)
+        yield view[begin:after]
+        give_back(data, begin, after)
 
 
 def copied(data: Bytes, start: int, end: int) -> bytes:

@@ -209,14 +209,14 @@ def _many_payloads(block: Block, rows: Ints, headers: PayloadHeaders) -> tuple[B
     for start, end, begin, stop in zip(*(values.tolist() for values in limits), strict=True):
         if not unpack(packed[start:end], room[begin:stop]):
             return None
-    found = frame_all(block.file, data, block.layout.without_checksums())
-    if found is None:
+    frames = frame_all(block.file, data, block.layout.without_checksums())
+    if frames is None:
         return None
     # Each payload must end with a complete event.
-    after = np.searchsorted(found.starts + found.sizes, ends)
-    if not np.array_equal((found.starts + found.sizes)[after], ends):
+    after = np.searchsorted(frames.starts + frames.sizes, ends)
+    if not np.array_equal((frames.starts + frames.sizes)[after], ends):
         return None
-    return found, rows[np.searchsorted(ends, found.starts, side="right")]
+    return frames, rows[np.searchsorted(ends, frames.starts, side="right")]
 
 
 def _opened(block: Block, row: int, block_size: int) -> _Opened:
@@ -292,10 +292,10 @@ def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_
     # The event reader reports the error; it may also get a little further.
     frames: list[bytes] = []
     try:
-        for number, one in enumerate(read_payload(body, block.layout)):
+        for number, event in enumerate(read_payload(body, block.layout)):
             if number < count:
                 continue
-            frames.append(one.raw)
+            frames.append(event.raw)
             if len(frames) == _BATCH:
                 yield from _whole(block, frames)
     except BinlogError as error:
@@ -306,10 +306,10 @@ def _large_payload(block: Block, row: int, body: TransactionPayloadEvent, block_
 
 def _whole(block: Block, frames: list[bytes]) -> Iterator[Block]:
     """Blocks of the given events; the list is emptied."""
-    found = _framed(block, b"".join(frames)) if frames else None
+    framed = _framed(block, b"".join(frames)) if frames else None
     frames.clear()
-    if found is not None:
-        yield found
+    if framed is not None:
+        yield framed
 
 
 def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Ints]]) -> Block:
@@ -320,16 +320,16 @@ def _merge(block: Block, begin: int, end: int, inner: list[tuple[Block, Ints]]) 
     first, last = int(outer.starts[0]), int(outer.starts[-1] + outer.sizes[-1])
     parts = [(outer, block.data[first:last], -first)]
     offset = last - first
-    for one, _ in inner:
-        parts.append((one, one.data, offset))
-        offset += len(one.data)
+    for piece, _ in inner:
+        parts.append((piece, piece.data, offset))
+        offset += len(piece.data)
     # An inner event sorts after its container and before the next event.
     held = np.concatenate([holders for _, holders in inner])
     order = np.argsort(np.concatenate((2 * np.arange(begin, end), 2 * held + 1)), kind="stable")
-    frames = [one.frames._replace(starts=one.starts + moved) for one, _, moved in parts]
+    frames = [piece.frames._replace(starts=piece.starts + moved) for piece, _, moved in parts]
     joined = Frames._make(np.concatenate(values)[order] for values in zip(*frames, strict=True))
     merged = Block(block.file, np.concatenate([data for _, data, _ in parts]), 0, joined, block.layout)
-    merged.types = np.concatenate([one.types for one, _, _ in parts])[order]
+    merged.types = np.concatenate([piece.types for piece, _, _ in parts])[order]
     merged.holders = np.concatenate((np.full(end - begin, -1), held))[order]
     of_log = np.concatenate((np.arange(begin, end), held))[order]
     merged.positions, merged.end_positions = block.positions[of_log], block.end_positions[of_log]

@@ -72,10 +72,10 @@ class RandomAccess:
 
     def crc32_of(self, starts: Ints, ends: Ints) -> Crc32s:
         """CRC32 of each range of at most `_STRIDE` bytes, as a uint32 array."""
-        found = np.empty(len(starts), dtype=np.uint32)
+        crcs = np.empty(len(starts), dtype=np.uint32)
         for chosen, page, begins in self._by_page(starts):
-            found[chosen] = crc32_of(page, begins, begins + (ends - starts)[chosen])
-        return found
+            crcs[chosen] = crc32_of(page, begins, begins + (ends - starts)[chosen])
+        return crcs
 
     def _by_page(self, offsets: Ints) -> Iterator[tuple[Ints, Bytes, Ints]]:
         """The numbers of the offsets in each page, its bytes, and these offsets in it."""
@@ -121,13 +121,13 @@ class RangeCrc32s:
 
     def _note_up_to(self, end: int) -> None:
         notes = self._notes
-        crc, at = notes[-1], self._base + (len(notes) - 1) * _STRIDE
-        while at + _STRIDE <= end:
-            view = view_of(self._offsets.part(at, min(at + PIECE, at + (end - at) // _STRIDE * _STRIDE)))
+        crc, pos = notes[-1], self._base + (len(notes) - 1) * _STRIDE
+        while pos + _STRIDE <= end:
+            view = view_of(self._offsets.part(pos, min(pos + PIECE, pos + (end - pos) // _STRIDE * _STRIDE)))
             for offset in range(0, len(view), _STRIDE):
                 crc = crc32(view[offset : offset + _STRIDE], crc)
                 notes.append(crc)
-            at += len(view)
+            pos += len(view)
             self.summed += len(view)
 
     def _up_to(self, offsets: Ints) -> Crc32s:
@@ -137,8 +137,8 @@ class RangeCrc32s:
         begins = self._base + notes * _STRIDE
         noted = np.array([self._notes[note] for note in notes.tolist()], dtype=np.uint32)
         self.summed += int((distinct - begins).sum())
-        found = moved_by(noted, distinct - begins) ^ self._offsets.crc32_of(begins, distinct)
-        return found[numbers]
+        crcs = moved_by(noted, distinct - begins) ^ self._offsets.crc32_of(begins, distinct)
+        return crcs[numbers]
 
 
 #: Bytes searched at a time, at first and at most: usually the next event is near.
@@ -216,15 +216,15 @@ class Search:
 
     def event_or_shifted(self, start: int, layout: Format, *, has_own_positions: bool = True) -> int | None:
         """The event found by `event`, unless it states no position and a shifted event precedes it."""
-        found = self.event(start, layout, has_own_positions=has_own_positions)
+        offset = self.event(start, layout, has_own_positions=has_own_positions)
         if not has_own_positions or layout.binlog_version < 4:
-            return found
-        if found is None:
+            return offset
+        if offset is None:
             return self.shifted_event(start, layout)
-        if self._headers(np.array([found]), layout).stated[0]:
-            return found
-        shifted = self._search(start, _Wanted(layout, has_own_positions=False, is_shifted=True), found)
-        return found if shifted is None else shifted
+        if self._headers(np.array([offset]), layout).stated[0]:
+            return offset
+        shifted = self._search(start, _Wanted(layout, has_own_positions=False, is_shifted=True), offset)
+        return offset if shifted is None else shifted
 
     def after(self, position: int, context: Context) -> int | None:
         """Offset of the next complete event after a damaged one; None if there is none, or in a pipe.
@@ -243,7 +243,7 @@ class Search:
         following = self._headers(head.ends, layout)
         if len(following.offsets) and following.ends[0] <= self._log.size:
             both = (head, following)
-            if not is_in_position or all(one.stated[0] == one.ends[0] & POSITION_MASK for one in both):
+            if not is_in_position or all(event.stated[0] == event.ends[0] & POSITION_MASK for event in both):
                 end: int = head.ends.tolist()[0]
                 return end
         return self.event_or_shifted(position + 1, layout, has_own_positions=has_own_positions)
@@ -285,12 +285,12 @@ class Search:
 
     def _find(self, start: int, wanted: _Wanted) -> int | None:
         self._look_again()
-        since, found = self._known.get(wanted, (start + 1, None))
-        if since <= start and (found is None or start <= found):
-            return found
-        found = self._search(start, wanted)
-        self._known[wanted] = start, found
-        return found
+        since, offset = self._known.get(wanted, (start + 1, None))
+        if since <= start and (offset is None or start <= offset):
+            return offset
+        offset = self._search(start, wanted)
+        self._known[wanted] = start, offset
+        return offset
 
     def _search(self, start: int, wanted: _Wanted, stop: int | None = None) -> int | None:
         length, extent = header_length(wanted.layout.binlog_version), _FIRST_WINDOW
@@ -302,8 +302,8 @@ class Search:
             candidates = np.flatnonzero(_may_be(window, start, self._log.size, wanted))
             for begin in range(0, len(candidates), _MOST_OFFSETS):
                 headers = self._candidates(window, candidates[begin : begin + _MOST_OFFSETS], start, wanted)
-                if (found := self._first_whole(headers, wanted)) is not None:
-                    return found
+                if (offset := self._first_whole(headers, wanted)) is not None:
+                    return offset
             start += max(len(window) - length + 1, 1)
             extent = min(2 * extent, _WINDOW)
         return None
@@ -312,8 +312,8 @@ class Search:
         begin, count = 0, _FIRST_OFFSETS
         while begin < len(headers.offsets):
             some = headers.part(slice(begin, begin + count))
-            if len(found := np.flatnonzero(self._is_whole(some, wanted.layout))):
-                return int(some.offsets[found[0]])
+            if len(whole := np.flatnonzero(self._is_whole(some, wanted.layout))):
+                return int(some.offsets[whole[0]])
             begin, count = begin + count, 4 * count
         return None
 

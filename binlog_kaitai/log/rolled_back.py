@@ -100,7 +100,7 @@ class RolledBack:
                     break
         except BinlogError:
             pass  # it is raised when this part of the log is read
-        self._ranges += [_Range(self._begin + one.begin, self._begin + one.end) for one in scout._ranges]
+        self._ranges += [_Range(self._begin + part.begin, self._begin + part.end) for part in scout._ranges]
         self._known = self._begin + (scout._begin or scout._next)
 
     def _release(self, limit: int) -> Iterator[Block]:
@@ -114,7 +114,7 @@ class RolledBack:
                         block.rolled_back = np.zeros(len(block), dtype=np.bool_)
                     block.rolled_back[max(begin - first, 0) : max(end - first, 0)] = True
             yield block
-        self._ranges = [one for one in self._ranges if one.end > self._first]
+        self._ranges = [part for part in self._ranges if part.end > self._first]
 
     def _take(self, block: Block, *, may_roll_back: bool | None = None) -> None:
         """Follow the transactions of the next block, or only its last one if nothing is rolled back in it.
@@ -228,10 +228,10 @@ def _savepoints(block: Block) -> dict[int, tuple[bytes, bool]]:
         usable = np.flatnonzero(body.matches & (lengths > 0))
         usable = usable[~_IS_OTHER_THAN_SAVEPOINT[block.data[starts[usable]]]]
         for row, start, length in zip(
-            *(one[usable].tolist() for one in (rows, starts, lengths)), strict=True
+            *(values[usable].tolist() for values in (rows, starts, lengths)), strict=True
         ):
             texts.append((row, bytes(block.data[start : start + length])))
-    return {row: _named(found) for row, text in texts if (found := re.match(SAVEPOINT, text)) is not None}
+    return {row: _named(match) for row, text in texts if (match := re.match(SAVEPOINT, text)) is not None}
 
 
 def _named(match: re.Match[bytes]) -> tuple[bytes, bool]:

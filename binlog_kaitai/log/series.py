@@ -319,12 +319,12 @@ class SeriesDefinitions:
 
 def by_series(sources: Iterable[Source]) -> list[list[Source]]:
     """Logs by series, in their order."""
-    found: dict[tuple[tuple[str, str], int | None], list[Source]] = {}
+    series: dict[tuple[tuple[str, str], int | None], list[Source]] = {}
     for source in dict.fromkeys(replace(source, span=None) for source in sources):
         header = LogEnds.of(source).header
         server_id = None if header is None else header.server_id
-        found.setdefault((series_of(source.name), server_id), []).append(source)
-    return list(found.values())
+        series.setdefault((series_of(source.name), server_id), []).append(source)
+    return list(series.values())
 
 
 def timelines_of(given: Definitions, logs: Sequence[Source]) -> Timelines:

@@ -52,7 +52,7 @@ def thread_count(threads: int | None, sources: Iterable[Source]) -> int:
     """
     if threads is not None and threads < 1:
         raise UsageError(f"threads must be at least 1, not {threads}")
-    if not all(one.span is None and one.path is not None and os.path.isfile(one.path) for one in sources):
+    if not all(log.span is None and log.path is not None and os.path.isfile(log.path) for log in sources):
         return 1
     return threads or 1
 
@@ -196,20 +196,20 @@ def side_by_side(
     for worker in workers:
         worker.start()
     try:
-        while not isinstance(found := handed.get(), _End):
-            if isinstance(found, _Alone):
-                yield from work(found.item)  # type: ignore[arg-type]
+        while not isinstance(entry := handed.get(), _End):
+            if isinstance(entry, _Alone):
+                yield from work(entry.item)  # type: ignore[arg-type]
                 room.give(room.size)
                 continue
-            done = found.result()
-            del found
+            done = entry.result()
+            del entry
             while done.results:
                 yield done.results.pop(0)  # type: ignore[misc]
             if done.error is not None:
                 raise done.error
             room.give(1)
-        if found.error is not None:
-            raise found.error
+        if entry.error is not None:
+            raise entry.error
     finally:
         room.end()
         for worker in workers:

@@ -218,8 +218,8 @@ def beginning_of(deflated: bytes) -> bytes:
 
 def first_words(query: bytes) -> tuple[bytes, bytes] | None:
     """The first two words of a statement in upper case, without comments; the second may be empty."""
-    found = _WORDS.match(query)
-    return None if found is None else (found[1].upper(), (found[2] or b"").upper())
+    words = _WORDS.match(query)
+    return None if words is None else (words[1].upper(), (words[2] or b"").upper())
 
 
 def is_of_temporary_table(query: bytes) -> bool:

@@ -99,10 +99,10 @@ class EventSelection:
 
         `changes`: those of the block, see `definition_changes`.
         """
-        found = np.zeros(len(block), dtype=np.bool_)
+        defines = np.zeros(len(block), dtype=np.bool_)
         for row, change in changes:
-            found[row] |= change.is_taken_by(self._filters)
-        return found
+            defines[row] |= change.is_taken_by(self._filters)
+        return defines
 
 
 #: Maximum number of existing names to remember, and to list in a warning.

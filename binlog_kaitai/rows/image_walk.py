@@ -43,7 +43,7 @@ WHICH, PARTIAL, STEPS, HOPS, PROGRAM_SIZE = 0, 1, 2, 5, 8
 
 
 @kernel
-def walk_images(walked: WalkInput, state: OutInts, found: FoundRows, counts: OutInts) -> int:
+def walk_images(walked: WalkInput, state: OutInts, output: FoundRows, counts: OutInts) -> int:
     """Find the offset of each value of each row, or only count the rows.
 
     `state`: int64 array, initially all 0; the next call continues from there if `state[REASON]` is set to 1.
@@ -53,7 +53,7 @@ def walk_images(walked: WalkInput, state: OutInts, found: FoundRows, counts: Out
     contradicts its table map.
     """
     data, begins, ends, ids, program_of, programs, steps, _ = walked
-    starts, events, numbers, changes, options = found
+    starts, events, numbers, changes, options = output
     rows = 0
     room = events.shape[0]
     width = starts.shape[0]
@@ -351,7 +351,7 @@ class WalkInput(NamedTuple):
         events, data, begins, ends = portion
         first, numbers = distinct(program_of[events])
         used = [programs[number] for number in program_of[events][first].tolist()]
-        return cls(data, begins, ends, events, numbers, *joined([one for one in used if one is not None]))
+        return cls(data, begins, ends, events, numbers, *joined([code for code in used if code is not None]))
 
 
 class FoundRows(NamedTuple):
@@ -377,7 +377,7 @@ def joined(programs: Sequence[ImageProgram]) -> tuple[Ints, Ints, Ints]:
         row[STEPS:HOPS] = step + np.cumsum([0, *program.counts])
         row[HOPS:] = hop + np.cumsum([0, *program.hop_counts])
         step, hop = row[HOPS - 1], row[-1]
-    return rows, _stacked([one.steps for one in programs], 3), _stacked([one.hops for one in programs], 2)
+    return rows, _stacked([code.steps for code in programs], 3), _stacked([code.hops for code in programs], 2)
 
 
 def _stacked(arrays: list[Ints], width: int) -> Ints:
@@ -439,14 +439,14 @@ def _located(walked: WalkInput, lines: Ints, max_rows: int) -> Iterator[LocatedR
         starts = np.empty((width, room + _APART), dtype=np.int64)
         of_rows, in_event, options = np.empty((3, room), dtype=np.int64)
         changes = np.empty(room, dtype=np.uint8)
-        found = FoundRows(starts, of_rows, in_event, changes, options)
-        count = walk_images.run(walked, state, found, np.zeros(0, dtype=np.int64))
+        output = FoundRows(starts, of_rows, in_event, changes, options)
+        count = walk_images.run(walked, state, output, np.zeros(0, dtype=np.int64))
         reason = int(state[REASON])
         if reason == MISMATCH:
             # Rows of the event that does not match are discarded.
             count = int(np.searchsorted(of_rows[:count], events[state[EVENT]]))
         if count:
-            rows = LocatedRows(walked.data, *found, lines).part(0, count)
+            rows = LocatedRows(walked.data, *output, lines).part(0, count)
             yield from _pieces(rows) if work > _MAX_BYTES else (rows,)
         if reason == MISMATCH:
             raise MismatchError(int(events[int(state[EVENT])]))

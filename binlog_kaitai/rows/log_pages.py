@@ -80,7 +80,7 @@ class LogPages(Generic[_Page]):
         self.ends: list[End] = [] if ends is None else ends
         self.threads = thread_count(threads, self.sources)
         self._filters = filters
-        self._has_gtids = filters.has_gtids or any(one.repeated for one in self.sources)
+        self._has_gtids = filters.has_gtids or any(source.repeated for source in self.sources)
         self._verify_checksums = verify_checksums
         self._block_size = block_size
         self._progress = progress
@@ -309,10 +309,10 @@ class RowsPages(LogPages[RowsPage]):
         self._given = definitions
         self.definitions = Definitions()
         self._every_block = every_block
-        is_whole = follows_xa and all(one.span is None for one in self.sources)
+        is_whole = follows_xa and all(source.span is None for source in self.sources)
         self._prepared = PreparedTransactions() if is_whole else None
         self._origins = frozenset(origins)
-        self._era = era_of(one.name for one in self.sources) if era is None else era
+        self._era = era_of(source.name for source in self.sources) if era is None else era
 
     def __iter__(self) -> Generator[RowsPage, None, None]:
         self._definitions = SeriesDefinitions(self.sources, self._ddl, self._given)

@@ -50,8 +50,8 @@ class RowCriteria:
 
         Raises `UsageError`: a value is invalid.
         """
-        known = {one.value: one for one in Change}
-        words = [one.lower() for one in several(operation)]
+        known = {change.value: change for change in Change}
+        words = [word.lower() for word in several(operation)]
         if unknown := [word for word in words if word not in known]:
             raise UsageError(f"{unknown[0]!r} is not an operation; use {', '.join(known)}")
         condition = None
@@ -100,8 +100,8 @@ class CriteriaChoice:
         if criteria.touching:
             touched = [columns[name] for name in criteria.touching if name in columns]
             if group.change is Change.UPDATE:
-                has = [one for one in touched if group.after is not None and group.after.has(one)]
-                takes &= np.any([group.changed(one) for one in has], axis=0) if has else False
+                has = [column for column in touched if group.after is not None and group.after.has(column)]
+                takes &= np.any([group.changed(column) for column in has], axis=0) if has else False
             elif not touched:
                 takes[:] = False
         if criteria.where is not None:
@@ -147,8 +147,8 @@ class CriteriaChoice:
     ) -> Bools:
         """Which of some images match; a comparison with a column that they lack is neither true nor false."""
         present = {name: columns[name] for name in where.columns if side.has(columns[name])}
-        values = {name: side.values(one) for name, one in present.items() if not side.is_unknown(one)}
-        holds = where.matches(values, count, lambda one: self._prepared(table, columns[one.name], one))
+        values = {name: side.values(field) for name, field in present.items() if not side.is_unknown(field)}
+        holds = where.matches(values, count, lambda term: self._prepared(table, columns[term.name], term))
         return np.asarray(pc.fill_null(holds, False))
 
     def _prepared(self, table: str, column: Column, comparison: Comparison) -> ColumnComparison:

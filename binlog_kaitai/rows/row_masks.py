@@ -88,10 +88,10 @@ def digested(array: pa.Array, digest: Callable[[bytes], str]) -> pa.Array:
     """The digests of values, as text; each distinct value is computed once. NULL remains NULL."""
     codes = array
     if pa.types.is_nested(array.type):
-        codes = pa.array([None if one is None else repr(one) for one in array.to_pylist()], pa.string())
+        codes = pa.array([None if value is None else repr(value) for value in array.to_pylist()], pa.string())
     if not pa.types.is_dictionary(codes.type):
         codes = codes.dictionary_encode()
-    digests = [None if one is None else digest(one) for one in _contents(codes.dictionary)]
+    digests = [None if value is None else digest(value) for value in _contents(codes.dictionary)]
     return pa.array(digests, pa.string()).take(codes.indices)
 
 
@@ -203,7 +203,7 @@ class _MaskRule(NamedTuple):
         return _matches(self.tables, table)
 
     def names(self, column: str) -> bool:
-        return any(_matches(one, column) for one in self.columns)
+        return any(_matches(pattern, column) for pattern in self.columns)
 
     def is_covered_by(self, other: _MaskRule) -> bool:
         """Whether another rule is the same, possibly for more columns."""
@@ -241,13 +241,13 @@ class Masks:
 
         Raises `UsageError`: a rule is invalid, or the key is missing.
         """
-        found = cls(tuple(include), tuple(exclude), tuple(mask), key_file)
-        if not any(rule.treatment.method is Method.HASHED for rule in _rules(found)):
+        masks = cls(tuple(include), tuple(exclude), tuple(mask), key_file)
+        if not any(rule.treatment.method is Method.HASHED for rule in _rules(masks)):
             if key_file is not None:
                 raise UsageError("a mask key is given, but no mask uses the method hash")
-            return found
+            return masks
         mark = fingerprint_of(read_key(key_file))
-        return cls(found.include, found.exclude, found.mask, key_file, mark)
+        return cls(masks.include, masks.exclude, masks.mask, key_file, mark)
 
     def __bool__(self) -> bool:
         return bool(self.include or self.exclude or self.mask)
@@ -269,7 +269,7 @@ class Masks:
         """
         own = _rules(self)
         for rule in _rules(before):
-            if not any(rule.is_covered_by(one) for one in own):
+            if not any(rule.is_covered_by(other) for other in own):
                 raise UsageError(
                     f"the lake has the {rule.option} {rule.text}, which this run lacks; repeat it"
                 )
@@ -304,7 +304,7 @@ class Masks:
         rule names none of them.
         """
         names = tuple(column.name for column in schema.columns)
-        is_named = schema.names_from is not NameSource.NONE and all(one.is_named for one in schema.columns)
+        is_named = schema.names_from is not NameSource.NONE and all(col.is_named for col in schema.columns)
         return _treatments(self, schema.full_name, names, is_named)
 
     def schema(self, tables: Iterable[Schema], merged: pa.Schema) -> pa.Schema:
@@ -383,8 +383,8 @@ class Masks:
         """Why the primary key no longer identifies rows once it is masked; None if it still does."""
         treatments = self.treatments(schema)
         for column in schema.columns:
-            one = treatments.get(column.name, _KEPT)
-            if column.is_primary_key and one.method not in KEEPS_KEYS:
+            treatment = treatments.get(column.name, _KEPT)
+            if column.is_primary_key and treatment.method not in KEEPS_KEYS:
                 return f"its key column {column.name} is masked or left out; use the mask hash"
         return None
 
@@ -442,12 +442,12 @@ def _rules(masks: Masks) -> tuple[_MaskRule, ...]:
 
 def _mask(text: str) -> _MaskRule:
     names, _, method = text.rpartition("=")
-    found = _METHOD.fullmatch(method)
-    if found is None or (found[1] is not None and int(found[1]) < 1):
+    match = _METHOD.fullmatch(method)
+    if match is None or (match[1] is not None and int(match[1]) < 1):
         reason = "use schema.table.column=METHOD with null, hash, sha256 or truncate:N"
         raise UsageError(f"mask {text!r} is not valid; {reason}")
-    if found[1] is not None:
-        treatment = Treatment(Method.TRUNCATED, int(found[1]))
+    if match[1] is not None:
+        treatment = Treatment(Method.TRUNCATED, int(match[1]))
     else:
         treatment = Treatment({"null": Method.NULL, "hash": Method.HASHED}.get(method, Method.SHA256))
     return _rule(text, names, "mask", treatment)
@@ -489,7 +489,7 @@ def _treatments(masks: Masks, table: str, names: tuple[str, ...], is_named: bool
             advice = "if it was renamed, give all its names: schema.table.old|new"
             missing = " or ".join(rule.columns)
             raise UsageError(f"{rule.option} {rule.text}: {table} has no column {missing}; {advice}")
-    return {name: _treatment(rules, one) for name, one in zip(names, folded, strict=True)}
+    return {name: _treatment(rules, key) for name, key in zip(names, folded, strict=True)}
 
 
 def _matches(item: str, name: str) -> bool:
@@ -518,5 +518,5 @@ def _check_truncation(kind: pa.DataType, where: str) -> pa.DataType:
 def _only(absent: pa.Array, names: Sequence[str]) -> pa.Array:
     """Lists of absent columns without those that are left out."""
     kept = {*names}
-    lists = (one and [name for name in one if name in kept] for one in absent.to_pylist())
-    return pa.array([one or None for one in lists], absent.type)
+    lists = (lacks and [name for name in lacks if name in kept] for lacks in absent.to_pylist())
+    return pa.array([lacks or None for lacks in lists], absent.type)

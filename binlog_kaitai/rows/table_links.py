@@ -237,9 +237,9 @@ class MapsInForce(Generic[_Map]):
         resets, known = np.array(statements, dtype=np.int64), np.array(list(self.known), dtype=np.int64)
         links = Links(*np.empty((2, len(block)), dtype=np.int64))
         own = events, _id_fields(block.layout), resets, known, self._is_after_payload
-        while (found := link_events.run(*own, self._ids, self._contents, links))[0] < 0:
+        while (result := link_events.run(*own, self._ids, self._contents, links))[0] < 0:
             self._set_size(4 * len(self._ids.ids))
-        count, self._since, self._is_after_payload = found
+        count, self._since, self._is_after_payload = result
         return links._replace(firsts=links.firsts[:count])
 
     def end(self, value: Callable[[int], _Map]) -> None:

@@ -169,7 +169,7 @@ def _batch(
     columns = meta_columns(page, located.events, located.numbers, is_given, schema.names)
     known = _defaults(table) if ABSENT_FIELD in schema else {}
     names = own_columns(table.schema, schema)
-    own = {name: one for name, one in names.items() if located.has(one.index) or one.index in known}
+    own = {name: field for name, field in names.items() if located.has(field.index) or field.index in known}
     arrays = build_all(
         [Cells.of(table, own[name], located) for name in schema.names if name in own], zero_dates
     )
