@@ -236,8 +236,8 @@ class _Draft:
             old = following.start[:end]
             excess = len(old) - whole
             for cut in range(min(len(old), whole) + 1) if excess else [whole]:
-                made = old[:cut] + bytes(max(-excess, 0)) + old[cut + max(excess, 0) :]
-                yield made[len(MAGIC) :], end
+                aligned = old[:cut] + bytes(max(-excess, 0)) + old[cut + max(excess, 0) :]
+                yield aligned[len(MAGIC) :], end
 
 
 def _proven(known: KnownFormat, following: _Following) -> Iterator[CorrectedStart]:
@@ -255,10 +255,10 @@ def _proven(known: KnownFormat, following: _Following) -> Iterator[CorrectedStar
             continue
         tried.add((*fields, stored))
         for values in _alternatives(fields, first, ids):
-            made = draft.completed(data, dict(zip(_FREE, values, strict=True)))
-            version = _version(draft.field(made, "server_version"))
-            if made[-CHECKSUM_SIZE:] == stored and version is not None:
-                yield _start(made, following, draft, end, Rebuilt(version, is_proven=True, doubtful=[]))
+            event = draft.completed(data, dict(zip(_FREE, values, strict=True)))
+            version = _version(draft.field(event, "server_version"))
+            if event[-CHECKSUM_SIZE:] == stored and version is not None:
+                yield _start(event, following, draft, end, Rebuilt(version, is_proven=True, doubtful=[]))
 
 
 def _alternatives(damaged: tuple[bytes, ...], first: bytes, ids: set[bytes]) -> Iterator[tuple[bytes, ...]]:
@@ -291,9 +291,9 @@ def _likeliest(fitting: list[KnownFormat], following: _Following) -> CorrectedSt
         return None
     draft, data, end = max(aligned, key=lambda aligned: rank(*aligned[:2]))
     fields, doubtful = _guessed(draft, data, following)
-    made = draft.completed(data, fields)
-    version = _version(draft.field(made, "server_version")) or ""
-    return _start(made, following, draft, end, Rebuilt(version, is_proven=False, doubtful=doubtful))
+    event = draft.completed(data, fields)
+    version = _version(draft.field(event, "server_version")) or ""
+    return _start(event, following, draft, end, Rebuilt(version, is_proven=False, doubtful=doubtful))
 
 
 def _guessed(draft: _Draft, data: bytes, following: _Following) -> tuple[dict[str, int | bytes], list[str]]:

@@ -250,14 +250,14 @@ def formats(*names: str, default: str | None = "") -> Callable[[Command], Comman
     If `default` is None, the command gets None unless the option is given.
     """
     chosen = names[0] if default == "" else default
-    given = option(
+    output = option(
         "--format output",
         f"Default: {names[0]}.",
         type=click.Choice(names),
         default=chosen,
         show_default=False,
     )
-    return all_of(given, color) if "table" in names else given
+    return all_of(output, color) if "table" in names else output
 
 
 def _complete_type(context: click.Context, option: click.Parameter, beginning: str) -> list[str]:

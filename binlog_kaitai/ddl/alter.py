@@ -104,13 +104,13 @@ class Alteration:
         for number, key in enumerate(keys if self._required else ()):
             if key in self._required:
                 columns[number] = replace(columns[number], is_nullable=False)
-        made, hidden = Columns(columns, keys), tuple[HiddenColumn, ...]()
+        visible, hidden = Columns(columns, keys), tuple[HiddenColumn, ...]()
         if self._hidden or self._new_hidden:
             columns, hidden = parted(columns, self._hidden, self._renamed_keys, self._new_hidden)
-            made = Columns(columns)
+            visible = Columns(columns)
         table = replace(
             self._table,
-            columns=made,
+            columns=visible,
             partitioning=altered(self._table.partitioning, self._clauses),
             default_charset=self._charsets.default,
             hidden_columns=hidden,

@@ -173,12 +173,12 @@ class Storage:
         """What deltalake must know besides the environment."""
         if self._store is None:
             return None
-        given = dict(parse_qsl(remote.split_options(self.url)[2]))
-        options = self._options | {theirs: given[ours] for ours, theirs in _OPTIONS.items() if ours in given}
+        query = dict(parse_qsl(remote.split_options(self.url)[2]))
+        options = self._options | {theirs: query[ours] for ours, theirs in _OPTIONS.items() if ours in query}
         name = self._store.endpoint
         endpoint = options.get(name, "")
         if endpoint and "://" not in endpoint:
-            endpoint = options[name] = f"{given.get('scheme', 'https')}://{endpoint}"
+            endpoint = options[name] = f"{query.get('scheme', 'https')}://{endpoint}"
         if (endpoint or os.environ.get(name, "")).startswith("http://"):
             options["ALLOW_HTTP"] = "true"
         user, mark, _ = self.url.partition("://")[2].partition("/")[0].rpartition("@")

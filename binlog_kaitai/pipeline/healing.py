@@ -123,8 +123,8 @@ class Healing:
 
     def check(self) -> None:
         """Raises `SourceError`: the logs end without the snapshot's position."""
-        if (taken := self.snapshot) is not None:
-            reason = f"the logs end before position {taken.position} of {taken.log}, of which the snapshot is"
+        if (goal := self.snapshot) is not None:
+            reason = f"the logs end before position {goal.position} of {goal.log}, of which the snapshot is"
             raise SourceError(f"{reason}: do they come from another server?")
 
     def place(self, offset: Offset, ddl: str | None) -> Offset:

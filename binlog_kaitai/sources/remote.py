@@ -100,12 +100,12 @@ def public(path: str) -> str:
     first = rest.partition("/")[0]
     has_slash = "@" not in first and ":" in first and not first.rpartition(":")[2].isdigit()
     before, sign, _ = (rest if has_slash else first).rpartition("@")
-    rest, mark, given = split_options(rest[len(before + sign) :])
+    rest, mark, query = split_options(rest[len(before + sign) :])
     host, slash, rest = rest.partition("/")
     if scheme in _AZURE:
         container, _, before = before.partition(":")
         host = f"{container}@{host}" if container else host
-    pairs = given.split("&") if given else []
+    pairs = query.split("&") if query else []
     shown = [pair for pair in pairs if pair.partition("=")[0] in _SHOWN]
     text = f"{path.partition('://')[0]}://{host}{slash}{rest}{mark if shown else ''}{'&'.join(shown)}"
     if before or len(shown) < len(pairs):

@@ -49,8 +49,8 @@ class BinlogDataSource(DataSource):
         """
         if not self.options.keys() >= _OF_A_TABLE:
             return _schema(self.options)  # else Spark is creating a table, with the options as properties
-        given = _options_of_new_table(self.options)
-        return _with_options(_schema(given), given)
+        raw = _options_of_new_table(self.options)
+        return _with_options(_schema(raw), raw)
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """A reader of the columns in `schema`, which may be fewer than the view has; for a table it may have
@@ -82,12 +82,12 @@ class BinlogDataSource(DataSource):
         raise UsageError("binary logs can be read only, not written")
 
 
-def _schema(given: Mapping[str, str]) -> StructType:
-    options = ReadOptions.parse(without_stream_options(given))
+def _schema(raw: Mapping[str, str]) -> StructType:
+    options = ReadOptions.parse(without_stream_options(raw))
     if options.view == TABLE:
         use(options.keys)
         if any(map(is_server, options.paths)):
-            options = replace(options, paths=logs_here(parse_stream(given)[1]))
+            options = replace(options, paths=logs_here(parse_stream(raw)[1]))
         from binlog_kaitai.spark.infer import table_columns
 
         return _of_mode(spark_schema(table_columns(options)), options)
@@ -121,16 +121,16 @@ def _with_options(columns: StructType, options: Mapping[str, str]) -> StructType
     return StructType([StructField(first.name, first.dataType, first.nullable, metadata), *others])
 
 
-def _options_of_read(given: Mapping[str, str], columns: StructType) -> dict[str, str]:
+def _options_of_read(raw: Mapping[str, str], columns: StructType) -> dict[str, str]:
     """The options of a read: those given, and those of the table if it is read from the catalog.
 
     Raises `UsageError`: a table of the catalog was created with a list of columns, so that its options are
     unknown.
     """
-    if "path" in given or "paths" in given:
-        return dict(given)
+    if "path" in raw or "paths" in raw:
+        return dict(raw)
     stored = [field.metadata[_METADATA] for field in columns.fields if _METADATA in field.metadata]
-    if not stored and not given:
+    if not stored and not raw:
         reason = "Spark passes no options of a table that was created with a list of columns"
         raise UsageError(f"no path given; if this is a catalog table: {reason}; create it without the list")
-    return {**(json.loads(stored[0]) if stored else {}), **given}
+    return {**(json.loads(stored[0]) if stored else {}), **raw}

@@ -83,14 +83,14 @@ def write_parquet(
     UsageError
         The folder is not empty, a column does not exist, or an option is invalid.
     """
-    given = {**texts_of(options), "table": table, "paths": json.dumps(paths_of(source))}
+    raw = {**texts_of(options), "table": table, "paths": json.dumps(paths_of(source))}
     names = [partition_by] if isinstance(partition_by, str) else list(partition_by)
-    _check(ReadOptions.parse(given), path)
+    _check(ReadOptions.parse(raw), path)
     if hidden := [name for name in names if name.startswith(("_", "."))]:
         raise UsageError(f"partition_by {hidden[0]}: readers skip folders whose names begin so; use log_date")
     target = Path(path).absolute()
     staging = target.parent / f".{target.name}.{uuid.uuid4().hex}"
-    job = {"options": given, "columns": columns, "by": names, "staging": str(staging)}
+    job = {"options": raw, "columns": columns, "by": names, "staging": str(staging)}
     register_source(spark, _ParquetDataSource)
     try:
         rows = spark.read.format(_FORMAT).option("job", json.dumps(job)).load().collect()

@@ -112,15 +112,15 @@ class ReadOptions:
     masks: Masks = NO_MASKS
 
     @classmethod
-    def parse(cls, given: Mapping[str, str]) -> ReadOptions:
+    def parse(cls, raw: Mapping[str, str]) -> ReadOptions:
         """Parse Spark's options, whose names may have any case.
 
         Raises `UsageError`: an option is unknown or invalid; the message lists the valid ones.
         """
-        unknown = [name for name in given if name.lower() not in _KNOWN]
+        unknown = [name for name in raw if name.lower() not in _KNOWN]
         if unknown:
             raise UsageError(_unknown(unknown))
-        texts = {_KNOWN[name.lower()]: text for name, text in given.items()}
+        texts = {_KNOWN[name.lower()]: text for name, text in raw.items()}
         filters = {FILTERS[name][0]: _value(name, text) for name, text in texts.items() if name in FILTERS}
         if {"table", "tables"} <= texts.keys():
             raise UsageError("use either table or tables, not both")

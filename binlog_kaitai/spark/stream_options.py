@@ -14,13 +14,13 @@ _OPTIONS = ("maxBytesPerTrigger", "maxFilesPerTrigger", "startingOffsets", "fail
 _BY_LOWER = {name.lower(): name for name in _OPTIONS}
 
 
-def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
+def parse_stream(raw: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     """Parse Spark's options, whose names may have any case, into those of a batch and those of a stream.
 
     Raises `UsageError`: an option is unknown or invalid.
     """
-    texts = {_BY_LOWER[name.lower()]: text for name, text in given.items() if name.lower() in _BY_LOWER}
-    read = ReadOptions.parse(without_stream_options(given))
+    texts = {_BY_LOWER[name.lower()]: text for name, text in raw.items() if name.lower() in _BY_LOWER}
+    read = ReadOptions.parse(without_stream_options(raw))
     if read.ending is not None or {"start_position", "stop_position"} & set(read.filters):
         reason = "has no endingOffsets, startPosition or stopPosition"
         raise UsageError(f"a stream starts at startingOffsets, and {reason}")
@@ -41,6 +41,6 @@ def parse_stream(given: Mapping[str, str]) -> tuple[ReadOptions, Following]:
     )
 
 
-def without_stream_options(given: Mapping[str, str]) -> dict[str, str]:
+def without_stream_options(raw: Mapping[str, str]) -> dict[str, str]:
     """The options without those that only a stream has."""
-    return {name: text for name, text in given.items() if name.lower() not in _BY_LOWER}
+    return {name: text for name, text in raw.items() if name.lower() not in _BY_LOWER}

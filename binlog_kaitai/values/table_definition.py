@@ -128,9 +128,9 @@ class Columns(tuple[ColumnDefinition, ...]):
 
     def __new__(cls, columns: Iterable[ColumnDefinition] = (), keys: Iterable[str] | None = None) -> Columns:
         """Give the keys if they are known."""
-        made = super().__new__(cls, columns)
-        made.keys = tuple(column.key for column in made) if keys is None else tuple(keys)
-        return made
+        new = super().__new__(cls, columns)
+        new.keys = tuple(column.key for column in new) if keys is None else tuple(keys)
+        return new
 
     @cached_property
     def numbers(self) -> dict[str, int]:

@@ -152,8 +152,8 @@ class RowStatements:
             for part, ends in self._parts(table, rows):
                 form = self._form(page, table, int(part.events[0]), ends)
                 lines = LineWriter(page, table, chosen, form).lines(part)
-                made = _walked_statements(page, form, lines, has_heads=self._options.extended_insert)
-                statements.append(made._replace(changes=_changes(table, part, ends=ends)))
+                walked = _walked_statements(page, form, lines, has_heads=self._options.extended_insert)
+                statements.append(walked._replace(changes=_changes(table, part, ends=ends)))
         except CellError as error:
             # The row number is relative to a part, so each event is tried separately.
             events = distinct_values(rows.events).tolist()
