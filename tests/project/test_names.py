@@ -50,13 +50,23 @@ def test_a_class_name_is_used_once() -> None:
     assert {name: modules for name, modules in places.items() if len(modules) > 1} == {}
 
 
+def test_a_variable_says_what_it_holds() -> None:
+    vague = []
+    for file, tree in _trees("binlog_kaitai").items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.Name, ast.arg, ast.ExceptHandler, ast.MatchAs)):
+                names = {getattr(node, field, None) for field in ("id", "arg", "name")}
+                vague += [(_module(file), name) for name in names & {"one", "at", "found"}]
+    assert vague == []
+
+
 def _names(statement: ast.stmt) -> list[str]:
     """What a statement of a module defines."""
     match statement:
         case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
             return [name]
         case ast.Assign(targets=targets):
-            return [one.id for target in targets for one in ast.walk(target) if isinstance(one, ast.Name)]
+            return [node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
         case ast.AnnAssign(target=ast.Name(id=name)):
             return [name]
     return []
@@ -71,10 +81,10 @@ def _unused() -> Iterator[str]:
     """Functions, classes and constants of modules that nothing in the package uses."""
     nodes = [node for tree in _trees("binlog_kaitai").values() for node in ast.walk(tree)]
     imported = {
-        (one.module, name.name) for one in nodes if isinstance(one, ast.ImportFrom) for name in one.names
+        (node.module, name.name) for node in nodes if isinstance(node, ast.ImportFrom) for name in node.names
     }
-    elsewhere = {one.attr for one in nodes if isinstance(one, ast.Attribute)}
-    texts = (one.value for one in nodes if isinstance(one, ast.Constant) and isinstance(one.value, str))
+    elsewhere = {node.attr for node in nodes if isinstance(node, ast.Attribute)}
+    texts = (node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str))
     elsewhere |= {word for text in texts if re.fullmatch(r"[\w.:]+", text) for word in re.split("[.:]", text)}
     for file, tree in _trees("binlog_kaitai").items():
         uses = _loads(tree)
@@ -115,8 +125,8 @@ def _in_backticks(folder: str) -> Iterator[tuple[str, str]]:
 
 def test_comments_and_docstrings_name_what_exists() -> None:
     known = _known() | _OF_SERVERS
-    found = _in_backticks("binlog_kaitai")
-    assert [place for place, name in found if not known.issuperset(re.findall(r"[A-Za-z_]\w+", name))] == []
+    quoted = _in_backticks("binlog_kaitai")
+    assert [place for place, name in quoted if not known.issuperset(re.findall(r"[A-Za-z_]\w+", name))] == []
 
 
 def test_a_name_with_its_module_is_there() -> None:
@@ -129,8 +139,8 @@ def test_a_name_with_its_module_is_there() -> None:
     names["binlog_kaitai"] |= set(binlog_kaitai.__all__)
     wrong = []
     for place, name in _in_backticks("binlog_kaitai"):
-        found = re.fullmatch(r"(?!pyarrow|.*json)(?:\w+\.)*(\w+)\.(\w+)", name)
-        if found and found[1] in names and found[2] not in names[found[1]]:
+        match = re.fullmatch(r"(?!pyarrow|.*json)(?:\w+\.)*(\w+)\.(\w+)", name)
+        if match and match[1] in names and match[2] not in names[match[1]]:
             wrong.append(place)
     assert wrong == []
 
@@ -138,9 +148,9 @@ def test_a_name_with_its_module_is_there() -> None:
 def test_a_kernel_has_at_most_eight_arguments() -> None:
     functions = (node for tree in _trees("binlog_kaitai").values() for node in ast.walk(tree))
     kernels = [
-        one
-        for one in functions
-        if isinstance(one, ast.FunctionDef) and "kernel" in map(ast.unparse, one.decorator_list)
+        node
+        for node in functions
+        if isinstance(node, ast.FunctionDef) and "kernel" in map(ast.unparse, node.decorator_list)
     ]
     assert len(kernels) > 100
-    assert [one.name for one in kernels if len(one.args.args) > 8] == []
+    assert [node.name for node in kernels if len(node.args.args) > 8] == []
