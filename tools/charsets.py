@@ -77,18 +77,18 @@ def main() -> int:
 def names(servers: list[Server]) -> str:
     """The text of `collations.json`; names that differ or exist only in MySQL are under `mysql`."""
     sizes: dict[str, int] = {}
-    found: dict[str, dict[str, str]] = {}
+    by_flavour: dict[str, dict[str, str]] = {}
     for server in servers:
         is_mariadb = server.spec.flavour == "mariadb"
         table = "COLLATION_CHARACTER_SET_APPLICABILITY" if is_mariadb else "COLLATIONS"
         column = "full_collation_name" if is_mariadb else "collation_name"
         asked = server.execute(f"SELECT id, {column} FROM information_schema.{table} ORDER BY id")
-        found[server.spec.flavour] = {str(number): name for number, name in asked if number}
+        by_flavour[server.spec.flavour] = {str(number): name for number, name in asked if number}
         sizes |= dict(
             server.execute("SELECT character_set_name, maxlen FROM information_schema.CHARACTER_SETS")
         )
-    plain = found["mariadb"]
-    other = {number: name for number, name in found["mysql"].items() if plain.get(number) != name}
+    plain = by_flavour["mariadb"]
+    other = {number: name for number, name in by_flavour["mysql"].items() if plain.get(number) != name}
     tables = {"max_bytes": dict(sorted(sizes.items())), "mysql": other, "names": plain}
     return json.dumps(tables, indent=0, separators=(",", ":")) + "\n"
 
@@ -165,8 +165,8 @@ def _convert(cursor: Any, charset: str, codes: list[bytes]) -> Iterator[tuple[by
         yield from _convert(cursor, charset, codes[:half])
         yield from _convert(cursor, charset, codes[half:])
         return
-    for code, found in zip(codes, cursor.fetchone(), strict=True):
-        text = bytes.fromhex(found or "").decode("utf-8")
+    for code, in_hex in zip(codes, cursor.fetchone(), strict=True):
+        text = bytes.fromhex(in_hex or "").decode("utf-8")
         yield code, text if len(text) == 1 and (text != "?" or code == b"?") else None
 
 
@@ -186,7 +186,7 @@ def _runs(others: list[tuple[bytes, str]]) -> Iterator[list[str]]:
         else:
             runs.append((code, text))
     for code, text in runs:
-        is_even = all(ord(text[at]) == ord(text[0]) + at for at in range(len(text)))
+        is_even = all(ord(text[index]) == ord(text[0]) + index for index in range(len(text)))
         yield [code.hex(), text[0], text[-1]] if is_even and len(text) >= _LONG_RUN else [code.hex(), text]
 
 

@@ -94,7 +94,7 @@ def outputs_of(log: Path) -> Iterator[tuple[str, bytes]]:
                 returned = repr(function(str(log)))
             except bk.BinlogError as error:
                 returned = repr(error)
-        yield f"{name}()", f"{returned} {[str(one.message) for one in messages]}".encode(errors="replace")
+        yield f"{name}()", f"{returned} {[str(said.message) for said in messages]}".encode(errors="replace")
 
 
 def _contents(path: Path) -> bytes:

@@ -53,7 +53,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     os.chdir(LOGS)  # the page shows the paths of logs as given
     (IMAGES / "explain.svg").write_text(_explained(), encoding="utf-8")
-    paths = sorted(path for one in SCENARIOS for path in Path(one).glob("binlog.0*"))
+    paths = sorted(path for folder in SCENARIOS for path in Path(folder).glob("binlog.0*"))
     _photograph(IMAGES / "stats.webp", stats_page.page(bk.stats(paths), bk.__version__), 900)
     viewer = viewer_page.page(
         bk.__version__, viewer_page.Excerpt.of(Source.of_path(str(ORDERS)), ORDERS.name)
@@ -63,7 +63,7 @@ def main() -> None:
 
 def _explained() -> str:
     with bk.open(LOG) as log:
-        event = next(one for one in log if one.position == POSITION)
+        event = next(event for event in log if event.position == POSITION)
         lines = Explained.of(event).lines(WIDTH)
         shown = [line for _, line in zip(range(LINES), lines, strict=False)]
     command = f"$ binlog-kaitai explain binlog.000001 --at {POSITION}"

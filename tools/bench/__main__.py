@@ -153,11 +153,11 @@ def figures_of(
         slope = (best.cpu - least.cpu) / (sizes[1] - sizes[0])
         yield best._replace(start=max(least.cpu - slope * sizes[0], 0.0))
     for peer, arguments in clients(path).items():
-        if found := run_client(peer, arguments):
-            yield found._replace(rows=rows)
+        if figure := run_client(peer, arguments):
+            yield figure._replace(rows=rows)
     for job, cores in ((job, cores) for job in SPARK_JOBS for cores in (1, 2) if has_spark):
-        if found := run_spark(job, path, cores):
-            yield found
+        if figure := run_spark(job, path, cores):
+            yield figure
 
 
 def clients(path: Path) -> dict[str, list[str]]:

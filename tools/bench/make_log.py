@@ -77,8 +77,8 @@ def _finished(name: str, layout: Format, head: bytes, events: list[bytes]) -> Sh
     for number, event in enumerate(events):
         if _type(event) == EventType.query_event:
             events[number] = with_variable(event, layout, _microseconds())
-            found = status_variable(events[number], layout, "microseconds")
-            micros = found and found[1]  # the first variable in all statements
+            variable = status_variable(events[number], layout, "microseconds")
+            micros = variable and variable[1]  # the first variable in all statements
     if _type(events[0]) == EventType.gtid_log_event:
         events[0] = with_length(events[0], layout, sum(map(len, events)))
     return Shape(name, layout, head, tuple(events), _packed_ratio(events, layout), micros)
@@ -89,9 +89,9 @@ def _microseconds() -> bytes:
     """A status variable with microseconds, from a statement of the corpus."""
     _, transactions, layout = _split(_WITH_MICROSECONDS)
     for event in (event for events in transactions for event in events):
-        found = _type(event) == EventType.query_event and status_variable(event, layout, "microseconds")
-        if found:
-            return event[found[0] : found[2]]
+        variable = _type(event) == EventType.query_event and status_variable(event, layout, "microseconds")
+        if variable:
+            return event[variable[0] : variable[2]]
     raise LookupError(f"{_WITH_MICROSECONDS} has no statement with microseconds")
 
 

@@ -113,8 +113,8 @@ def stats(path: str) -> None:
     """`binlog-kaitai stats --format json`, without the text."""
     from binlog_kaitai.statistics.counting import stats
 
-    found = stats(path)
-    assert found.error is None, found.error
+    result = stats(path)
+    assert result.error is None, result.error
 
 
 def first_table(path: str) -> str:

@@ -72,14 +72,14 @@ def table(figures: list[Figure], size: int) -> str:
     headings += ["M rows/s", "CRC32 passes"]
     headings += [f"times {NAMES[name]}" for name in clients] + ["peak MB"]
     lines = ["| " + " | ".join(headings) + " |", "|---|" + "---:|" * (len(headings) - 1)]
-    for one in figures:
-        slope = None if one.start is None else (one.cpu - one.start) / size
-        cells = [NAMES.get(one.name, one.name), f"{one.cpu:.1f}", _cell(one.start, 2)]
-        cells += [f"{one.seconds:.1f}", f"{size / one.cpu / 1e6:.0f}", _cell(slope and 1e-6 / slope, 0)]
-        cells.append(_cell(one.rows and one.rows / one.cpu / 1e6, 2))
-        cells.append(f"{one.cpu / cpu[_BASE]:.1f}")
-        cells += [f"{cpu[name] / one.cpu:.1f}" for name in clients]
-        cells.append(f"{one.peak / 1e6:.0f}" if one.peak else "")
+    for figure in figures:
+        slope = None if figure.start is None else (figure.cpu - figure.start) / size
+        cells = [NAMES.get(figure.name, figure.name), f"{figure.cpu:.1f}", _cell(figure.start, 2)]
+        cells += [f"{figure.seconds:.1f}", f"{size / figure.cpu / 1e6:.0f}", _cell(slope and 1e-6 / slope, 0)]
+        cells.append(_cell(figure.rows and figure.rows / figure.cpu / 1e6, 2))
+        cells.append(f"{figure.cpu / cpu[_BASE]:.1f}")
+        cells += [f"{cpu[name] / figure.cpu:.1f}" for name in clients]
+        cells.append(f"{figure.peak / 1e6:.0f}" if figure.peak else "")
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -90,14 +90,14 @@ def _cell(value: float | None, digits: int) -> str:
 
 def of_cores(figures: list[Figure]) -> str:
     """Spark's jobs compared with `export`, and with one and two cores."""
-    found = {figure.name: figure for figure in figures}
+    by_name = {figure.name: figure for figure in figures}
     lines = []
     for job, title in SPARK_JOBS.items():
-        one, two = (found.get(spark_name(job, cores)) for cores in (1, 2))
+        one, two = (by_name.get(spark_name(job, cores)) for cores in (1, 2))
         if one is None or two is None:
             continue
         line = f"- {title}: {one.seconds / two.seconds:.2f} times as fast on two cores as on one"
-        if (base := found.get("export")) is not None and job != "count":
+        if (base := by_name.get("export")) is not None and job != "count":
             line += f"; {base.cpu / two.cpu:.0%} of the throughput of `export` per core"
         lines.append(f"{line}.\n")
     return "".join(["\n", *lines]) if lines else ""

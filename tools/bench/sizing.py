@@ -54,10 +54,10 @@ _PART = 1 << 20
 
 def first_events() -> bytes:
     """The start of a log: the magic, the format description, and the GTIDs before it."""
-    data, at = _SOURCE.read_bytes(), 4
-    while data[at + 4] in (15, 35):
-        at += _HEADER.unpack_from(data, at)[3]
-    return data[:at]
+    data, offset = _SOURCE.read_bytes(), 4
+    while data[offset + 4] in (15, 35):
+        offset += _HEADER.unpack_from(data, offset)[3]
+    return data[:offset]
 
 
 def make_logs(folder: Path, count: int, size: int) -> None:
@@ -178,7 +178,7 @@ def measure_throughput(folder: Path, log: str, *, runs: int = 4) -> None:
     """Tasks of a pipeline and `export`, of the changes of a log, in turns; the fastest of some runs each."""
     follower = Follower([log], follows_definitions=True)
     start = follower.earliest()
-    steps = [zlib.compress(pickle.dumps(one)) for one in follower.steps(start, follower.advance(start))]
+    steps = [zlib.compress(pickle.dumps(step)) for step in follower.steps(start, follower.advance(start))]
     write = StepWriter(Job(Following((log,)), str(folder / "lake"), views=("changes",)), {})
     tasks, exports = [], []
     for _ in range(runs):

@@ -45,9 +45,9 @@ def family_of(root: int) -> Iterator[Path]:
         with suppress(OSError):  # the process has ended
             parents[int(path.parent.name)] = int(_stat(path)[1])
     wanted = {root}
-    while more := {one for one, parent in parents.items() if parent in wanted} - wanted:
+    while more := {process for process, parent in parents.items() if parent in wanted} - wanted:
         wanted |= more
-    return (Path(f"/proc/{one}") for one in wanted)
+    return (Path(f"/proc/{process}") for process in wanted)
 
 
 def processor_seconds(root: int) -> float:
@@ -99,12 +99,12 @@ class Watched:
 
 def _seconds(root: int) -> dict[str, tuple[float, float]]:
     """The seconds of each process, and those of its ended children."""
-    found = {}
+    seconds = {}
     for process in family_of(root):
         with suppress(OSError):
             user, system, ended, in_system = map(int, _stat(process / "stat")[11:15])
-            found[process.name] = (user + system) / _TICKS, (ended + in_system) / _TICKS
-    return found
+            seconds[process.name] = (user + system) / _TICKS, (ended + in_system) / _TICKS
+    return seconds
 
 
 def _stat(path: Path) -> list[str]:
@@ -136,11 +136,11 @@ def measure(job: str, log: str, cores: int) -> dict[str, Any]:
         figures = []
         for number in range(1, 1 + _RUNS.get(job, 1)):
             begun, used, by_workers = time.perf_counter(), processor_seconds(root), worker_seconds(root)
-            found = run(spark, log, f"{folder}/{number}")
+            result = run(spark, log, f"{folder}/{number}")
             seconds, by_workers = time.perf_counter() - begun, worker_seconds(root) - by_workers
             figures.append((seconds, processor_seconds(root) - used, by_workers))
         seconds, cpu, workers = min(figures)
-        rows = found if isinstance(found, int) else _rows_in(Path(found))
+        rows = result if isinstance(result, int) else _rows_in(Path(result))
         peak = max(peaks(root), default=0)
         stop(spark)
     return {"seconds": seconds, "cpu": cpu, "workers": workers, "peak": peak, "rows": rows}

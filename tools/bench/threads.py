@@ -70,24 +70,24 @@ def print_task(task: str, path: Path, small: Path, counts: list[int], runs: int)
     for threads in counts:
         given = "--measure", task, path, small, threads
         command = [sys.executable, "-m", "tools.bench.threads", *map(str, given)]
-        found = min(
+        best = min(
             (
                 json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
                 for _ in range(runs)
             ),
-            key=lambda one: one["seconds"],
+            key=lambda run: run["seconds"],
         )
-        first = first or found["seconds"]
-        stages = [found["stages"][stage] for stage in _STAGES]
+        first = first or best["seconds"]
+        stages = [best["stages"][stage] for stage in _STAGES]
         cells = [
             task,
             threads,
-            f"{found['seconds']:.2f}",
-            f"{found['cpu']:.2f}",
-            f"{first / found['seconds']:.2f}",
+            f"{best['seconds']:.2f}",
+            f"{best['cpu']:.2f}",
+            f"{first / best['seconds']:.2f}",
         ]
         bound = f"{first / max(stages):.1f}" if threads > 1 and max(stages) else ""
-        print(f"| {' | '.join(map(str, [*cells, *(f'{one:.2f}' for one in stages), bound]))} |", flush=True)
+        print(f"| {' | '.join(map(str, [*cells, *(f'{part:.2f}' for part in stages), bound]))} |", flush=True)
 
 
 def measure(task: str, path: str, small: str, threads: int) -> dict[str, Any]:

@@ -113,10 +113,10 @@ def _number_statements(block: Block, of_event: Any) -> None:
         chosen = np.flatnonzero(lengths == length)
         start = int(starts[chosen[0]])
         text = bytes(block.data[start : start + length])
-        for found in re.finditer(rb"\d{%d}" % len(DIGITS), text):
+        for match in re.finditer(rb"\d{%d}" % len(DIGITS), text):
             for digit in range(len(DIGITS)):
                 values = numbers[chosen] // 10 ** (len(DIGITS) - 1 - digit) % 10 + ord("0")
-                put(block.data, starts[chosen] + found.start() + digit, values, 1)
+                put(block.data, starts[chosen] + match.start() + digit, values, 1)
 
 
 def _sign(block: Block) -> None:
@@ -157,17 +157,17 @@ def with_variable(event: bytes, layout: Format, variable: bytes) -> bytes:
     block = frame_all("", event, layout)
     assert block is not None
     kind = EventType.query_event
-    at = int(block.body(kind).ranges("status_vars")[0][0])
+    offset = int(block.body(kind).ranges("status_vars")[0][0])
     positions, width = _field(block, kind, "len_status_vars")
     put(block.data, positions, block.body(kind).numbers("len_status_vars") + len(variable), width)
-    return _resized(bytes(block.data[:at]) + variable + bytes(block.data[at:]))
+    return _resized(bytes(block.data[:offset]) + variable + bytes(block.data[offset:]))
 
 
 def with_text(event: bytes, layout: Format, text: bytes) -> bytes:
     """A statement with another text."""
     block = frame_all("", event, layout)
     assert block is not None
-    start, length = (int(one[0]) for one in block.body(EventType.query_event).ranges("query"))
+    start, length = (int(ranges[0]) for ranges in block.body(EventType.query_event).ranges("query"))
     return _resized(event[:start] + text + event[start + length :])
 
 
@@ -198,5 +198,5 @@ def with_length(event: bytes, layout: Format, length: int) -> bytes:
 
 
 def _resized(event: bytes) -> bytes:
-    at = header_offset("len_event")
-    return event[:at] + len(event).to_bytes(4, "little") + event[at + 4 :]
+    offset = header_offset("len_event")
+    return event[:offset] + len(event).to_bytes(4, "little") + event[offset + 4 :]

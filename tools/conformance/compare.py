@@ -52,51 +52,51 @@ class Comparison:
         self._zeros = (*_ZEROS, *zero_names)
         self._enum_zeros = (None, 0, *zero_names)
 
-    def difference(self, expected: str, found: str) -> str | None:
+    def difference(self, expected: str, actual: str) -> str | None:
         """The first difference between two lines of JSON, or None."""
-        if expected == found:
+        if expected == actual:
             return None
-        return self.of(json.loads(expected), json.loads(found), "")
+        return self.of(json.loads(expected), json.loads(actual), "")
 
-    def of(self, expected: Any, found: Any, path: str) -> str | None:
-        if isinstance(expected, dict) and isinstance(found, dict):
-            return self._records(expected, found, path)
-        if isinstance(expected, list) and isinstance(found, list):
-            if len(expected) != len(found):
-                return f"{path}: {len(expected)} items expected, not {len(found)}"
-            pairs = enumerate(zip(expected, found, strict=True))
+    def of(self, expected: Any, actual: Any, path: str) -> str | None:
+        if isinstance(expected, dict) and isinstance(actual, dict):
+            return self._records(expected, actual, path)
+        if isinstance(expected, list) and isinstance(actual, list):
+            if len(expected) != len(actual):
+                return f"{path}: {len(expected)} items expected, not {len(actual)}"
+            pairs = enumerate(zip(expected, actual, strict=True))
             return next((d for i, (e, f) in pairs if (d := self.of(e, f, f"{path}[{i}]"))), None)
-        return None if self._is_same(expected, found) else f"{path}: {expected!r} expected, not {found!r}"
+        return None if self._is_same(expected, actual) else f"{path}: {expected!r} expected, not {actual!r}"
 
-    def _records(self, expected: dict[str, Any], found: dict[str, Any], path: str) -> str | None:
-        for name in [*expected, *(found.keys() - expected.keys())]:
-            if name not in expected or name not in found:
-                return f"{path}.{name}: only {'one' if name in found else 'Python'} has it"
-            if inside := self.of(expected[name], found[name], f"{path}.{name}"):
+    def _records(self, expected: dict[str, Any], actual: dict[str, Any], path: str) -> str | None:
+        for name in [*expected, *(actual.keys() - expected.keys())]:
+            if name not in expected or name not in actual:
+                return f"{path}.{name}: only {'one' if name in actual else 'Python'} has it"
+            if inside := self.of(expected[name], actual[name], f"{path}.{name}"):
                 return inside
         return None
 
-    def _is_same(self, expected: Any, found: Any) -> bool:
+    def _is_same(self, expected: Any, actual: Any) -> bool:
         if expected is None and self._leniency.absent_is_zero:
-            return any(found == zero for zero in self._zeros)
-        if expected is None and self._leniency.absent_enum_is_zero and not isinstance(found, bool):
-            return found in self._enum_zeros
-        if isinstance(expected, bool) or isinstance(found, bool):
-            return expected is found
-        if isinstance(expected, int) and found is None:
+            return any(actual == zero for zero in self._zeros)
+        if expected is None and self._leniency.absent_enum_is_zero and not isinstance(actual, bool):
+            return actual in self._enum_zeros
+        if isinstance(expected, bool) or isinstance(actual, bool):
+            return expected is actual
+        if isinstance(expected, int) and actual is None:
             return self._leniency.unknown_enum_is_null
         if self._leniency.unreadable_text_is_anything and isinstance(expected, str) and "\ufffd" in expected:
-            return found == ERROR or isinstance(found, str)
-        if isinstance(expected, str) and isinstance(found, str):
-            is_lost = self._leniency.unreadable_text_is_lost and found == "" and "\ufffd" in expected
-            return is_lost or _text(expected) == _text(found)
+            return actual == ERROR or isinstance(actual, str)
+        if isinstance(expected, str) and isinstance(actual, str):
+            is_lost = self._leniency.unreadable_text_is_lost and actual == "" and "\ufffd" in expected
+            return is_lost or _text(expected) == _text(actual)
         if (
             self._leniency.numbers_are_rounded
             and isinstance(expected, int)
-            and isinstance(found, int | float)
+            and isinstance(actual, int | float)
         ):
-            return _is_rounded(expected, found)
-        return bool(expected == found)
+            return _is_rounded(expected, actual)
+        return bool(expected == actual)
 
 
 def _text(text: str) -> str:
@@ -104,9 +104,9 @@ def _text(text: str) -> str:
     return _UNREADABLE.sub("\N{REPLACEMENT CHARACTER}", text).removeprefix("\ufeff")
 
 
-def _is_rounded(expected: int, found: float) -> bool:
+def _is_rounded(expected: int, actual: float) -> bool:
     # JavaScript's runtime decodes a negative `s8` whose lower half is below 2^31 as 2^32 too large
     # (kaitai_struct_javascript_runtime, pull request 16).
     is_misread = expected < 0 and expected & 0xFFFF_FFFF < 0x8000_0000
     values = [expected, expected + 2**64 * (expected < 0), expected + 2**32 * is_misread]
-    return any(float(found) == float(value) if abs(value) > EXACT else found == value for value in values)
+    return any(float(actual) == float(value) if abs(value) > EXACT else actual == value for value in values)

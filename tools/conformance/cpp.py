@@ -41,10 +41,10 @@ def _visitor(type_: Type, fields: list[Field]) -> Iterator[str]:
 
 def _put(field: Field) -> str:
     letter, value = field.kind[0], f"it->{field.name}()"
-    one = f"out.{_PUT[letter]}({{}})" if letter != "e" else f"out.member({{}}, {_enum(field.enum or '')})"
+    call = f"out.{_PUT[letter]}({{}})" if letter != "e" else f"out.member({{}}, {_enum(field.enum or '')})"
     if not field.kind.endswith("*"):
-        return one.format(value)
-    return f"out.list({value}, [&](decltype({value}->at(0)) item) {{ {one.format('item')}; }})"
+        return call.format(value)
+    return f"out.list({value}, [&](decltype({value}->at(0)) item) {{ {call.format('item')}; }})"
 
 
 def _class(type_: Type) -> str:

@@ -223,12 +223,12 @@ def _runtime(folder: Path) -> str:
         *folder.glob("*.nimble"),
     ]:
         text = path.read_text(encoding="utf-8", errors="replace")
-        if found := re.search(
+        if match := re.search(
             r"VERSION = '([\d.]+)'|<Version>([\d.]+)|^version += \"([\d.]+)", text, re.MULTILINE
         ):
-            return found[1] or found[2] or found[3]
-        if found := re.search(r"KAITAI_STRUCT_VERSION (\d+)L", text):
-            return f"0.{int(found[1]) // 1000}"
+            return match[1] or match[2] or match[3]
+        if match := re.search(r"KAITAI_STRUCT_VERSION (\d+)L", text):
+            return f"0.{int(match[1]) // 1000}"
     return "from its repository"
 
 
@@ -241,8 +241,8 @@ def run_tool(command: list[str], cwd: Path | None = None) -> None:
 
 def _version(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = re.search(r"\d+(\.\d+)+\w*", done.stdout + done.stderr)
-    return f"{Path(command[0]).name} {found[0]}" if found else Path(command[0]).name
+    match = re.search(r"\d+(\.\d+)+\w*", done.stdout + done.stderr)
+    return f"{Path(command[0]).name} {match[0]}" if match else Path(command[0]).name
 
 
 LANGUAGES = (

@@ -55,17 +55,17 @@ class _Tree:
 
     def record(self, record: KaitaiStruct, skip: str = "") -> dict[str, Any]:
         path = type(record).__qualname__
-        found: dict[str, Any] = {"_type": path}
+        fields: dict[str, Any] = {"_type": path}
         for name, kind, enum, _ in self._schema[path]:
             if name == skip:
                 continue
             try:
                 value = getattr(record, name)
             except Exception:  # see above
-                found[name] = ERROR
+                fields[name] = ERROR
                 continue
-            found[name] = self._value(value, kind, enum)
-        return found
+            fields[name] = self._value(value, kind, enum)
+        return fields
 
     def _value(self, value: Any, kind: str, enum: str | None) -> Any:
         if value is None:

@@ -50,8 +50,8 @@ class Result:
 
 def corpus(root: Path) -> list[Path]:
     """Every log of the corpus, including damaged and encrypted ones."""
-    found = (root / "tests/corpus").glob("**/*.0*")
-    return sorted(path for path in found if path.suffix[1:].isdigit() and path.is_file())
+    paths = (root / "tests/corpus").glob("**/*.0*")
+    return sorted(path for path in paths if path.suffix[1:].isdigit() and path.is_file())
 
 
 def run_all(
@@ -125,17 +125,17 @@ def _answer(stdout: Iterator[str]) -> Iterator[str]:
 
 
 def _compare(
-    result: Result, comparison: Comparison, log: Path, expected: list[str], found: list[str]
+    result: Result, comparison: Comparison, log: Path, expected: list[str], actual: list[str]
 ) -> None:
     result.logs += 1
-    end = found.pop() if found and found[-1].startswith("end ") else ""
+    end = actual.pop() if actual and actual[-1].startswith("end ") else ""
     if not end:
         result.differences.append(f"{log}: the driver stopped")
-    elif len(expected) - 1 != len(found):
-        result.differences.append(f"{log}: {len(expected) - 1} lines expected, not {len(found)}")
+    elif len(expected) - 1 != len(actual):
+        result.differences.append(f"{log}: {len(expected) - 1} lines expected, not {len(actual)}")
     else:
-        for number, (one, other) in enumerate(zip(expected, found, strict=False)):
-            if what := comparison.difference(one, other):
+        for number, (wanted, other) in enumerate(zip(expected, actual, strict=False)):
+            if what := comparison.difference(wanted, other):
                 result.differences.append(f"{log}: line {number}{what}"[:300])
                 break
     if end and float(end[4:]) > 0:

@@ -54,8 +54,8 @@ def render(grammar: Grammar) -> str:
 
 def enums(grammar: Grammar) -> dict[str, dict[int, str]]:
     """The members of each enum, by path."""
-    found = [grammar.enum(type_, name) for type_ in grammar for name in type_.enums]
-    return {enum.class_path: enum.members for enum in found}
+    enums = [grammar.enum(type_, name) for type_ in grammar for name in type_.enums]
+    return {enum.class_path: enum.members for enum in enums}
 
 
 def _fields(inference: Inference, type_: Type) -> list[Field]:
@@ -71,14 +71,14 @@ def _fields(inference: Inference, type_: Type) -> list[Field]:
 def _field(inference: Inference, type_: Type, name: str, node: Node) -> Field:
     kind = inference.field(type_, name)
     if isinstance(node.get("type"), dict):
-        one, items = Kind("record"), "*" if "repeat" in node else ""
+        item, items = Kind("record"), "*" if "repeat" in node else ""
     else:
-        one, items = (kind.of, "*") if kind.name == "list" and isinstance(kind.of, Kind) else (kind, "")
-    letter = "i" if one.is_integer and one.name != "u8" else _LETTERS.get(one.name)
+        item, items = (kind.of, "*") if kind.name == "list" and isinstance(kind.of, Kind) else (kind, "")
+    letter = "i" if item.is_integer and item.name != "u8" else _LETTERS.get(item.name)
     if letter is None:
         raise GrammarError(f"{type_.spec}: no kind for {name!r}, which is {kind}")
     is_optional = "if" in node or isinstance(node.get("type"), dict)
-    return Field(name, letter + items, one.of.class_path if isinstance(one.of, Enum) else None, is_optional)
+    return Field(name, letter + items, item.of.class_path if isinstance(item.of, Enum) else None, is_optional)
 
 
 def _is_record(kind: Kind) -> bool:
@@ -89,12 +89,12 @@ def _is_record(kind: Kind) -> bool:
 
 def _peek(instances: dict[str, Node]) -> set[str]:
     """Instances that read at the current stream position, and those derived from them."""
-    found: set[str] = set()
+    peeking: set[str] = set()
     pattern = re.compile(_PLACE)
-    while new := {name for name, node in instances.items() if pattern.search(_before(node))} - found:
-        found |= new
-        pattern = re.compile("|".join([_PLACE, *(rf"(?<!\.)\b{name}\b" for name in found)]))
-    return found
+    while new := {name for name, node in instances.items() if pattern.search(_before(node))} - peeking:
+        peeking |= new
+        pattern = re.compile("|".join([_PLACE, *(rf"(?<!\.)\b{name}\b" for name in peeking)]))
+    return peeking
 
 
 def _before(node: Node) -> str:

@@ -38,12 +38,12 @@ class Damage(NamedTuple):
     what: str
 
 
-def _flip(data: bytes, at: int, mask: int = 1) -> bytes:
-    return data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :]
+def _flip(data: bytes, offset: int, mask: int = 1) -> bytes:
+    return data[:offset] + bytes([data[offset] ^ mask]) + data[offset + 1 :]
 
 
-def _patch(data: bytes, at: int, new: bytes) -> bytes:
-    return data[:at] + new + data[at + len(new) :]
+def _patch(data: bytes, offset: int, new: bytes) -> bytes:
+    return data[:offset] + new + data[offset + len(new) :]
 
 
 _GARBAGE = bytes(random.Random(1).randrange(256) for _ in range(300))

@@ -86,8 +86,8 @@ def _parse(file: str, lines: Iterable[bytes]) -> Iterator[EventLine]:
     crc32 = ""
     pending: EventLine | None = None
     for line in lines:
-        if at := _AT.match(line):
-            positions.append(int(at[1]))
+        if match := _AT.match(line):
+            positions.append(int(match[1]))
             crc32 = ""
         elif checksum := _CHECKSUM.match(line):
             crc32 = "0x" + checksum[1].decode()
@@ -115,12 +115,12 @@ def _header_fields(hex_pairs: bytes) -> EventLine:
 
 def gaps(events: Iterable[EventLine], log_size: int, first: int = 4) -> list[str]:
     """Bytes of a log that no event covers or that are covered twice; empty for a complete list."""
-    found, expected, file = [], first, ""
+    gaps, expected, file = [], first, ""
     for event in events:
         if not event.inner:
             if event.position != expected:
-                found.append(f"{event.file}: no event covers {expected} to {event.position}")
+                gaps.append(f"{event.file}: no event covers {expected} to {event.position}")
             expected, file = event.position + event.size, event.file
     if expected != log_size:
-        found.append(f"{file}: no event covers {expected} to {log_size}")
-    return found
+        gaps.append(f"{file}: no event covers {expected} to {log_size}")
+    return gaps

@@ -79,8 +79,8 @@ def load(path: Path) -> Scenario:
 
 def all_scenarios() -> list[Scenario]:
     """Every scenario that names servers; the others are included by these."""
-    found = [load(path) for path in sorted(SCENARIOS.glob("*.sql"))]
-    return [scenario for scenario in found if scenario.servers]
+    scenarios = [load(path) for path in sorted(SCENARIOS.glob("*.sql"))]
+    return [scenario for scenario in scenarios if scenario.servers]
 
 
 def _steps(path: Path) -> Iterator[Step]:
@@ -88,15 +88,15 @@ def _steps(path: Path) -> Iterator[Step]:
     refused = False
     lines: list[str] = []
     for line in path.read_text().splitlines():
-        found = None if lines else _DIRECTIVE.match(line)
-        if found and found[1] == "only":
-            only = tuple(found[2].split())
-        elif found and found[1] == "refused":
+        match = None if lines else _DIRECTIVE.match(line)
+        if match and match[1] == "only":
+            only = tuple(match[2].split())
+        elif match and match[1] == "refused":
             refused = True
-        elif found and found[1] == "include":
-            yield from _steps(path.parent / found[2])
-        elif found:
-            yield Step(found[2], directive=found[1], only=only)
+        elif match and match[1] == "include":
+            yield from _steps(path.parent / match[2])
+        elif match:
+            yield Step(match[2], directive=match[1], only=only)
             only = ()
         elif lines or not (line.startswith("--") or not line.strip()):
             lines.append(line)

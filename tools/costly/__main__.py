@@ -27,7 +27,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="list inputs and commands")
     parser.add_argument("--markdown", action="store_true", help="print a table by command in Markdown, too")
     given = parser.parse_args()
-    inputs = [name for name in INPUTS if any(fnmatch.fnmatch(name, one) for one in given.inputs)]
+    inputs = [name for name in INPUTS if any(fnmatch.fnmatch(name, pattern) for pattern in given.inputs)]
     patterns = given.command or ["*"]
     names = (*COMMANDS, *PROGRAMS)
     commands = [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
@@ -40,43 +40,43 @@ def main() -> int:
         costs = {name: _costs(name, commands, kept, Path(folder, "out")) for name in inputs}
     if given.markdown:
         print("\n".join(_table(costs, commands)))
-    return any(_exceeds(one) for of_input in costs.values() for one in of_input.values())
+    return any(_exceeds(cost) for of_input in costs.values() for cost in of_input.values())
 
 
 def _costs(name: str, commands: list[str], kept: Path, folder: Path) -> dict[str, Cost]:
     path = kept / f"{name}.000001"
     if not path.exists():
         path.write_bytes(INPUTS[name]())
-    found = {command: cost(command, path, folder) for command in commands}
-    slowest, largest = _worst(found)
+    costs = {command: cost(command, path, folder) for command in commands}
+    slowest, largest = _worst(costs)
     print(
-        f"{name} ({path.stat().st_size / 1e6:.1f} MB): {found[slowest].seconds:.1f} s {slowest}, "
-        f"{found[largest].memory / 1e6:.0f} MB {largest}",
+        f"{name} ({path.stat().st_size / 1e6:.1f} MB): {costs[slowest].seconds:.1f} s {slowest}, "
+        f"{costs[largest].memory / 1e6:.0f} MB {largest}",
         flush=True,
     )
-    for command, one in found.items():
-        if _exceeds(one):
+    for command, spent in costs.items():
+        if _exceeds(spent):
             print(
-                f"  {command}: {one.seconds:.1f} s, {one.memory / 1e6:.0f} MB, {one.code} {one.said}",
+                f"  {command}: {spent.seconds:.1f} s, {spent.memory / 1e6:.0f} MB, {spent.code} {spent.said}",
                 flush=True,
             )
-    return found
+    return costs
 
 
-def _worst(found: dict[str, Cost]) -> tuple[str, str]:
+def _worst(costs: dict[str, Cost]) -> tuple[str, str]:
     """The names of the costs with most CPU time, and most memory."""
-    return max(found, key=lambda c: found[c].seconds), max(found, key=lambda c: found[c].memory)
+    return max(costs, key=lambda c: costs[c].seconds), max(costs, key=lambda c: costs[c].memory)
 
 
-def _exceeds(one: Cost) -> bool:
-    return one.seconds > SECONDS or one.memory > MEMORY or one.code < 0 or "Traceback" in one.said
+def _exceeds(spent: Cost) -> bool:
+    return spent.seconds > SECONDS or spent.memory > MEMORY or spent.code < 0 or "Traceback" in spent.said
 
 
 def _table(costs: dict[str, dict[str, Cost]], commands: list[str]) -> list[str]:
     """For each command the inputs that take most CPU time, and most memory."""
     lines = ["| command | most CPU s | input | most memory, MB | input |", "|---|---:|---|---:|---|"]
     for command in commands:
-        slowest, largest = _worst({name: found[command] for name, found in costs.items()})
+        slowest, largest = _worst({name: by_command[command] for name, by_command in costs.items()})
         lines.append(
             f"| `{command}` | {costs[slowest][command].seconds:.1f} | {slowest.replace('-', ' ')} | "
             f"{costs[largest][command].memory / 1e6:.0f} | {largest.replace('-', ' ')} |"

@@ -37,8 +37,8 @@ INPUTS: dict[str, Maker] = {}
 
 def _input(make: Callable[[], bytes | bytearray | Log]) -> Callable[[], bytes]:
     def made() -> bytes:
-        found = make()
-        return bytes(found.data if isinstance(found, Log) else found)
+        built = make()
+        return bytes(built.data if isinstance(built, Log) else built)
 
     INPUTS[make.__name__.replace("_", "-")] = made
     return made
@@ -645,8 +645,8 @@ def garbage_between_events() -> bytes:
 @_input
 def wrong_checksums() -> bytes:
     data = bytearray(_damaged(b""))
-    for at in range(200, len(data), 41):
-        data[at] ^= 1
+    for offset in range(200, len(data), 41):
+        data[offset] ^= 1
     return bytes(data)
 
 
@@ -694,9 +694,9 @@ def headers_in_headers() -> bytes:
 
 @_input
 def logs_in_one_file() -> bytes:
-    one = Log()
-    one.query(b"BEGIN")
-    return bytes(one.data) * (SIZE // len(one.data))
+    log = Log()
+    log.query(b"BEGIN")
+    return bytes(log.data) * (SIZE // len(log.data))
 
 
 @_input
@@ -725,8 +725,8 @@ def _gzipped(pieces: Iterator[bytes]) -> bytes:
 def _repeated(log: Log, pack: Callable[[bytes], bytes], size: int = SIZE) -> bytes:
     """A packed log whose events after the first one are repeated up to a packed size."""
     head = len(Log().data)
-    one = pack(bytes(log.data[head:]) * max((8 << 20) // len(log.data), 1))
-    return pack(bytes(log.data[:head])) + one * (size // len(one))
+    packed = pack(bytes(log.data[head:]) * max((8 << 20) // len(log.data), 1))
+    return pack(bytes(log.data[:head])) + packed * (size // len(packed))
 
 
 def _short_rows() -> Log:

@@ -67,12 +67,12 @@ def _replay(path: Path) -> int:
     name, data = findings.read(path)
     folder = prepare()
     try:
-        found = problems_of(Mutant(name, "", (), (), data), folder, leaves_none_out=True)
+        problems = problems_of(Mutant(name, "", (), (), data), folder, leaves_none_out=True)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-    for problem in found:
+    for problem in problems:
         print(f"{problem.kind}: {problem.sign}\n{problem.text}\n")
-    return 1 if found else 0
+    return 1 if problems else 0
 
 
 if __name__ == "__main__":

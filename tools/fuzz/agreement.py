@@ -61,8 +61,8 @@ def _compare(run: Run, name: str, items_of: Any, read: Any) -> None:
             if kind in ROWS_TYPES and next(marks, False):
                 continue
             for row in event.rows():
-                found = items_of(event.position, row)
-                expected += found if isinstance(found, list) else [found]
+                items = items_of(event.position, row)
+                expected += items if isinstance(items, list) else [items]
     except BinlogError as caught:
         error = caught
     outcome = run.gather(name, read)

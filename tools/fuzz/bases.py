@@ -120,33 +120,33 @@ def chosen(chance: Random) -> tuple[str, Draft]:
 
 
 def _transactions(base: Base, chance: Random) -> list[Item]:
-    most, found, size = chance.choice(_SIZES), list[Item](), 0
+    most, items, size = chance.choice(_SIZES), list[Item](), 0
     for _ in range(8):
-        at = chance.randrange(len(base.groups))
-        if sum(len(item.raw) for item in base.groups[at]) <= _LONGEST:
+        index = chance.randrange(len(base.groups))
+        if sum(len(item.raw) for item in base.groups[index]) <= _LONGEST:
             break
     else:
         # All are long: take a few events of one.
-        group = base.groups[at]
+        group = base.groups[index]
         begin = chance.randrange(len(group))
         return [*group[:1], *_short(group[begin : begin + 4], base.layout)]
     if chance.random() < 0.3:
-        found += _definition(base, at)
-    for group in base.groups[at : at + 4]:
+        items += _definition(base, index)
+    for group in base.groups[index : index + 4]:
         size += sum(len(item.raw) for item in group)
-        if found and size > most:
+        if items and size > most:
             break
-        found += group
-    return found
+        items += group
+    return items
 
 
 def _short(group: tuple[Item, ...], layout: Format) -> list[Item]:
     return [item for item in group if len(item.raw) <= 2 * _LONGEST]
 
 
-def _definition(base: Base, at: int) -> list[Item]:
+def _definition(base: Base, index: int) -> list[Item]:
     """The preceding transaction that defines the table of a given one."""
-    maps = [item for item in base.groups[at] if item.type_code == EventType.table_map_event]
+    maps = [item for item in base.groups[index] if item.type_code == EventType.table_map_event]
     if not maps:
         return []
     try:
@@ -155,7 +155,7 @@ def _definition(base: Base, at: int) -> list[Item]:
         return []
     assert isinstance(body, TableMapEvent)
     name = body.table_name.encode("utf-8", "surrogateescape")
-    for group in reversed(base.groups[:at]):
+    for group in reversed(base.groups[:index]):
         for item in group:
             if item.type_code == EventType.query_event and b"CREATE TABLE" in item.raw and name in item.raw:
                 return list(group) if len(item.raw) < _LONGEST else []

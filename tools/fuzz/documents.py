@@ -57,7 +57,7 @@ def _document(chance: Random) -> bytes:
             return struct.pack("<BHH", _ARRAY, count, start + len(value)) + entries + value
         case _:
             start = 4 + 7 * count
-            keys = b"".join(struct.pack("<HH", start + at, 1) for at in range(count))
+            keys = b"".join(struct.pack("<HH", start + index, 1) for index in range(count))
             names = b"ab"[:count]
             entries = struct.pack("<BH", _OPAQUE, start + count) * count
             size = start + count + len(value)

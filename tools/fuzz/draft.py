@@ -93,9 +93,9 @@ class Draft:
         wanted = rows_table_id(raw, kind, layout) if kind in ROWS_TYPES else None
         for item in reversed(self.items[:index] if wanted is not None else []):
             if item.type_code == EventType.table_map_event:
-                found = _table_map(item.raw, layout if item.has_checksum else layout.without_checksums())
-                if found is not None and found.table_id.value == wanted:
-                    return found
+                table_map = _table_map(item.raw, layout if item.has_checksum else layout.without_checksums())
+                if table_map is not None and table_map.table_id.value == wanted:
+                    return table_map
         return None
 
     def log(self) -> bytes:

@@ -55,30 +55,30 @@ def resized(raw: bytes, leaves: list[Leaf], leaf: Leaf, new: bytes, *, adjusts_l
     the nearest preceding number with that value and a suitable name.
     """
     change = len(new) - leaf.size
-    found: dict[int, Leaf] = {}
+    lengths: dict[int, Leaf] = {}
     if change and adjusts_lengths:
         for begin, end in _extents(leaves, leaf):
             length = _length_before(leaves, begin, end - begin)
             if length is not None:
-                found.setdefault(length.offset, length)
-    for length in found.values():
+                lengths.setdefault(length.offset, length)
+    for length in lengths.values():
         raw = with_number(raw, length, (number_of(length) or 0) + change)
     return raw[: leaf.offset] + new + raw[leaf.end :]
 
 
 def _extents(leaves: list[Leaf], leaf: Leaf) -> list[tuple[int, int]]:
     """The range of a field, and of each structure that contains it."""
-    found = [(leaf.offset, leaf.end)]
+    extents = [(leaf.offset, leaf.end)]
     path = leaf.path
     while "." in path:
         path = path.rpartition(".")[0]
-        inside = [one for one in leaves if one.path.startswith((path + ".", path + "["))]
-        found.append((min(one.offset for one in inside), max(one.end for one in inside)))
+        inside = [field for field in leaves if field.path.startswith((path + ".", path + "["))]
+        extents.append((min(field.offset for field in inside), max(field.end for field in inside)))
         name, bracket, _ = path.rpartition("[")
         if bracket and path.endswith("]"):
-            items = [one for one in leaves if one.path.startswith(name + "[")]
-            found.append((min(item.offset for item in items), max(item.end for item in items)))
-    return found
+            items = [field for field in leaves if field.path.startswith(name + "[")]
+            extents.append((min(item.offset for item in items), max(item.end for item in items)))
+    return extents
 
 
 def _length_before(leaves: list[Leaf], begin: int, size: int) -> Leaf | None:

@@ -40,7 +40,7 @@ class Finding(NamedTuple):
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / f"{self.key}.json"
         again = f"python -m tools.fuzz --replay {path.name} --kernels {self.kernels}"
-        found: dict[str, Any] = {
+        described: dict[str, Any] = {
             "kind": self.problem.kind,
             "sign": self.problem.sign,
             "again": again,
@@ -52,7 +52,7 @@ class Finding(NamedTuple):
             "size": len(self.mutant.data),
             "log": base64.b64encode(zlib.compress(self.mutant.data, 9)).decode(),
         }
-        path.write_text(json.dumps(found, indent=1, ensure_ascii=True) + "\n")
+        path.write_text(json.dumps(described, indent=1, ensure_ascii=True) + "\n")
         return path
 
 
@@ -61,8 +61,8 @@ def read(path: Path) -> tuple[str, bytes]:
     data = path.read_bytes()
     if not data.startswith(b"{"):
         return path.stem, data
-    found = json.loads(data)
-    return str(found["name"]), zlib.decompress(base64.b64decode(found["log"]))
+    described = json.loads(data)
+    return str(described["name"]), zlib.decompress(base64.b64decode(described["log"]))
 
 
 class Findings:

@@ -58,7 +58,7 @@ def description(chance: Random, draft: Draft) -> str | None:
     """A second format description, perhaps of another log, and events with or without its checksums."""
     name, other = bases.chosen(chance)
     source = chance.choice((draft, other))
-    index = next((at for at, item in enumerate(source.items) if item.type_code == _DESCRIPTION), None)
+    index = next((number for number, item in enumerate(source.items) if item.type_code == _DESCRIPTION), None)
     if index is None:
         return None
     item, algorithm = source.items[index], None
@@ -69,14 +69,14 @@ def description(chance: Random, draft: Draft) -> str | None:
     place = chance.randrange(len(draft.items) + 1)
     if chance.random() < 0.5:
         has_checksums = algorithm == 1
-        draft.items[place:] = [_with_checksum(one, has_checksums) for one in draft.items[place:]]
+        draft.items[place:] = [_with_checksum(item, has_checksums) for item in draft.items[place:]]
     draft.items.insert(place, item)
     return f"format description of {name if source is other else 'this log'}, {algorithm}, at {place}"
 
 
 def table_map(chance: Random, draft: Draft) -> str | None:
     """A table map replaced or repeated under the same table ID, with other metadata of its columns."""
-    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _TABLE_MAP]
+    indexes = [number for number, item in enumerate(draft.items) if item.type_code == _TABLE_MAP]
     if not indexes:
         return None
     index = chance.choice(indexes)
@@ -90,7 +90,7 @@ def table_map(chance: Random, draft: Draft) -> str | None:
 
 def charset(chance: Random, draft: Draft) -> str | None:
     """Texts that are valid or not in the character set of their column, which is another one."""
-    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _TABLE_MAP]
+    indexes = [number for number, item in enumerate(draft.items) if item.type_code == _TABLE_MAP]
     if not indexes:
         return None
     start, collation = chance.choice(indexes), chance.choice(_COLLATIONS)
@@ -116,7 +116,7 @@ def _other_metadata(chance: Random, draft: Draft, index: int) -> str:
     leaf = chance.choice(fields)
     now = number_of(leaf)
     if now is not None:
-        others = [other for one in fields if (other := number_of(one)) is not None]
+        others = [other for field in fields if (other := number_of(field)) is not None]
         new = values.number(chance, now, leaf.size, others)
         draft.items[index] = draft.items[index].with_raw(with_number(raw, leaf, new))
         return f"{leaf.path} {now} -> {new}"

@@ -47,7 +47,7 @@ _ALL: tuple[tuple[Mutation, int], ...] = (
     (nested.pieces, 1),
 )
 
-_EVERY = tuple(one for one, weight in _ALL for _ in range(weight))
+_EVERY = tuple(mutation for mutation, weight in _ALL for _ in range(weight))
 
 #: Types of events with compressed content.
 _PACKED = frozenset(
@@ -58,7 +58,7 @@ _PACKED = frozenset(
 
 #: If there is compressed content, every other mutation is one of these.
 _OF_PACKED = (
-    *[nested.payload(tuple(one for one, weight in _INSIDE for _ in range(weight)))] * 6,
+    *[nested.payload(tuple(mutation for mutation, weight in _INSIDE for _ in range(weight)))] * 6,
     nested.packed_frame,
     nested.payload_in_payload,
     nested.payload_field,

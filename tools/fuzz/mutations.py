@@ -69,32 +69,32 @@ def put(draft: Draft, index: int, raw: bytes, what: str) -> str:
 
 def number(chance: Random, draft: Draft) -> str | None:
     """Another number in a field."""
-    found = _field_of(chance, draft, lambda leaf: number_of(leaf) is not None)
-    if found is None:
+    chosen = _field_of(chance, draft, lambda leaf: number_of(leaf) is not None)
+    if chosen is None:
         return None
-    index, leaves, leaf = found
+    index, leaves, leaf = chosen
     now = number_of(leaf) or 0
-    others = [other for one in leaves if (other := number_of(one)) is not None]
+    others = [other for field in leaves if (other := number_of(field)) is not None]
     new = values.number(chance, now, leaf.size, [*others, len(draft.items[index].raw)])
     return put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} {now} -> {new}")
 
 
 def member(chance: Random, draft: Draft) -> str | None:
     """Another member of an enumeration."""
-    found = _field_of(chance, draft, lambda leaf: isinstance(leaf.value, Enum))
-    if found is None:
+    chosen = _field_of(chance, draft, lambda leaf: isinstance(leaf.value, Enum))
+    if chosen is None:
         return None
-    index, _, leaf = found
-    new = chance.choice([one.value for one in type(leaf.value)])
+    index, _, leaf = chosen
+    new = chance.choice([member.value for member in type(leaf.value)])
     return put(draft, index, with_number(draft.items[index].raw, leaf, new), f"{leaf.path} = {new}")
 
 
 def content(chance: Random, draft: Draft) -> str | None:
     """Other bytes of the same length in a field."""
-    found = _field_of(chance, draft, lambda leaf: number_of(leaf) is None)
-    if found is None:
+    chosen = _field_of(chance, draft, lambda leaf: number_of(leaf) is None)
+    if chosen is None:
         return None
-    index, _, leaf = found
+    index, _, leaf = chosen
     raw = draft.items[index].raw
     if isinstance(leaf.value, float) and leaf.size in (4, 8) and chance.random() < 0.5:
         new = values.double(chance, leaf.size)
@@ -105,10 +105,10 @@ def content(chance: Random, draft: Draft) -> str | None:
 
 def length(chance: Random, draft: Draft) -> str | None:
     """More or fewer bytes in a field."""
-    found = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
-    if found is None:
+    chosen = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
+    if chosen is None:
         return None
-    index, leaves, leaf = found
+    index, leaves, leaf = chosen
     raw = draft.items[index].raw
     adjusts_lengths = chance.random() < _ADJUSTS_LENGTHS
     new = values.grown(chance, raw[leaf.offset : leaf.end])
@@ -118,12 +118,12 @@ def length(chance: Random, draft: Draft) -> str | None:
 
 def copied(chance: Random, draft: Draft) -> str | None:
     """The bytes of a field copied to another field of the same name."""
-    found = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
-    if found is None:
+    chosen = _field_of(chance, draft, lambda leaf: not leaf.path.startswith("header."))
+    if chosen is None:
         return None
-    index, leaves, leaf = found
+    index, leaves, leaf = chosen
     name, raw = leaf.path.rpartition(".")[2], draft.items[index].raw
-    others = [one for one in leaves if one is not leaf and one.path.rpartition(".")[2] == name]
+    others = [field for field in leaves if field is not leaf and field.path.rpartition(".")[2] == name]
     if not others:
         return None
     other = chance.choice(others)
@@ -142,10 +142,10 @@ def body_bytes(chance: Random, draft: Draft) -> str | None:
     begin, end = header_length(draft.binlog_version), item.body_end
     if end <= begin:
         return None
-    at = chance.randrange(begin, end)
-    stop = min(end, at + chance.choice((1, 4, 40)))
-    new = values.spoiled(chance, item.raw[at:stop])
-    return put(draft, index, item.raw[:at] + new + item.raw[stop:], f"bytes {at}-{stop} = {new.hex()}")
+    start = chance.randrange(begin, end)
+    stop = min(end, start + chance.choice((1, 4, 40)))
+    new = values.spoiled(chance, item.raw[start:stop])
+    return put(draft, index, item.raw[:start] + new + item.raw[stop:], f"bytes {start}-{stop} = {new.hex()}")
 
 
 def end(chance: Random, draft: Draft) -> str | None:
@@ -158,8 +158,8 @@ def end(chance: Random, draft: Draft) -> str | None:
     if stop < begin or chance.random() < 0.4:
         more = chance.choice((b"\0", b"\xff", chance.randbytes(4), item.raw[begin:stop]))
         return put(draft, index, item.raw[:stop] + more + item.raw[stop:], f"{len(more)} bytes more")
-    at = chance.randrange(begin, stop + 1)
-    return put(draft, index, item.raw[:at] + item.raw[stop:], f"body ends at {at}, not {stop}")
+    place = chance.randrange(begin, stop + 1)
+    return put(draft, index, item.raw[:place] + item.raw[stop:], f"body ends at {place}, not {stop}")
 
 
 def kind(chance: Random, draft: Draft) -> str | None:
@@ -167,11 +167,11 @@ def kind(chance: Random, draft: Draft) -> str | None:
     index = event_of(chance, draft)
     if index is None:
         return None
-    known = [one.value for one in EventType]
+    known = [known.value for known in EventType]
     near = [other.type_code for other in draft.items]
     code = chance.choice((chance.choice(known), chance.choice(near), chance.randrange(256)))
-    at, raw = header_offset("type_code"), draft.items[index].raw
-    return put(draft, index, raw[:at] + bytes([code]) + raw[at + 1 :], f"type {code}")
+    offset, raw = header_offset("type_code"), draft.items[index].raw
+    return put(draft, index, raw[:offset] + bytes([code]) + raw[offset + 1 :], f"type {code}")
 
 
 def left_out(chance: Random, draft: Draft) -> str | None:
@@ -197,9 +197,9 @@ def order(chance: Random, draft: Draft) -> str | None:
     """Two events swapped."""
     if len(draft.items) < 2:
         return None
-    one, other = chance.sample(range(len(draft.items)), 2)
-    draft.items[one], draft.items[other] = draft.items[other], draft.items[one]
-    return f"{one} and {other} swapped"
+    first, other = chance.sample(range(len(draft.items)), 2)
+    draft.items[first], draft.items[other] = draft.items[other], draft.items[first]
+    return f"{first} and {other} swapped"
 
 
 def header(chance: Random, draft: Draft) -> str | None:
@@ -210,7 +210,7 @@ def header(chance: Random, draft: Draft) -> str | None:
     item = draft.items[index]
     name = chance.choice(("len_event", "len_event", "next_position"))
     now = getattr(read_header(item.raw, draft.binlog_version), name)
-    sizes = [len(one.raw) for one in draft.items]
+    sizes = [len(item.raw) for item in draft.items]
     new = values.number(chance, now, 4, [*sizes, sum(sizes)]) & 0xFFFFFFFF
     draft.items[index] = replace(item, stated=(*item.stated, (name, new)))
     return f"{index} {type_name(item.type_code)}: {name} {new}"
@@ -229,17 +229,17 @@ def unsealed(chance: Random, draft: Draft) -> str | None:
 def file_bytes(chance: Random, draft: Draft) -> str | None:
     """Arbitrary bytes of the file changed."""
     size = 4 + sum(len(item.raw) for item in draft.items)
-    at = chance.randrange(size)
-    stop = min(size, at + chance.choice((0, 1, 1, 4, 40)))
+    start = chance.randrange(size)
+    stop = min(size, start + chance.choice((0, 1, 1, 4, 40)))
     some, zeros = chance.randbytes(chance.choice((1, 2, 20))), bytes(chance.choice((1, 19, 100)))
     new = chance.choice((some, zeros, b""))
-    draft.edits.append((at, stop, new))
-    return f"file bytes {at}-{stop} = {new.hex()}"
+    draft.edits.append((start, stop, new))
+    return f"file bytes {start}-{stop} = {new.hex()}"
 
 
 def cut(chance: Random, draft: Draft) -> str | None:
     """A truncated file."""
     size = 4 + sum(len(item.raw) for item in draft.items)
-    at = chance.randrange(size)
-    draft.edits.append((at, 1 << 62, b""))
-    return f"file ends at {at}"
+    place = chance.randrange(size)
+    draft.edits.append((place, 1 << 62, b""))
+    return f"file ends at {place}"

@@ -39,7 +39,7 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
     """Mutated events inside a compressed transaction."""
 
     def change(chance: Random, draft: Draft) -> str | None:
-        indexes = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+        indexes = [number for number, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
         if not indexes:
             return None
         index = chance.choice(indexes)
@@ -60,7 +60,7 @@ def payload(inner: tuple[Mutation, ...]) -> Mutation:
 
 def packed_frame(chance: Random, draft: Draft) -> str | None:
     """Mutated frames of a compressed transaction: their bytes, their number, their headers."""
-    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+    indexes = [number for number, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
     if not indexes:
         return None
     index = chance.choice(indexes)
@@ -75,7 +75,7 @@ def packed_frame(chance: Random, draft: Draft) -> str | None:
 
 def payload_in_payload(chance: Random, draft: Draft) -> str | None:
     """A compressed transaction inside another, or several times inside itself."""
-    indexes = [at for at, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
+    indexes = [number for number, item in enumerate(draft.items) if item.type_code == _PAYLOAD]
     if not indexes:
         return None
     index, inserted = chance.choice(indexes), draft.items[chance.choice(indexes)]
@@ -105,7 +105,7 @@ def payload_field(chance: Random, draft: Draft) -> str | None:
         return None
     index, leaf = chance.choice(fields)
     now, raw = number_of(leaf) or 0, draft.items[index].raw
-    new = values.number(chance, now, leaf.size, [number_of(one) or 0 for _, one in fields])
+    new = values.number(chance, now, leaf.size, [number_of(field) or 0 for _, field in fields])
     packed = chance.choice((b"\xfc\xff\0", b"\xfd\xff\xff\xff", b"\xfe" + b"\xff" * 8, b"\xfe" + bytes(8)))
     if leaf.path.endswith(".number.first") and chance.random() < 0.5:
         raw = resized(raw, leaves_of(draft, index), leaf, packed, adjusts_lengths=True)
@@ -113,7 +113,7 @@ def payload_field(chance: Random, draft: Draft) -> str | None:
     else:
         raw, what = with_number(raw, leaf, new), f"{leaf.path} {now} -> {new}"
     if chance.random() < 0.3 and (inside := _opened(draft, index)) is not None:
-        frames = next(one for one in leaves_of(draft, index) if one.path == "body.payload")
+        frames = next(leaf for leaf in leaves_of(draft, index) if leaf.path == "body.payload")
         raw = raw[: len(raw) - (len(draft.items[index].raw) - frames.offset)] + inside.content()
         raw += bytes(len(draft.items[index].raw) - frames.end)
         what += ", not compressed"
@@ -153,10 +153,10 @@ def _put_payload(draft: Draft, index: int, leaf: Leaf, packed: bytes, reported: 
     """Replace the frames; `reported` maps old numbers of fields to new ones."""
     item = draft.items[index]
     raw = item.raw
-    for one in leaves_of(draft, index):
-        now = number_of(one)
-        if now in reported and one.path.startswith("body.fields") and ".number." in one.path:
-            raw = with_number(raw, one, reported[now])
+    for field in leaves_of(draft, index):
+        now = number_of(field)
+        if now in reported and field.path.startswith("body.fields") and ".number." in field.path:
+            raw = with_number(raw, field, reported[now])
     draft.items[index] = item.with_raw(raw[: leaf.offset] + packed + raw[leaf.end :])
 
 
@@ -185,9 +185,9 @@ def deflated(chance: Random, draft: Draft) -> str | None:
         return None
     new = values.spoiled(chance, old)
     prefix, adjusts_lengths = leaf.path.removesuffix(ending), chance.random() < 0.9
-    for one in leaves_of(draft, index):
-        if adjusts_lengths and one.path.startswith(prefix + ".len_") and number_of(one) == len(old):
-            raw = with_number(raw, one, len(new))
+    for field in leaves_of(draft, index):
+        if adjusts_lengths and field.path.startswith(prefix + ".len_") and number_of(field) == len(old):
+            raw = with_number(raw, field, len(new))
     packed = zlib.compress(new)
     if chance.random() < 0.1:
         packed = values.spoiled(chance, packed)
@@ -197,14 +197,14 @@ def deflated(chance: Random, draft: Draft) -> str | None:
 
 def pieces(chance: Random, draft: Draft) -> str | None:
     """A rows event in pieces, possibly incomplete or out of order."""
-    indexes = [at for at, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
+    indexes = [number for number, item in enumerate(draft.items) if item.type_code in ROWS_TYPES]
     if not indexes:
         return None
     index = chance.choice(indexes)
     item = draft.items[index]
     data, count = item.raw[: item.body_end], chance.choice((1, 2, 2, 3, 5))
     step = max(-(-len(data) // count), 1)
-    parts = [data[at : at + step] for at in range(0, len(data), step)]
+    parts = [data[start : start + step] for start in range(0, len(data), step)]
     made = [_piece(item, number, len(parts), part, len(data)) for number, part in enumerate(parts, 1)]
     match chance.randrange(6):
         case 0:

@@ -83,14 +83,14 @@ def _splits(run: Run, view: str, whole: Outcome) -> None:
     """The rows of all splits are those of the whole log, up to the first damage."""
     path, size = str(run.path), run.chance.randrange(100, max(len(run.data), 101) + 100)
     with _small_windows(run):
-        found = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
-    if whole.error is None and isinstance(found.error, FramingError) and found.value == whole.value:
+        parts = run.gather(f"split {view}", lambda: _in_splits(path, view, size))
+    if whole.error is None and isinstance(parts.error, FramingError) and parts.value == whole.value:
         return  # an active log ends with an incomplete event; the next split proves that others follow it
     if run.thorough is not None and run.thorough.formats and not _may_repeat_format(run.data):
         # A split after a second format description, which no server writes there, does not see it.
         del run.outcomes[f"split {view}"]
         return
-    run.differ(f"diff-split-{view}", whole, found)
+    run.differ(f"diff-split-{view}", whole, parts)
 
 
 def _may_repeat_format(data: bytes) -> bool:

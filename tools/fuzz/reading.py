@@ -171,16 +171,16 @@ def lines_of(parts: Iterable[Any]) -> Iterable[bytes]:
 
 def rows(run: Run) -> None:
     """The rows of the columns are those of the event reader."""
-    found, expected = run.gather("rows", lambda: lines_of(write_rows(run.source))), run.outcomes["read rows"]
+    actual, expected = run.gather("rows", lambda: lines_of(write_rows(run.source))), run.outcomes["read rows"]
     if run.sure_rows is not None:
-        found = Outcome(found.value[: run.sure_rows])
-    run.differ("diff-rows", expected, found)
+        actual = Outcome(actual.value[: run.sure_rows])
+    run.differ("diff-rows", expected, actual)
 
 
 def events(run: Run) -> None:
     """The events of the columns are those of the event reader."""
-    found = run.gather("events", lambda: lines_of(write_json(run.source)))
-    run.differ("diff-events", run.outcomes["read events"], found)
+    actual = run.gather("events", lambda: lines_of(write_json(run.source)))
+    run.differ("diff-events", run.outcomes["read events"], actual)
 
 
 def thorough(run: Run) -> None:
@@ -210,10 +210,10 @@ def blind(run: Run) -> None:
             continue  # of what the server will write next, or of what follows a start that `verify` ends at
         if error is not None and run.is_of_log(error) and error.position not in offsets:
             refused.setdefault(error.position, []).append((name, error))
-    found = ", ".join(map(str, named)) or "ok"
+    said = ", ".join(map(str, named)) or "ok"
     for entries in refused.values():
         lines = [f"{name}: {error}" for name, error in entries]
-        run.note("verify-blind", entries[0][1].reason, "\n".join([*lines, f"verify --thorough: {found}"]))
+        run.note("verify-blind", entries[0][1].reason, "\n".join([*lines, f"verify --thorough: {said}"]))
 
 
 def alone(run: Run) -> None:
@@ -233,11 +233,11 @@ def alone(run: Run) -> None:
 def _sql(run: Run, name: str, *, undo: bool) -> None:
     # Statements that servers do not prepare, such as XA, are printed in their original character set.
     rows_only = undo or run.chance.random() < 0.5
-    operation = [one.value for one in Change] if rows_only else []
+    operation = [change.value for change in Change] if rows_only else []
     options = SqlOptions(undo=undo, operation=operation, allow_unnamed=run.chance.random() < 0.8)
     report = OmissionReport(lambda warning: None)
-    found = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
-    text = b"".join(bytes(part) for part in found.value)
+    outcome = run.gather(name, lambda: write_sql([run.source], Filters(), options, report))
+    text = b"".join(bytes(part) for part in outcome.value)
     if wrong := set(text) - _SAFE if rows_only else ():
         place = min(text.index(byte) for byte in wrong)
         around = text[max(place - 100, 0) : place + 50]
@@ -253,10 +253,10 @@ def undo(run: Run) -> None:
 
 
 def stats(run: Run) -> None:
-    found = run.attempt("stats", lambda: bk.stats(run.source))
-    if found.value is not None:
-        run.keep("stats", Outcome(found.value.to_object(), found.value.error))
-        to_json(found.value.to_object())
+    outcome = run.attempt("stats", lambda: bk.stats(run.source))
+    if outcome.value is not None:
+        run.keep("stats", Outcome(outcome.value.to_object(), outcome.value.error))
+        to_json(outcome.value.to_object())
 
 
 def explain(run: Run) -> None:
@@ -265,12 +265,12 @@ def explain(run: Run) -> None:
     def explained() -> Iterable[str]:
         for event in bk.open(run.data, verify_checksums=False):
             leaves = dissect(event).leaves
-            at = 0
+            end = 0
             for leaf in leaves:
-                if leaf.offset != at:
-                    run.note("explain-tiles", f"{event.type} {leaf.path}", f"{leaf} at {at} of {event!r}")
+                if leaf.offset != end:
+                    run.note("explain-tiles", f"{event.type} {leaf.path}", f"{leaf} at {end} of {event!r}")
                     break
-                at = leaf.end
+                end = leaf.end
             shown = Explained.of(event)
             yield from shown.lines(run.chance.choice((None, 80, 120)))
             yield shown.json()

@@ -42,11 +42,11 @@ def cut_out(run: Run) -> None:
     """Slices of an undamaged log have no damage, except rows that need a definition left behind."""
     target = run.folder / "slice.000001"
     filters = some_filters(run)
-    found = run.gather("slice", lambda: slice_log(run.source, str(target), overwrite=True, **filters))
-    if found.error is not None or not target.exists():
+    outcome = run.gather("slice", lambda: slice_log(run.source, str(target), overwrite=True, **filters))
+    if outcome.error is not None or not target.exists():
         return
-    for one in found.value:
-        slice_line(one)
+    for done in outcome.value:
+        slice_line(done)
     report = scan(Source.of_path(str(target)), is_thorough=True)
     before = run.thorough
     if before is not None and not before.damage_count:

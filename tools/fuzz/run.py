@@ -75,12 +75,12 @@ class Run:
 
     def gather(self, name: str, make: Callable[[], Iterable[Any]]) -> Outcome:
         """Like `attempt`, for iterators: the items before an error count."""
-        found: list[Any] = []
+        items: list[Any] = []
         try:
-            found.extend(make())
+            items.extend(make())
         except BinlogError as error:
-            return self.keep(name, Outcome(found, error))
-        return self.keep(name, Outcome(found))
+            return self.keep(name, Outcome(items, error))
+        return self.keep(name, Outcome(items))
 
     def keep(self, name: str, outcome: Outcome) -> Outcome:
         self.outcomes[name] = outcome

@@ -12,7 +12,7 @@ from tools.fuzz.mutants import Mutant, drafted, mutant
 _TRIES = 40
 
 
-def shrunk(found: Mutant, is_same: Callable[[Mutant], bool]) -> Mutant:
+def shrunk(mutated: Mutant, is_same: Callable[[Mutant], bool]) -> Mutant:
     """A smaller mutant with the same finding.
 
     Parameters
@@ -22,26 +22,26 @@ def shrunk(found: Mutant, is_same: Callable[[Mutant], bool]) -> Mutant:
     is_same
         Whether a mutant has the same finding.
     """
-    best, left = found, _TRIES
-    kept = list(range(len(found.done)))
+    best, left = mutated, _TRIES
+    kept = list(range(len(mutated.done)))
     for number in reversed(kept if len(kept) > 1 else []):
-        fewer = [one for one in kept if one != number]
-        tried, left = mutant(found.name, fewer), left - 1
+        fewer = [other for other in kept if other != number]
+        tried, left = mutant(mutated.name, fewer), left - 1
         if is_same(tried):
             best, kept = tried, fewer
-    _, draft, _ = drafted(found.name, kept)
+    _, draft, _ = drafted(mutated.name, kept)
     if draft.edits or draft.log() != best.data:
         return best
-    at = len(draft.items) - 1
-    while at >= 0 and left > 0:
-        tried, left = _without(best, draft, at), left - 1
+    index = len(draft.items) - 1
+    while index >= 0 and left > 0:
+        tried, left = _without(best, draft, index), left - 1
         if is_same(tried):
-            del draft.items[at]
+            del draft.items[index]
             best = tried
-        at -= 1
+        index -= 1
     return best
 
 
-def _without(found: Mutant, draft: Draft, at: int) -> Mutant:
-    items = [*draft.items[:at], *draft.items[at + 1 :]]
-    return replace(found, items=tuple(items), data=replace(draft, items=items).log())
+def _without(mutated: Mutant, draft: Draft, index: int) -> Mutant:
+    items = [*draft.items[:index], *draft.items[index + 1 :]]
+    return replace(mutated, items=tuple(items), data=replace(draft, items=items).log())

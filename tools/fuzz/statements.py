@@ -73,13 +73,13 @@ def _definitions() -> tuple[bytes, ...]:
 
 
 def _queries(draft: Draft) -> list[int]:
-    return [at for at, item in enumerate(draft.items) if item.type_code == EventType.query_event]
+    return [number for number, item in enumerate(draft.items) if item.type_code == EventType.query_event]
 
 
 def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
     leaves = leaves_of(draft, index)
     raw = draft.items[index].raw
-    leaf = next((one for one in leaves if one.path == "body.query"), None)
+    leaf = next((leaf for leaf in leaves if leaf.path == "body.query"), None)
     if leaf is None:
         return None
     return put(draft, index, resized(raw, leaves, leaf, text, adjusts_lengths=True), f"query {text[:200]!r}")
@@ -87,38 +87,38 @@ def _put_text(draft: Draft, index: int, text: bytes) -> str | None:
 
 def text(chance: Random, draft: Draft) -> str | None:
     """A statement with words removed, duplicated, reordered or replaced."""
-    found = _queries(draft)
-    if not found:
+    queries = _queries(draft)
+    if not queries:
         return None
-    index = chance.choice(found)
-    leaf = next((one for one in leaves_of(draft, index) if one.path == "body.query"), None)
+    index = chance.choice(queries)
+    leaf = next((leaf for leaf in leaves_of(draft, index) if leaf.path == "body.query"), None)
     if leaf is None:
         return None
     tokens = _TOKEN.findall(draft.items[index].raw[leaf.offset : leaf.end])
     for _ in range(chance.choice((1, 1, 2, 4))):
-        at = chance.randrange(len(tokens) + 1)
+        place = chance.randrange(len(tokens) + 1)
         match chance.randrange(6):
             case 0 | 1:
                 space = chance.choice((b" ", b" ", b"", b"\n"))
-                tokens.insert(at, space + chance.choice(_WORDS) + space)
+                tokens.insert(place, space + chance.choice(_WORDS) + space)
             case 2:
-                del tokens[at : at + chance.choice((1, 1, 2, 5))]
+                del tokens[place : place + chance.choice((1, 1, 2, 5))]
             case 3:
-                tokens[at:at] = tokens[: chance.choice((1, 3))]
-            case 4 if at < len(tokens):
-                tokens[at] = values.spoiled(chance, tokens[at])
-            case _ if at < len(tokens):
+                tokens[place:place] = tokens[: chance.choice((1, 3))]
+            case 4 if place < len(tokens):
+                tokens[place] = values.spoiled(chance, tokens[place])
+            case _ if place < len(tokens):
                 other = chance.randrange(len(tokens))
-                tokens[at], tokens[other] = tokens[other], tokens[at]
+                tokens[place], tokens[other] = tokens[other], tokens[place]
     return _put_text(draft, index, b"".join(tokens))
 
 
 def another(chance: Random, draft: Draft) -> str | None:
     """A statement that changes tables or ends transactions, as a replacement or in addition."""
-    found = _queries(draft)
-    if not found:
+    queries = _queries(draft)
+    if not queries:
         return None
-    index = chance.choice(found)
+    index = chance.choice(queries)
     if chance.random() < 0.7:
         place = chance.randrange(1, len(draft.items) + 1)
         draft.items.insert(place, replace(draft.items[index]))
@@ -141,15 +141,15 @@ def recombined(chance: Random, draft: Draft) -> str | None:
     for _ in range(chance.choice((1, 1, 2))):
         others = _TOKEN.findall(chance.choice(_definitions()))
         begin = chance.randrange(len(others))
-        at = chance.randrange(len(tokens) + 1)
-        stop = chance.choice((at, at + 3, len(tokens)))
-        tokens[at:stop] = others[begin : begin + chance.choice((1, 4, 20, 1000))]
+        start = chance.randrange(len(tokens) + 1)
+        stop = chance.choice((start, start + 3, len(tokens)))
+        tokens[start:stop] = others[begin : begin + chance.choice((1, 4, 20, 1000))]
     for _ in range(chance.choice((0, 1, 1, 3))):
         tokens.insert(chance.randrange(len(tokens) + 1), chance.choice(_ODD))
     if chance.random() < 0.6:
-        names = [at for at, token in enumerate(tokens) if token[:1] == b"`" or token[:1].islower()]
-        for at in names[:1]:
-            tokens[at] = _table(chance, draft)
+        names = [start for start, token in enumerate(tokens) if token[:1] == b"`" or token[:1].islower()]
+        for start in names[:1]:
+            tokens[start] = _table(chance, draft)
     return _put_text(draft, index, b"".join(tokens))
 
 

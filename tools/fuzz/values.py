@@ -51,24 +51,24 @@ def flipped(chance: Random, data: bytes) -> bytes:
     """Bytes with a few changes."""
     result = bytearray(data)
     for _ in range(chance.choice((1, 1, 1, 2, 4)) if data else 0):
-        at = chance.randrange(len(result))
+        place = chance.randrange(len(result))
         others = (0, 1, 0x7F, 0x80, 0xFB, 0xFC, 0xFD, 0xFE, 0xFF, chance.randrange(256))
-        result[at] = chance.choice((*others, result[at] ^ 1 << chance.randrange(8)))
+        result[place] = chance.choice((*others, result[place] ^ 1 << chance.randrange(8)))
     return bytes(result)
 
 
 def grown(chance: Random, data: bytes) -> bytes:
     """Bytes of another length: some inserted, removed or replaced, or none."""
-    at = chance.randrange(len(data) + 1)
+    place = chance.randrange(len(data) + 1)
     match chance.randrange(6):
         case 0:
-            return data[:at]
+            return data[:place]
         case 1:
-            return data[:at] + chance.randbytes(chance.choice((1, 1, 2, 3, 8, 40))) + data[at:]
+            return data[:place] + chance.randbytes(chance.choice((1, 1, 2, 3, 8, 40))) + data[place:]
         case 2:
-            return data[:at] + data[at + chance.choice((1, 1, 2, 4)) :]
+            return data[:place] + data[place + chance.choice((1, 1, 2, 4)) :]
         case 3:
-            return data[:at] + chance.choice(_TEXTS) + data[at:]
+            return data[:place] + chance.choice(_TEXTS) + data[place:]
         case 4:
             return chance.choice(_TEXTS)
         case _:

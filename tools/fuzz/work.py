@@ -70,12 +70,12 @@ class Plan:
         return f"{self.seed}/{number}"
 
 
-def problems_of(found: Mutant, folder: Path, *, leaves_none_out: bool = False) -> list[Problem]:
+def problems_of(mutated: Mutant, folder: Path, *, leaves_none_out: bool = False) -> list[Problem]:
     """The problems of all entry points on one log."""
     from tools.fuzz.entries import run_all
     from tools.fuzz.run import Run
 
-    run = Run(found.name, found.data, folder)
+    run = Run(mutated.name, mutated.data, folder)
     try:
         run_all(run, leaves_none_out=leaves_none_out)
     finally:
@@ -110,20 +110,20 @@ def _process(plan: Plan, number: int, words: Any) -> None:
     known: set[str] = set()
     end = time.monotonic() + plan.seconds
     try:
-        for count, at in enumerate(range(number, plan.logs, plan.jobs), 1):
+        for count, index in enumerate(range(number, plan.logs, plan.jobs), 1):
             if time.monotonic() > end:
                 break
             if count % _LOGS_TO_COLLECT == 0:
                 gc.collect()
-            words.put(("begin", number, at, None))
-            found = mutant(plan.name(at))
-            for problem in problems_of(found, folder, leaves_none_out=plan.leaves_none_out):
-                finding = Finding(problem, found, plan.kernels)
-                smaller = found
+            words.put(("begin", number, index, None))
+            mutated = mutant(plan.name(index))
+            for problem in problems_of(mutated, folder, leaves_none_out=plan.leaves_none_out):
+                finding = Finding(problem, mutated, plan.kernels)
+                smaller = mutated
                 if finding.key not in known:
                     known.add(finding.key)
-                    smaller = shrunk(found, _has(problem, folder, plan.leaves_none_out))
-                words.put(("finding", number, at, finding._replace(mutant=smaller)))
+                    smaller = shrunk(mutated, _has(problem, folder, plan.leaves_none_out))
+                words.put(("finding", number, index, finding._replace(mutant=smaller)))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         words.put(("end", number, 0, None))
@@ -131,8 +131,8 @@ def _process(plan: Plan, number: int, words: Any) -> None:
 
 def _has(problem: Problem, folder: Path, leaves_none_out: bool) -> Callable[[Mutant], bool]:
     def is_same(other: Mutant) -> bool:
-        found = problems_of(other, folder, leaves_none_out=leaves_none_out)
-        return any(one[:2] == problem[:2] for one in found)
+        problems = problems_of(other, folder, leaves_none_out=leaves_none_out)
+        return any(known[:2] == problem[:2] for known in problems)
 
     return is_same
 
@@ -158,7 +158,7 @@ class _Team:
         left = set(range(self.plan.jobs))
         while left:
             try:
-                what, number, at, finding = self.words.get(timeout=5)
+                what, number, index, finding = self.words.get(timeout=5)
             except queue.Empty:
                 for number in sorted(left):
                     if (lost := self._lost(number)) is not None:
@@ -169,8 +169,8 @@ class _Team:
             if what == "end":
                 left.discard(number)
             else:
-                self.at[number] = at
-                yield at, finding
+                self.at[number] = index
+                yield index, finding
 
     def _lost(self, number: int) -> Finding | None:
         """Report a process that died or hangs, with its mutant."""

@@ -51,7 +51,7 @@ def _agree(run: Run, name: str, source: Source) -> Outcome:
     if error is None or report is None or report.damage_count > MAX_DAMAGES:
         return expected
     named = [*report.damages, *([] if report.not_checked is None else [report.not_checked])]
-    if error.position not in {one.position for one in named}:
+    if error.position not in {damage.position for damage in named}:
         run.note(f"verify-blind-{name}", error.reason, "\n".join(map(str, [error, *named])))
     return expected
 
@@ -63,17 +63,17 @@ def packed(run: Run) -> None:
     if is_changed:
         data = _changed(run.chance, data)
     name = "<packed>" if is_changed else run.source.name
-    found = _agree(run, "packed", Source.of_bytes(data, name))
+    outcome = _agree(run, "packed", Source.of_bytes(data, name))
     if not is_changed:
-        run.differ("diff-packed-plain", run.outcomes["read events"], found)
+        run.differ("diff-packed-plain", run.outcomes["read events"], outcome)
 
 
 def _changed(chance: Random, data: bytes) -> bytes:
     """Data with changes, often close to its start or its end, where headers and tables are."""
-    at = chance.choice((0, max(len(data) - 40, 0), chance.randrange(len(data) + 1)))
-    at = min(at + chance.randrange(40), len(data))
-    stop = at + chance.choice((1, 4, 16))
-    return data[:at] + values.spoiled(chance, data[at:stop]) + data[stop:]
+    start = chance.choice((0, max(len(data) - 40, 0), chance.randrange(len(data) + 1)))
+    start = min(start + chance.randrange(40), len(data))
+    stop = start + chance.choice((1, 4, 16))
+    return data[:start] + values.spoiled(chance, data[start:stop]) + data[stop:]
 
 
 @cache
@@ -111,13 +111,13 @@ def index(run: Run) -> None:
     path = run.folder / "logs.index"
     path.write_bytes(data)
     try:
-        found = resolve(str(path))
+        sources = resolve(str(path))
     except BinlogError as error:
         run.keep("index", Outcome(None, error))
         if error.file != str(path):
             run.note("noplace-index", error.reason, error)
         return
-    for source in found[:2]:
+    for source in sources[:2]:
         run.gather("index", lambda source=source: (event.type for event in bk.open(source)))  # type: ignore[misc]
 
 
@@ -157,18 +157,18 @@ def _messages(run: Run) -> list[bytes]:
         messages.extend(ServerLogs({_LOG: run.data}).messages(_LOG, 4))
     messages.append(END_OF_STREAM if chance.random() < 0.9 else TORN)
     for _ in range(chance.choice((0, 1, 1, 2))):
-        at = chance.randrange(len(messages))
+        place = chance.randrange(len(messages))
         match chance.randrange(6):
             case 0:
-                messages.insert(at, messages[chance.randrange(len(messages))])
+                messages.insert(place, messages[chance.randrange(len(messages))])
             case 1 if len(messages) > 1:
-                del messages[at]
+                del messages[place]
             case 2:
-                messages[at] = Raw(values.spoiled(chance, messages[at]))
+                messages[place] = Raw(values.spoiled(chance, messages[place]))
             case 3:
-                messages[at:at] = [messages[at]] * chance.choice((3, 50))
+                messages[place:place] = [messages[place]] * chance.choice((3, 50))
             case _:
-                messages[at] = values.spoiled(chance, messages[at])
+                messages[place] = values.spoiled(chance, messages[place])
     return messages
 
 
@@ -177,7 +177,7 @@ def _answers(chance: Random, size: int) -> dict[str, Iterable[bytes]]:
     listed = scripted_server.answer([TEXT, NUMBER], (_LOG, size))
     if chance.random() < 0.7:
         return {}
-    at = chance.randrange(len(listed))
-    listed[at] = values.spoiled(chance, listed[at])
+    place = chance.randrange(len(listed))
+    listed[place] = values.spoiled(chance, listed[place])
     words = ("SHOW BINARY LOGS", "SHOW BINARY LOG STATUS", "@@version", "@@server_id", "checksum", "@@")
     return {chance.choice(words): listed}

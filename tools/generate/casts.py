@@ -57,7 +57,7 @@ class Rewriting:
         if not isinstance(part, tuple):
             return part
         is_list = not part or isinstance(part[0], tuple)
-        return tuple(self._part(owner, one) for one in part) if is_list else self.rewritten(owner, part)
+        return tuple(self._part(owner, inner) for inner in part) if is_list else self.rewritten(owner, part)
 
     def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
         return write(self.rewritten(owner, parse(text), item, want)) if isinstance(text, str) else text
@@ -132,8 +132,8 @@ class Casts(Rewriting):
             case ("unary", "not", inner):
                 return ("unary", "not", self.typed(owner, inner, item)[0]), BOOL
             case ("unary", operator, inner):
-                one = _cast(*self.typed(owner, inner, item), WIDE)
-                return _cast_result(("unary", operator, one), WIDE)
+                cast = _cast(*self.typed(owner, inner, item), WIDE)
+                return _cast_result(("unary", operator, cast), WIDE)
             case ("binary", operator, left, right):
                 return self._binary(operator, self.typed(owner, left, item), self.typed(owner, right, item))
             case ("ternary", condition, yes, no):

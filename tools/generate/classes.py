@@ -206,6 +206,6 @@ def _by_class_path(top: Type, class_path: str) -> Type | None:
     if top.class_path == class_path:
         return top
     for child in top.children():
-        if found := _by_class_path(child, class_path):
-            return found
+        if type_ := _by_class_path(child, class_path):
+            return type_
     return None

@@ -104,16 +104,16 @@ def check(text: str) -> Iterator[str]:
 def _check_type(node: Node, name: str) -> Iterator[str]:
     if not is_in_order(node, TYPE_KEYS):
         yield f"{name}: its keys are {', '.join(node)}"
-    fields = {f"{name}.{one['id']}": one for one in [*node.get("params", ()), *node.get("seq", ())]}
-    fields |= {f"{name}.{key}": one for key, one in node.get("instances", {}).items()}
+    fields = {f"{name}.{field['id']}": field for field in [*node.get("params", ()), *node.get("seq", ())]}
+    fields |= {f"{name}.{key}": field for key, field in node.get("instances", {}).items()}
     for path, field in fields.items():
         if not is_in_order(field, FIELD_KEYS) or field.get("encoding", "UTF-8") not in _ENCODINGS:
             yield f"{path}: its keys are {', '.join(field)}"
-    for key, one in node.get("types", {}).items():
-        own = one.get("meta", {})
+    for key, type_ in node.get("types", {}).items():
+        own = type_.get("meta", {})
         if not is_in_order(own, DEFAULTS) or set(own) - set(DEFAULTS):
             yield f"{name}.{key}: the keys of meta are {', '.join(own)}"
-        yield from _check_type(one, f"{name}.{key}")
+        yield from _check_type(type_, f"{name}.{key}")
 
 
 def is_in_order(node: Node, order: list[str]) -> bool:
@@ -126,8 +126,8 @@ def _long_lines(text: str) -> Iterator[int]:
     """Numbers of the lines of documentation that are too long."""
     indent = -1
     for number, line in enumerate(text.splitlines(), 1):
-        if found := _FIRST_OF_MANY.match(line):
-            indent = len(found[1]) + len(found[2] or "")
+        if match := _FIRST_OF_MANY.match(line):
+            indent = len(match[1]) + len(match[2] or "")
         elif line.strip() and len(line) - len(line.lstrip()) <= indent:
             indent = -1
         if (indent >= 0 or _ONE_LINE.match(line)) and len(line) > _WIDTH:
@@ -140,14 +140,14 @@ def _wrapped(node: Any, indent: int = 0, key: str = "") -> Any:
         text = " ".join(node.split())
         if len(text) + len("doc: ''") + indent <= _WIDTH and "\n\n" not in node:
             return text
-        paragraphs = (" ".join(one.split()) for one in node.split("\n\n"))
+        paragraphs = (" ".join(text.split()) for text in node.split("\n\n"))
         options: Any = {"break_long_words": False, "break_on_hyphens": False}
-        return "\n\n".join(textwrap.fill(one, _WIDTH - indent - 2, **options) for one in paragraphs) + "\n"
+        return "\n\n".join(textwrap.fill(text, _WIDTH - indent - 2, **options) for text in paragraphs) + "\n"
     if isinstance(node, dict):
         inside = indent + 2
         return {
             name: _wrapped(one, indent if name == "doc" else inside, str(name)) for name, one in node.items()
         }
     if isinstance(node, list):
-        return [_wrapped(one, indent + 2) for one in node]
+        return [_wrapped(item, indent + 2) for item in node]
     return node

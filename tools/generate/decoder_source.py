@@ -54,8 +54,8 @@ class Decoder(Translator[_Scope]):
         self._root = scope = _Scope(type_, at="at")
         for outer in around:
             # Anything without bytes of its own has the offset of its container.
-            at = scope.at if not scope.type.seq else ""
-            scope.parent = _Scope(outer, f"outer{scope.prefix}_", at=at)
+            start = scope.at if not scope.type.seq else ""
+            scope.parent = _Scope(outer, f"outer{scope.prefix}_", at=start)
             scope = scope.parent
         self._arguments: list[str] = []
         for name in given:
@@ -80,7 +80,7 @@ class Decoder(Translator[_Scope]):
         lines = self._needed(results)
         # A decoder that reads no bytes gets none.
         has_bytes = any(re.search(r"\b(data|at)\b", line) for line in [*lines, *results])
-        called = ", ".join(f"{one}: Any" for one in [*["data", "at"][: 2 * has_bytes], *self._arguments])
+        called = ", ".join(f"{name}: Any" for name in [*["data", "at"][: 2 * has_bytes], *self._arguments])
         doc = f'"""{", ".join(parts)} of a `{"::".join(self._root.type.path)}`."""'
         return function_source(name, called, [doc, *lines, f"return {', '.join(results)}"])
 
@@ -190,7 +190,7 @@ class Decoder(Translator[_Scope]):
     def _is_known(self, condition: str) -> bool:
         """Whether a condition follows from those that hold at the point of use."""
         names = NAME.findall(condition)
-        about = [one for one in self.known if {*NAME.findall(one)} <= {*names, "and", "or", "not"}]
+        about = [test for test in self.known if {*NAME.findall(test)} <= {*names, "and", "or", "not"}]
         return bool(about) and implies(" and ".join(about), condition)
 
     def _condition(self, scope: _Scope, node: Node) -> str:
@@ -216,9 +216,9 @@ class Decoder(Translator[_Scope]):
         """The type of a field, at the field's offset."""
         if node["id"] in scope.children:
             return scope.children[node["id"]]
-        at = self._offset(scope, self._index(scope, node["id"])) if scope.at else ""
+        offset = self._offset(scope, self._index(scope, node["id"])) if scope.at else ""
         type_ = self.grammar.resolve(scope.type, type_name(node["type"]))
-        child = _Scope(type_, f"{scope.prefix}{node['id']}_", scope, at=at)
+        child = _Scope(type_, f"{scope.prefix}{node['id']}_", scope, at=offset)
         for param, argument in zip(type_.params, parse_use(node["type"])[1], strict=True):
             child.names[param["id"]] = self.tree(scope, argument)
         scope.children[node["id"]] = child

@@ -23,8 +23,8 @@ def function_source(name: str, called: str, body: Sequence[str]) -> str:
 def bits_of(node: Node) -> int:
     """Number of bits of a bit field; 0 for other fields."""
     use = node.get("type")
-    found = BITS.match(use) if isinstance(use, str) and "repeat" not in node else None
-    return int(found["bits"]) if found else 0
+    match = BITS.match(use) if isinstance(use, str) and "repeat" not in node else None
+    return int(match["bits"]) if match else 0
 
 
 def read_source(dtype: str, place: str) -> str:
@@ -49,17 +49,17 @@ def sum_source(*terms: str) -> str:
     return " + ".join([*others, *([str(numbers)] if numbers or not others else [])])
 
 
-def exclude(one: str, other: str) -> bool:
+def exclude(first: str, other: str) -> bool:
     """Whether two conditions on the same small number are never both true."""
-    return implies(one, f"(not {other})")
+    return implies(first, f"(not {other})")
 
 
-def implies(one: str, other: str) -> bool:
+def implies(first: str, other: str) -> bool:
     """Whether the second condition is true whenever the first is, if both are about one small number."""
-    names = {*NAME.findall(f"{one} {other}")} - {"and", "or", "not"}
-    numbers = [int(number) for number in re.findall(r"\b\d+", f"{one} {other}")]
-    if len(names) != 1 or not all(_CONDITION.fullmatch(text) for text in (one, other)):
+    names = {*NAME.findall(f"{first} {other}")} - {"and", "or", "not"}
+    numbers = [int(number) for number in re.findall(r"\b\d+", f"{first} {other}")]
+    if len(names) != 1 or not all(_CONDITION.fullmatch(text) for text in (first, other)):
         return False
     (name,) = names
-    both = compile(f"not ({one}) or ({other})", "conditions", "eval")
+    both = compile(f"not ({first}) or ({other})", "conditions", "eval")
     return max(numbers, default=0) < _SMALL and all(eval(both, {name: value}) for value in range(_SMALL + 1))

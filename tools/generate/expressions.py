@@ -143,13 +143,13 @@ class _Parser:
 
     def arguments(self, end: str) -> tuple[Node, ...]:
         """Expressions separated by commas, up to `end`."""
-        found: list[Node] = []
+        arguments: list[Node] = []
         while self.token != end:
-            found.append(self.ternary())
+            arguments.append(self.ternary())
             if self.token != end:
                 self.take(",")
         self.advance()
-        return tuple(found)
+        return tuple(arguments)
 
     def cast(self) -> str:
         match = _CAST.match(self.text, self.at)

@@ -112,13 +112,13 @@ class Grammar:
         """The type that `name` (without arguments) refers to in `scope`."""
         path = tuple(name.split("::"))
         for depth in range(len(scope.path), -1, -1):
-            if found := self._types.get((*scope.path[:depth], *path)):
-                return found
+            if type_ := self._types.get((*scope.path[:depth], *path)):
+                return type_
         # A type may refer to itself, or to an enclosing type.
         for depth in range(len(scope.path), 0, -1):
-            found = self._types.get((*scope.path[:depth], *path[1:]))
-            if found and found.path[depth - 1] == path[0]:
-                return found
+            type_ = self._types.get((*scope.path[:depth], *path[1:]))
+            if type_ and type_.path[depth - 1] == path[0]:
+                return type_
         raise GrammarError(f"{scope.spec}: no type {name!r}")
 
     def enum(self, scope: Type, name: str) -> Enum:
@@ -142,24 +142,24 @@ class Grammar:
     def imports(self, spec: str) -> list[str]:
         """The files that a file imports, as keys of `specs`."""
         folder = spec.rpartition("/")[0]
-        found = []
+        targets = []
         for name in self.specs[spec]["meta"].get("imports") or ():
             target = name[1:] if name.startswith("/") else f"{folder}/{name}".lstrip("/")
             if target not in self.specs:
                 raise GrammarError(f"{spec}: no file {target}.ksy to import")
-            found.append(target)
-        return found
+            targets.append(target)
+        return targets
 
     def all_imports(self, spec: str) -> list[str]:
         """The files that a file imports, directly or through others."""
-        found: list[str] = []
+        known: list[str] = []
         pending = self.imports(spec)
         while pending:
-            one = pending.pop(0)
-            if one not in found and one != spec:
-                found.append(one)
-                pending.extend(self.imports(one))
-        return found
+            name = pending.pop(0)
+            if name not in known and name != spec:
+                known.append(name)
+                pending.extend(self.imports(name))
+        return known
 
 
 def type_name(text: str) -> str:

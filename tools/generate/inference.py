@@ -90,8 +90,8 @@ class Inference:
 
     def declared(self, owner: Type, node: Node) -> Kind:
         """The kind declared by `type`, `size` and `enum` of a field."""
-        one = self._declared_one(owner, node)
-        return Kind("list", one) if "repeat" in node else one
+        kind = self._declared_one(owner, node)
+        return Kind("list", kind) if "repeat" in node else kind
 
     def _declared_one(self, owner: Type, node: Node) -> Kind:
         type_ = node.get("type")

@@ -66,7 +66,7 @@ def render(grammar: Grammar) -> dict[str, str]:
 def _router(grammar: Grammar) -> Iterator[tuple[int | None, str]]:
     """Type code (None: any other) and type reference for each case of the body's switch."""
     body = grammar.top("event_body")
-    content = next(one for one in body.seq if one["id"] == "content")
+    content = next(field for field in body.seq if field["id"] == "content")
     for key, use in content["type"]["cases"].items():
         if key == "_":
             yield None, use
@@ -91,7 +91,7 @@ def _render_enums(grammar: Grammar, enums: set[tuple[tuple[str, ...], str]]) -> 
 
 
 def _joined(form: str, tests: list[str]) -> str:
-    return functools.reduce(lambda later, one: form.format(one, later), reversed(tests))
+    return functools.reduce(lambda later, test: form.format(test, later), reversed(tests))
 
 
 @dataclass
@@ -130,7 +130,7 @@ class _Builder(Translator[_Scope]):
 
     def lay_out_instances(self, body: Type) -> _Scope:
         """Lay out what the router computes from its parameters, which are also those of each of its cases."""
-        scope = _Scope(body, "event_body.", names={one["id"]: f"v[{one['id']!r}]" for one in body.params})
+        scope = _Scope(body, "event_body.", names={node["id"]: f"v[{node['id']!r}]" for node in body.params})
         self._instances(scope)
         return scope
 
@@ -197,10 +197,10 @@ class _Builder(Translator[_Scope]):
 
     def _all(self, tests: list[str]) -> str:
         """Tests joined by `and`."""
-        found = [test for test in tests if test != "True"]
-        if "False" in found or not found:
-            return str(not found)
-        return _joined(self.style.both, found)
+        unsure = [test for test in tests if test != "True"]
+        if "False" in unsure or not unsure:
+            return str(not unsure)
+        return _joined(self.style.both, unsure)
 
     def _size(self, scope: _Scope, node: Node) -> str | None:
         if "contents" in node:
@@ -229,9 +229,9 @@ class _Builder(Translator[_Scope]):
         self._wide[source] = dtype[1:] == "u8"
         enum = None
         if "enum" in node:
-            found = self.grammar.enum(scope.type, node["enum"])
-            self.enums.add((found.owner.path, found.name))
-            enum = repr("::".join((*found.owner.path, found.name)))
+            members = self.grammar.enum(scope.type, node["enum"])
+            self.enums.add((members.owner.path, members.name))
+            enum = repr("::".join((*members.owner.path, members.name)))
         valid = self._valid(scope, node, source)
         extra = keywords(condition=function(condition), valid=function(valid), enum=enum)
         self.steps.append(f"Number({path!r}, {dtype!r}{extra})")
@@ -265,10 +265,10 @@ class _Builder(Translator[_Scope]):
         return None if type_.params else self.walks.over(type_, is_list=is_list)
 
     def _add_inside(self, path: str, walk: Walk) -> None:
-        for one in walk.inside:
-            extra = keywords(encoding=text(one.encoding))
-            kind, count = ("InnerList", f", {one.items}") if one.items else ("InnerRun", "")
-            self.steps.append(f"{kind}({f'{path}.{one.path}'!r}, {path!r}, {one.slot}{count}{extra})")
+        for inner in walk.inside:
+            extra = keywords(encoding=text(inner.encoding))
+            kind, count = ("InnerList", f", {inner.items}") if inner.items else ("InnerRun", "")
+            self.steps.append(f"{kind}({f'{path}.{inner.path}'!r}, {path!r}, {inner.slot}{count}{extra})")
 
     def _valid(self, scope: _Scope, node: Node, source: str) -> str:
         valid = node.get("valid", {})
@@ -279,7 +279,7 @@ class _Builder(Translator[_Scope]):
             if key in valid:
                 tests.append(f"({source} {operator} {self.text(scope, valid[key])})")
         if "any-of" in valid:
-            choices = [f"({source} == {self.text(scope, one)})" for one in valid["any-of"]]
+            choices = [f"({source} == {self.text(scope, choice)})" for choice in valid["any-of"]]
             tests.append(_joined(self.style.either, choices))
         if "expr" in valid:
             tests.append(self.text(scope, re.sub(r"\b_\b(?!\.)", node["id"], str(valid["expr"]))))
@@ -337,7 +337,7 @@ class _Builder(Translator[_Scope]):
         """Encoding of text inside a structure; None if there is none."""
         first, _, rest = path.partition(".")
         inside = scope.walks[first].inside if first in scope.walks else ()
-        return next((one.encoding for one in inside if one.path == rest), None)
+        return next((inner.encoding for inner in inside if inner.path == rest), None)
 
     def name(self, scope: _Scope, names: Sequence[str]) -> str:
         first, *rest = names

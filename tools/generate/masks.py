@@ -28,8 +28,8 @@ def render(grammar: Grammar) -> str:
 def flags_of(type_: Type) -> Iterator[tuple[str, str, str]]:
     """The flags of a type: the instance, the tested field, and the mask as written in the grammar."""
     for name, node in type_.instances.items():
-        if found := _FLAG.fullmatch(str(node.get("value", "")).strip()):
-            yield name, found[1], found[2]
+        if match := _FLAG.fullmatch(str(node.get("value", "")).strip()):
+            yield name, match[1], match[2]
 
 
 def _class_of(type_: Type, indent: str) -> list[str]:

@@ -41,6 +41,6 @@ def render(grammar: Grammar) -> str:
 
 def spare_bits(field: Node) -> int | None:
     """Number of bits of a field, unless it fills bytes."""
-    found = _BITS.fullmatch(str(field.get("type")))
-    width = int(found[1]) if found else 0
+    match = _BITS.fullmatch(str(field.get("type")))
+    width = int(match[1]) if match else 0
     return width if width % 8 else None

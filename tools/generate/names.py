@@ -96,7 +96,7 @@ def problems_of(type_: Type) -> Iterator[tuple[str, str]]:
     exported = [node["id"] for node in type_.seq]
     hidden = [*(node["id"] for node in type_.params), *type_.instances]
     nested = [*(child.name for child in type_.children()), *type_.enums]
-    members = [enum_member_name(one) for enum in type_.enums.values() for one in enum.values()]
+    members = [enum_member_name(member) for enum in type_.enums.values() for member in enum.values()]
     yield from _reserved(exported, FIELDS)
     yield from _reserved(hidden, {**FIELDS, **_HIDDEN})
     yield from _reserved(nested, _CLASSES)

@@ -58,8 +58,8 @@ class EnumMembers(Rewriting):
     def rewritten(self, owner: Type, tree: Tree, item: Kind = ANY, want: Kind | None = None) -> Tree:
         if tree[0] == "enum":
             *enum, member = tree[1]
-            found = self._inference.grammar.enum(owner, "::".join(enum))
-            return ("enum", (*enum, f"{_prefix(found)}{member}"))
+            members = self._inference.grammar.enum(owner, "::".join(enum))
+            return ("enum", (*enum, f"{_prefix(members)}{member}"))
         return self.inside(owner, tree)
 
     def _text(self, owner: Type, text: Any, item: Kind = ANY, want: Kind | None = None) -> Any:
@@ -75,8 +75,8 @@ class EnumMembers(Rewriting):
         """The members of an enum with their new names."""
         prefix = _prefix(self._inference.grammar.enum(owner, name))
         return {
-            number: {**one, "id": prefix + one["id"]} if isinstance(one, dict) else prefix + one
-            for number, one in owner.enums[name].items()
+            number: {**member, "id": prefix + member["id"]} if isinstance(member, dict) else prefix + member
+            for number, member in owner.enums[name].items()
         }
 
 
@@ -139,7 +139,7 @@ def _comparisons(name: Tree, valid: Node) -> Iterator[Tree]:
         if key in valid:
             yield ("binary", operator, name, parse(str(valid[key])))
     if "any-of" in valid:
-        first, *others = (("binary", "==", name, parse(str(one))) for one in valid["any-of"])
+        first, *others = (("binary", "==", name, parse(str(value))) for value in valid["any-of"])
         for other in others:
             first = ("binary", "or", first, other)
         yield first
@@ -166,9 +166,9 @@ _REPEATED = re.compile(
 )
 
 
-def _marked_as_begun(found: re.Match[str]) -> str:
+def _marked_as_begun(match: re.Match[str]) -> str:
     """A list may refer to its items so far, so it must not be read again while it is read."""
-    return f"{found[0]}  this.{found[1]}InstFlag = true\n"
+    return f"{match[0]}  this.{match[1]}InstFlag = true\n"
 
 
 def _with_checks(text: str, type_: Type) -> str:

@@ -64,24 +64,24 @@ def _class_of(grammar: Grammar, type_: Type, indent: str) -> list[str]:
 def constants(grammar: Grammar, type_: Type) -> list[str]:
     """What is the same in all records of a type, as assignments."""
     lines: list[str] = []
-    at, form, is_head = 0, "", True
+    offset, form, is_head = 0, "", True
     for node in type_.seq:
         name, size = node["id"].upper(), size_of(grammar, type_, node)
         if "contents" in node:
             lines.append(f"{name}: Final = {contents(node)!r}")
         elif size is not None:
             lines.append(f"{name}_SIZE: Final = {size}")
-            lines += [f"{name}_AT: Final = {at}"] if is_head else []
+            lines += [f"{name}_AT: Final = {offset}"] if is_head else []
         if is_head and size is not None:
             form += _STRUCT.get(_number(grammar, type_, node), "?")
-            at += size
+            offset += size
         is_head = is_head and size is not None and "if" not in node
-    if at:
-        lines.append(f"HEAD_SIZE: Final = {at}")
+    if offset:
+        lines.append(f"HEAD_SIZE: Final = {offset}")
     if form and "?" not in form:
         lines.append(f"HEAD_FORMAT: Final = {_order(grammar, type_) + form!r}")
     if is_head and type_.seq:
-        lines.append(f"SIZE: Final = {at}")
+        lines.append(f"SIZE: Final = {offset}")
     for name, node in type_.instances.items():
         if isinstance(node.get("value"), int):
             lines.append(f"{name.upper()}: Final = {node['value']}")
@@ -101,8 +101,8 @@ def size_of(grammar: Grammar, type_: Type, node: Node) -> int | None:
     if "contents" in node:
         return len(contents(node))
     if "size" in node:
-        found = _CONSTANT.fullmatch(str(node["size"]))
-        return None if found is None else _value(found[0])
+        match = _CONSTANT.fullmatch(str(node["size"]))
+        return None if match is None else _value(match[0])
     if number := _number(grammar, type_, node):
         return int(number[1:])
     use = node.get("type")

@@ -83,10 +83,10 @@ def _qualified(inference: Inference) -> _Rewrite:
         if "value" not in node:
             return node
         tree = parse(str(node["value"]))
-        found = inference.of(owner, tree).of
-        if tree[0] == "cast" or not isinstance(found, Type) or found.id == owner.id or len(found.path) == 1:
+        kind = inference.of(owner, tree).of
+        if tree[0] == "cast" or not isinstance(kind, Type) or kind.id == owner.id or len(kind.path) == 1:
             return node
-        return {**node, "value": write(("cast", tree, "::".join(found.path)))}
+        return {**node, "value": write(("cast", tree, "::".join(kind.path)))}
 
     return rewrite
 

@@ -83,9 +83,9 @@ class Function(Translator[_Scope]):
             if count == 1:
                 self._emit(f"out[{slot}] = {self.resolve(self._root, path)}")
             elif count == 2:
-                at, length = self._run_names(path)
-                self.used |= {at, length}
-                self._emit(f"out[{slot}], out[{slot + 1}] = {at}, {length}")
+                start, length = self._run_names(path)
+                self.used |= {start, length}
+                self._emit(f"out[{slot}], out[{slot + 1}] = {start}, {length}")
         self._emit("return at")
 
     def give(self, results: list[str]) -> None:

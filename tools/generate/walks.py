@@ -59,18 +59,18 @@ class Walks:
         key = type_.path, is_list
         if key not in self._walks:
             walk = Walk(type_, "_".join((*type_.path, "list")[: len(type_.path) + is_list]))
-            asked = {one: set(names) for one, names in self._results.items()}
+            asked = {type_: set(names) for type_, names in self._results.items()}
             try:
                 inside = self._build(walk, is_list=is_list).inside
                 self._helpers()
             except UntranslatableError:
                 self._results = asked
                 return None
-            found = []
+            parts = []
             for path, count, encoding in inside:
-                found.append(Inside(".".join(path), walk.slots, count, encoding))
+                parts.append(Inside(".".join(path), walk.slots, count, encoding))
                 walk.wanted.append((path, count or 2))
-            walk.inside = tuple(found)
+            walk.inside = tuple(parts)
             self._walks[key] = walk
         return self._walks[key]
 
@@ -109,10 +109,10 @@ class Walks:
 
     def _helpers(self) -> list[str]:
         """The types with functions of their own, and those that they use."""
-        found: dict[Type, str] = {}
-        while missing := [type_ for type_ in self._results if type_ not in found]:
-            found |= {type_: self._helper(type_) for type_ in missing}
-        return list(found.values())
+        helpers: dict[Type, str] = {}
+        while missing := [type_ for type_ in self._results if type_ not in helpers]:
+            helpers |= {type_: self._helper(type_) for type_ in missing}
+        return list(helpers.values())
 
     def _helper(self, type_: Type) -> str:
         results = sorted(self._results[type_])

@@ -59,11 +59,11 @@ def _eager(node: Node) -> Node:
     named = {path.split(".")[0] for path in _NAMED.findall(str(node.get("-webide-representation", "")))}
     if "instances" in node:
         done["instances"] = {
-            name: {**one, "-webide-parse-mode": "eager"} if name in named else one
-            for name, one in node["instances"].items()
+            name: {**child, "-webide-parse-mode": "eager"} if name in named else child
+            for name, child in node["instances"].items()
         }
     if "types" in node:
-        done["types"] = {name: _eager(one) for name, one in node["types"].items()}
+        done["types"] = {name: _eager(child) for name, child in node["types"].items()}
     return done
 
 

@@ -45,7 +45,7 @@ def _unmarked(annotation: Any) -> Any:
 
 def signature_of(function: Callable[..., Any]) -> str:
     """The types of the arguments, by the annotations."""
-    return " ".join(one for _, hint in _hints(function) for one in _types(hint))
+    return " ".join(name for _, hint in _hints(function) for name in _types(hint))
 
 
 def _types(annotation: Any) -> Iterator[str]:
@@ -53,7 +53,7 @@ def _types(annotation: Any) -> Iterator[str]:
     written = "*" if WRITTEN in marks else ""
     if is_group(base):
         for hint in get_type_hints(base, include_extras=True).values():
-            yield from (one if "*" in one else one + written for one in _types(hint))
+            yield from (name if "*" in name else name + written for name in _types(hint))
     elif base in _NUMBERS:
         yield _NUMBERS[base]
     else:

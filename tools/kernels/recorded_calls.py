@@ -74,8 +74,8 @@ class Recorder:
 
     def _record(self, kernel: library.MachineCode, arguments: tuple[Any, ...]) -> object:
         row = kernel._row
-        flat = list(chain.from_iterable(one if isinstance(one, tuple) else (one,) for one in arguments))
-        arrays = [one for one in flat if isinstance(one, np.ndarray)]
+        flat = list(chain.from_iterable(item if isinstance(item, tuple) else (item,) for item in arguments))
+        arrays = [item for item in flat if isinstance(item, np.ndarray)]
         is_small = sum(array.nbytes for array in arrays) <= _BYTES
         if not (is_small and self._counts[row.name] < _CALLS and all(map(_is_plain, arrays))):
             return self._call(kernel, *arguments)
@@ -87,17 +87,17 @@ class Recorder:
         for region, content in zip(regions, before, strict=True):
             parts += [_numbers(len(content)), _filled(content), _filled(ctypes.string_at(*region))]
         parts.append(_numbers(len(flat)))
-        for one in flat:
-            if isinstance(one, np.ndarray):
-                address = one.ctypes.data
+        for argument in flat:
+            if isinstance(argument, np.ndarray):
+                address = argument.ctypes.data
                 number, start = next(
                     (number, start)
                     for number, (start, size) in enumerate(regions)
                     if start <= address <= start + size
                 )
-                parts.append(_numbers(1 + one.ndim, number, address - start, *one.shape))
+                parts.append(_numbers(1 + argument.ndim, number, address - start, *argument.shape))
             else:
-                parts += [_numbers(0), _number(one)]
+                parts += [_numbers(0), _number(argument)]
         given = (result,) if row.result.startswith("1") else result
         packed = struct.pack("@" + row.result.removeprefix("1"), *given) if row.result else b""  # type: ignore[misc]
         parts += [_numbers(len(packed)), _filled(packed)]

@@ -102,9 +102,9 @@ class Translator:
         module = binding.parse_assembly(text + _entry(kernel, kinds, entry))
         module.triple, module.data_layout = self._triple, str(self._machine.target_data)
         # Numba numbers names in each process: in two object files they may stand for different things.
-        for one in (*module.functions, *module.global_variables):
-            if not one.is_declaration and one.name != entry:
-                one.linkage = "internal"
+        for value in (*module.functions, *module.global_variables):
+            if not value.is_declaration and value.name != entry:
+                value.linkage = "internal"
         passes = binding.create_new_module_pass_manager()
         for name in _PASSES:
             getattr(passes, f"add_{name}_pass")()
@@ -179,14 +179,14 @@ def _entry(kernel: Any, kinds: Iterable[ArgumentType], name: str) -> str:
     exception = "ptr" if types_[1] == "ptr" else types_[1].removesuffix("*")
     lines = [f"%exception = alloca {exception}"]
     values = ["%result", "%exception"]
-    at = 0
+    loaded = 0
 
     def load() -> str:
-        nonlocal at
-        at += 1
-        lines.append(f"%place{at} = getelementptr i64, {record} %record, i64 {at - 1}")
-        lines.append(f"%loaded{at} = load i64, {record} %place{at}")
-        return f"%loaded{at}"
+        nonlocal loaded
+        loaded += 1
+        lines.append(f"%place{loaded} = getelementptr i64, {record} %record, i64 {loaded - 1}")
+        lines.append(f"%loaded{loaded} = load i64, {record} %place{loaded}")
+        return f"%loaded{loaded}"
 
     def convert(value: str, how: str) -> str:
         lines.append(f"%value{len(values)} = {how.format(value)} to {types_[len(values)]}")

@@ -54,10 +54,10 @@ def programs() -> Iterator[Program | str]:
             yield from build()
         except UnavailableError as error:
             yield f"{title} is skipped: {error}"
-    found = clients(Path())
+    known = clients(Path())
     for name in ("mysqlbinlog -vv", "mariadb-binlog -vv"):
-        if name in found:
-            yield Program(f"`{name}`", tuple(found[name][:-1]), is_client=True)
+        if name in known:
+            yield Program(f"`{name}`", tuple(known[name][:-1]), is_client=True)
         else:
             yield f"`{name}` is skipped: the client is not installed and cannot be downloaded"
 

@@ -67,10 +67,10 @@ def counted(program: Program, log: Path) -> Counts:
         [*program.command, log], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
     ) as client:
         assert client.stdout is not None
-        found = Counts(*counts(client.stdout))
+        totals = Counts(*counts(client.stdout))
     if client.returncode:
         raise RunError("it ended with an error")
-    return found
+    return totals
 
 
 def best(program: Program, log: Path, times: int) -> Run:
@@ -93,9 +93,9 @@ def _measured(program: Program, log: Path) -> tuple[Run, Counts]:
         usage = json.load(used)
         output.seek(0)
         lines = output.read().splitlines()
-    found = json.loads(lines[-1]) if lines else {"rows": 0, "nulls": 0}
-    usage.update({name: found[name] for name in ("cpu", "seconds") if name in found})
-    return Run(**usage), Counts(found["rows"], found["nulls"])
+    result = json.loads(lines[-1]) if lines else {"rows": 0, "nulls": 0}
+    usage.update({name: result[name] for name in ("cpu", "seconds") if name in result})
+    return Run(**usage), Counts(result["rows"], result["nulls"])
 
 
 class Figure(NamedTuple):

@@ -53,11 +53,11 @@ class Constructed:
 
 def load() -> list[Constructed]:
     """The chosen vectors."""
-    return [Constructed(**one) for one in json.loads(CHOSEN.read_text(encoding="utf-8"))]
+    return [Constructed(**fields) for fields in json.loads(CHOSEN.read_text(encoding="utf-8"))]
 
 
 def store(chosen: list[Constructed]) -> None:
-    CHOSEN.write_text(json.dumps([asdict(one) for one in chosen], indent=1) + "\n", encoding="utf-8")
+    CHOSEN.write_text(json.dumps([asdict(vector) for vector in chosen], indent=1) + "\n", encoding="utf-8")
 
 
 def vectors(root: Path) -> Iterator[Constructed]:
@@ -71,7 +71,7 @@ def vectors(root: Path) -> Iterator[Constructed]:
 
 def _constructed(vector: Any) -> Constructed | None:
     """A `tests.grammar.vectors.Vector`; None for other values and for other parameters."""
-    if not hasattr(vector, "structure") or not all(isinstance(one, int) for one in vector.parameters):
+    if not hasattr(vector, "structure") or not all(isinstance(number, int) for number in vector.parameters):
         return None
     kind = vector.structure
     module = kind.__module__.rpartition(".")[2]

@@ -121,8 +121,8 @@ class _Offsets:
 
 def split_since(doc: str) -> tuple[str, str]:
     """The version in a sentence "Since ….", and the text without that sentence."""
-    found = _SINCE.search(doc)
-    return (found[1], " ".join(_SINCE.sub("", doc).split())) if found else ("", doc)
+    match = _SINCE.search(doc)
+    return (match[1], " ".join(_SINCE.sub("", doc).split())) if match else ("", doc)
 
 
 def heading(type_: Type) -> str:
@@ -164,18 +164,18 @@ def _size(field: Node, bits: int | None) -> str:
         return f"{bits} bit" + "s" * (bits > 1) if bits % 8 else str(bits // 8)
     type_ = field.get("type")
     if "size" in field:
-        one = code(field["size"])
+        size = code(field["size"])
     elif field.get("size-eos"):
-        one = "rest"
+        size = "rest"
     elif "terminator" in field or type_ == "strz":
-        one = "to a zero"
+        size = "to a zero"
     elif isinstance(type_, str) and (match := _NUMBER.match(type_)):
-        one = match[2]
+        size = match[2]
     elif isinstance(type_, str) and (match := _BITS.match(type_)):
-        one = f"{match[1]} bits"
+        size = f"{match[1]} bits"
     else:
-        one = "varies"
+        size = "varies"
     if field.get("repeat") == "expr":
-        return f"{code(field['repeat-expr'])} × {one}"
-    repeated = {"eos": f"{one}, repeated to the end", "until": f"{one}, repeated"}
-    return repeated.get(field.get("repeat", ""), one)
+        return f"{code(field['repeat-expr'])} × {size}"
+    repeated = {"eos": f"{size}, repeated to the end", "until": f"{size}, repeated"}
+    return repeated.get(field.get("repeat", ""), size)

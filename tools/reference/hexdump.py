@@ -20,7 +20,7 @@ def as_text(sample: Sample) -> str:
 
 def _lines(sample: Sample) -> Iterator[str]:
     width = 3 * min(_BYTES_A_LINE, max(leaf.size for leaf in sample.leaves)) - 1
-    names = max(len(one.path) for leaf in sample.leaves for one in (leaf, *leaf.parts))
+    names = max(len(part.path) for leaf in sample.leaves for part in (leaf, *leaf.parts))
     for leaf in sample.leaves:
         data = sample.data[leaf.offset : leaf.end][:_SHOWN]
         first, *rest = (data[at : at + _BYTES_A_LINE].hex(" ") for at in range(0, len(data), _BYTES_A_LINE))
@@ -39,8 +39,8 @@ def as_html(sample: Sample) -> str:
         for byte in sample.data[leaf.offset : leaf.end]:
             cells.append(f'<span data-field="{number}">{byte:02x}</span>')
     lines = [
-        f'<span class="offset">{at:04x}</span>' + "".join(cells[at : at + _BYTES_A_LINE])
-        for at in range(0, len(cells), _BYTES_A_LINE)
+        f'<span class="offset">{start:04x}</span>' + "".join(cells[start : start + _BYTES_A_LINE])
+        for start in range(0, len(cells), _BYTES_A_LINE)
     ]
     rows = "".join(_html_row(number, leaf) for number, leaf in enumerate(sample.leaves))
     return (

@@ -71,17 +71,17 @@ def load(corpus: Path) -> dict[str, Sample]:
     by_log: dict[str, dict[str, Place]] = {}
     for name, place in chosen.items():
         by_log.setdefault(place.log, {})[name] = place
-    found = {
+    samples = {
         name: sample for log, wanted in by_log.items() for name, sample in _load_file(corpus / log, wanted)
     }
-    return found | dict(_load_constructed())
+    return samples | dict(_load_constructed())
 
 
 def _load_constructed() -> Iterator[tuple[str, Sample]]:
-    for one in constructed.load():
-        piece = one.piece()
+    for vector in constructed.load():
+        piece = vector.piece()
         leaves = piece.dissect().leaves
-        for name, path in one.paths.items():
+        for name, path in vector.paths.items():
             yield name, _sample(piece, leaves, Place("", 0, None, path))
 
 

@@ -45,7 +45,7 @@ def write(grammar: Grammar, examples: dict[str, Sample], folder: Path) -> None:
     bodies = {name: _html(text) for name, text in (documents | reference).items()}
     entries = [
         *_entries(grammar),
-        *(one for name, title in titles.items() for one in _sections(name, title, bodies[name])),
+        *(entry for name, title in titles.items() for entry in _sections(name, title, bodies[name])),
     ]
     (folder / "search.js").write_text(f"const ENTRIES = {json.dumps(entries)};\n", "utf-8")
     template = Template((_ASSETS / "page.html").read_text("utf-8"))
@@ -65,8 +65,8 @@ def _page_of(path: Path) -> str:
 
 
 def _title(text: str) -> str:
-    found = re.search(r"^# (.*)$", text, re.MULTILINE)
-    return found[1] if found else ""
+    match = re.search(r"^# (.*)$", text, re.MULTILINE)
+    return match[1] if match else ""
 
 
 def _html(markdown: str) -> str:

@@ -60,14 +60,14 @@ def noticed_by(bug: Bug) -> str | None:
         code, output = _pytest(root, *(f"tests/{name}" for name in bug.tests))
         if code == _PASSED:
             return None
-        found = _FAILED.search(output)
-        if code != _TESTS_FAILED or found is None:
+        match = _FAILED.search(output)
+        if code != _TESTS_FAILED or match is None:
             raise SeedError(f"{bug.name}: pytest ended with exit code {code}:\n{output[-3000:]}")
         path.write_text(text, encoding="utf-8")
-        code, output = _pytest(root, found[1])
+        code, output = _pytest(root, match[1])
         if code != _PASSED:
-            raise SeedError(f"{found[1]} fails without the bug, too:\n{output[-3000:]}")
-        return found[1]
+            raise SeedError(f"{match[1]} fails without the bug, too:\n{output[-3000:]}")
+        return match[1]
 
 
 def _copy(root: Path) -> Path:

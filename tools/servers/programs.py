@@ -34,12 +34,12 @@ def _npm_script(root: Path, name: str) -> str:
 
 
 def _debian_script(spec: Spec, root: Path, name: str) -> str:
-    found = [path for path in (root / "usr" / "sbin" / name, root / "usr" / "bin" / name) if path.exists()]
-    if not found:
+    paths = [path for path in (root / "usr" / "sbin" / name, root / "usr" / "bin" / name) if path.exists()]
+    if not paths:
         raise ServerError(f"{spec.name} has no program {name}")
     folders = [folder for folder in (root / "usr" / "lib").iterdir() if folder.name.endswith("-linux-gnu")]
     libraries = ":".join(str(folder) for folder in [*folders, root / "usr" / "lib"])
-    arguments = [str(_loader(spec, root)), "--library-path", libraries, str(found[0])]
+    arguments = [str(_loader(spec, root)), "--library-path", libraries, str(paths[0])]
     return f'#!/bin/sh\nexec {" ".join(map(quote, arguments))} "$@"\n'
 
 

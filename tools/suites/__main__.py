@@ -106,7 +106,7 @@ class Run:
             wanted = [line.split()[1] for line in lines if line.startswith(f"{self._name} ")]
         wanted.sort(key=lambda name: tests[name].stat().st_size)  # many small ones first
         part, parts = map(int, self._options.part.split("/"))
-        yield from ((name, tests[name]) for at, name in enumerate(wanted) if at % parts == part - 1)
+        yield from ((name, tests[name]) for index, name in enumerate(wanted) if index % parts == part - 1)
 
     def _settings(self, test: str) -> list[str]:
         if self._options.passes:
@@ -139,8 +139,8 @@ class Run:
             first.change_rows()
             reported = first.points, first.tables(), first.columns()
             trial = Trial(self.servers[0], second, first.logs(), *reported, before[1])
-            found = list(differences(trial))
-            self._keep_logs(trial, found, f"{self._name}-{test.replace('/', '.')}-{setting}")
+            differing = list(differences(trial))
+            self._keep_logs(trial, differing, f"{self._name}-{test.replace('/', '.')}-{setting}")
         except LeftOutError as error:
             self.left_out[str(error)] += 1
             return
@@ -152,27 +152,27 @@ class Run:
         numbers = (
             f"{player.statements} statements, {player.refused} refused, {time.monotonic() - start:.1f} s"
         )
-        self._report(test, setting, found, cut, numbers)
+        self._report(test, setting, differing, cut, numbers)
 
-    def _keep_logs(self, trial: Trial, found: list[Difference], name: str) -> None:
+    def _keep_logs(self, trial: Trial, differing: list[Difference], name: str) -> None:
         """Copy the logs of a test with differences to `build/suites`."""
-        if any(not one.is_refusal for one in found):
+        if any(not item.is_refusal for item in differing):
             folder = Path("build", "suites", name)
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             for log in trial.logs:
                 shutil.copy(log, folder)
 
-    def _report(self, test: str, setting: str, found: list[Difference], cut: str, done: str) -> None:
+    def _report(self, test: str, setting: str, differing: list[Difference], cut: str, done: str) -> None:
         wrong = []
-        for one in found:
-            if one.is_refusal:
-                reason = re.sub(r"[0-9]+", "N", one.text.rpartition(": ")[2])
-                self.refusals[f"{one.comparison}: {reason[:60]}"] += 1
-            elif self._is_known(test, setting, one):
+        for item in differing:
+            if item.is_refusal:
+                reason = re.sub(r"[0-9]+", "N", item.text.rpartition(": ")[2])
+                self.refusals[f"{item.comparison}: {reason[:60]}"] += 1
+            elif self._is_known(test, setting, item):
                 self.counts["known"] += 1
             else:
-                wrong.append(one)
+                wrong.append(item)
         state = "failed" if wrong else "cut" if cut else "passed"
         self.counts[state] += 1
         self.counts[f"{state} in {setting}"] += 1
@@ -180,11 +180,11 @@ class Run:
             self.left_out[f"from there on: {cut}"] += 1
         why = f" ({cut})" if cut else ""
         print(f"{self._name} {test} [{setting}] {done}: {state}{why}", flush=True)
-        for one in found if self._options.verbose else wrong:
-            print(f"    {'(said) ' if one.is_refusal else ''}{one.comparison}: {one.text}", flush=True)
+        for item in differing if self._options.verbose else wrong:
+            print(f"    {'(said) ' if item.is_refusal else ''}{item.comparison}: {item.text}", flush=True)
 
-    def _is_known(self, test: str, setting: str, one: Difference) -> bool:
-        names = (self._name, test, setting, one.comparison)
+    def _is_known(self, test: str, setting: str, item: Difference) -> bool:
+        names = (self._name, test, setting, item.comparison)
         for known in self._known:
             if all(map(fnmatch.fnmatch, names, known)):
                 self.used.add(known)

@@ -148,16 +148,16 @@ class Witness:
 
     def columns(self, where: str = f"NOT IN {SYSTEM}") -> Columns:
         """The columns of all tables, as information_schema has them."""
-        found: Columns = {(schema, table): [] for schema, table, *_ in self._ask(_TABLES.format(where))}
+        columns: Columns = {(schema, table): [] for schema, table, *_ in self._ask(_TABLES.format(where))}
         keys = {*self._ask(_KEYS.format(where))}
         for schema, table, *column in self._ask(_COLUMNS.format(where)):
-            if (schema, table) in found:
-                found[schema, table].append((*column, (schema, table, column[0]) in keys))
-        return found
+            if (schema, table) in columns:
+                columns[schema, table].append((*column, (schema, table, column[0]) in keys))
+        return columns
 
     def tables(self, where: str = f"NOT IN {SYSTEM}") -> dict[TableName, Table]:
         """The contents of all tables whose engines keep their rows, and which have no history."""
-        found = {}
+        tables = {}
         plain = self.server.connect(conv={}, read_timeout=30)
         try:
             cursor = plain.cursor()
@@ -166,20 +166,20 @@ class Witness:
                 if kind != "BASE TABLE" or engine in _NO_ROWS or engine is None:
                     continue
                 try:
-                    one = table_contents(cursor, schema, table)
+                    contents = table_contents(cursor, schema, table)
                 except pymysql.Error:
                     continue  # locked, or without one of its parts
-                found[schema, table] = Table(one["columns"], one["rows"])
+                tables[schema, table] = Table(contents["columns"], contents["rows"])
         finally:
             plain.close()
-        return found
+        return tables
 
     def change_rows(self) -> None:
         """Delete, change and replace some rows of each table, for the script that undoes changes."""
-        for (schema, table), one in self.tables().items():
+        for (schema, table), contents in self.tables().items():
             name = f"`{schema}`.`{table.replace('`', '``')}`"
-            self._try(f"DELETE FROM {name} LIMIT {len(one.rows) // 2}")
-            for column in one.columns[:6]:
+            self._try(f"DELETE FROM {name} LIMIT {len(contents.rows) // 2}")
+            for column in contents.columns[:6]:
                 quoted = f"`{column['name'].replace('`', '``')}`"
                 self._try(f"UPDATE IGNORE {name} SET {quoted} = DEFAULT({quoted}) LIMIT 3")
             self._try(f"REPLACE INTO {name} SELECT * FROM {name} LIMIT 2")

@@ -95,10 +95,10 @@ def differences(trial: Trial) -> Iterator[Difference]:
         try:
             with warnings.catch_warnings(record=True):
                 warnings.simplefilter("always")
-                found = list(compare(trial))
+                texts = list(compare(trial))
         except Exception as error:  # whatever it is, it is to be reported
-            found = [f"{type(error).__name__}: {error}"]
-        for text in found[:8]:
+            texts = [f"{type(error).__name__}: {error}"]
+        for text in texts[:8]:
             yield text if isinstance(text, Difference) else Difference(name, text)
 
 
@@ -120,8 +120,8 @@ def _objects(log: Path) -> tuple[list[Any], list[Any]]:
     """Rows as objects: those of events, and those of `read_rows`, which leaves out what was rolled back."""
     columns = [(row.position, row.index, row.before, row.after) for row in bk.read_rows(log)]
     places = {row[:2] for row in columns}
-    found = ((event.position, row) for event in bk.open(log) for row in event.rows())
-    events = [(position, row.index, row.before, row.after) for position, row in found]
+    rows = ((event.position, row) for event in bk.open(log) for row in event.rows())
+    events = [(position, row.index, row.before, row.after) for position, row in rows]
     return [row for row in events if row[:2] in places], columns
 
 
@@ -143,10 +143,10 @@ def _dump(trial: Trial) -> Iterator[str]:
             theirs = normalised(ask(trial.server.spec.name, [str(log)], arguments)).split(b"\n")
             if ours != theirs:
                 lines = zip(ours, theirs, strict=False)
-                number, (one, other) = next(
-                    ((at, pair) for at, pair in enumerate(lines) if pair[0] != pair[1]), (-1, (b"", b""))
+                number, (mine, other) = next(
+                    ((line, pair) for line, pair in enumerate(lines) if pair[0] != pair[1]), (-1, (b"", b""))
                 )
-                yield f"{mode}, line {number}: ours {one!r:.300}, the client's {other!r:.300}"
+                yield f"{mode}, line {number}: ours {mine!r:.300}, the client's {other!r:.300}"
 
 
 class _Fold:
@@ -237,24 +237,24 @@ class _Fold:
         )
         if before is None:
             rows.append({**dict.fromkeys(columns, _UNKNOWN), **(after or {})})
-        elif (found := next((one for one in rows if _matches(one, before)), None)) is None:
+        elif (match := next((row for row in rows if _matches(row, before)), None)) is None:
             self.rows.append(f"{name}: no row {before!r:.300}")
             self._unclear.add(name)
         elif row.change is Change.DELETE:
-            rows.remove(found)
+            rows.remove(match)
         else:
-            self._update(row, found, after or {}, {key for key, one in columns.items() if one.is_generated})
+            self._update(row, match, after or {}, {key for key, col in columns.items() if col.is_generated})
         if len(rows) > _MOST_ROWS:
             self._unclear.add(name)
 
     @staticmethod
-    def _update(row: bk.LoggedRow, found: _Row, after: _Row, generated: set[str]) -> None:
-        found.update(dict.fromkeys(generated, _UNKNOWN))
+    def _update(row: bk.LoggedRow, current: _Row, after: _Row, generated: set[str]) -> None:
+        current.update(dict.fromkeys(generated, _UNKNOWN))
         for key, diff in row.diffs.items():
             if key not in after:
-                document = found[key]
+                document = current[key]
                 after[key] = document if document in (None, _UNKNOWN) else diff.apply(document)
-        found.update(after)
+        current.update(after)
 
     def _compare(self, point: Point) -> None:
         for name, columns in point.columns.items():
@@ -282,9 +282,9 @@ class _Fold:
                 rest.append(values)
         left = list(exact.elements())
         for values in rest:
-            pairs = (one for one in left if all(a in (b, _UNKNOWN) for a, b in zip(values, one, strict=True)))
-            if (found := next(pairs, None)) is not None:
-                left.remove(found)
+            pairs = (row for row in left if all(a in (b, _UNKNOWN) for a, b in zip(values, row, strict=True)))
+            if (match := next(pairs, None)) is not None:
+                left.remove(match)
             else:
                 text = f"the log has {values!r:.500}, the server {left[:2]!r:.500}"
                 self.rows.append(f"{where} {names}: {text}")
@@ -293,22 +293,22 @@ class _Fold:
             self.rows.append(f"{where} {names}: the server also has {left[:2]!r:.500}")
 
     def _compare_definition(self, point: Point, name: TableName, columns: list[tuple[Any, ...]]) -> None:
-        found = self._definitions.match(*name)
+        known = self._definitions.match(*name)
         where = f"{point.statement[:160]!r}: {'.'.join(name)}"
-        if not isinstance(found, TableDefinition):
-            text = str(found or "not known")
+        if not isinstance(known, TableDefinition):
+            text = str(known or "not known")
             if (text, name) not in self._lost:
                 self._lost.add((text, name))
                 self.definitions.append(Difference("definitions", f"{where}: {text}", is_refusal=True))
             return
         self.compared[0] += 1
-        shown = found.columns[:-2] if found.has_implicit_period else found.columns
+        shown = known.columns[:-2] if known.has_implicit_period else known.columns
         ours = [
             (
-                one.name, _canonical(one.type_name, one.charset), *_charset(one), one.is_nullable,
-                None if one.is_row_period else one.is_primary_key, one.is_generated,
+                col.name, _canonical(col.type_name, col.charset), *_charset(col), col.is_nullable,
+                None if col.is_row_period else col.is_primary_key, col.is_generated,
             )
-            for one in shown
+            for col in shown
         ]  # fmt: skip
         theirs = [_reported(column) for column in columns]
         if len(ours) != len(theirs):
@@ -338,8 +338,8 @@ def _canonical(type_name: str, charset: str | None) -> str:
     name, _, arguments = plain(type_name).partition("(")
     if name in _LENGTHS and not arguments:
         return f"{name}({_LENGTHS[name]})"
-    if found := re.fullmatch(r"(decimal)(?:\((\d+)\))?( unsigned)?", plain(type_name)):
-        return f"decimal({found[2] or 10},0){found[3] or ''}"
+    if match := re.fullmatch(r"(decimal)(?:\((\d+)\))?( unsigned)?", plain(type_name)):
+        return f"decimal({match[2] or 10},0){match[3] or ''}"
     if name not in ("text", "blob") or not arguments:
         return plain(type_name)
     size = int(arguments.rstrip(")")) * max_bytes_of(charset or "binary")
@@ -386,16 +386,16 @@ def _redo(trial: Trial) -> Iterator[str | Difference]:
     if len(trial.logs) > 1:
         yield Difference("redo", "several logs", is_refusal=True)
         return
-    log, at = trial.logs[0], trial.before_last
+    log, start = trial.logs[0], trial.before_last
     trial.second.reset({})
-    for name, options in (("redo", {"stop_position": at}), ("redo", {"start_position": at})):
+    for name, options in (("redo", {"stop_position": start}), ("redo", {"start_position": start})):
         if refusal := _play(trial, name, log, options):
             yield refusal
             return
         if "stop_position" in options:
             before = trial.second.tables()
     yield from _unequal("redo", trial.tables, trial.second.tables())
-    if refusal := _play(trial, "undo", log, {"start_position": at, "undo": True}):
+    if refusal := _play(trial, "undo", log, {"start_position": start, "undo": True}):
         yield refusal
         return
     yield from _unequal("undo", before, trial.second.tables())
@@ -422,8 +422,8 @@ def _unequal(name: str, one: dict[TableName, Table], other: dict[TableName, Tabl
             yield Difference(name, f"{table} is only {'there' if table in one else 'made by the script'}")
         elif one[table].counted() != other[table].counted():
             left, right = one[table].counted(), other[table].counted()
-            wanted, found = [*(left - right)][:2], [*(right - left)][:2]
-            yield Difference(name, f"{table}: expected {wanted!r:.500}, found {found!r:.500}")
+            wanted, actual = [*(left - right)][:2], [*(right - left)][:2]
+            yield Difference(name, f"{table}: expected {wanted!r:.500}, found {actual!r:.500}")
 
 
 COMPARISONS: dict[str, Callable[[Trial], Iterator[str | Difference]]] = {

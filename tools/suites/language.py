@@ -56,18 +56,18 @@ class Reader:
 
     def commands(self, *, is_block: bool = False) -> list[Command]:
         """The commands up to the end of the file, or of a block."""
-        found: list[Command] = []
+        commands: list[Command] = []
         while self._skip(_SPACE) < len(self._text) and self._text[self._at] != "}":
             if (command := self._command()) is not None:
-                found.append(command)
+                commands.append(command)
         if is_block != (self._at < len(self._text)):
             raise LeftOutError("blocks that do not match")
         self._at += 1
-        return found
+        return commands
 
     def _skip(self, pattern: re.Pattern[str]) -> int:
-        found = pattern.match(self._text, self._at)
-        self._at = found.end() if found else self._at
+        match = pattern.match(self._text, self._at)
+        self._at = match.end() if match else self._at
         return self._at
 
     def _command(self) -> Command | None:

@@ -186,12 +186,12 @@ class Player:
         return self._filled(text)
 
     def _filled(self, text: str) -> str:
-        def value(found: re.Match[str]) -> str:
-            if found[1]:
+        def value(match: re.Match[str]) -> str:
+            if match[1]:
                 return "$"
-            if found[2] not in self._variables:
+            if match[2] not in self._variables:
                 raise LeftOutError("a variable without a value")
-            return self._variables[found[2]]
+            return self._variables[match[2]]
 
         return _VARIABLE.sub(value, text)
 
@@ -200,8 +200,8 @@ class Player:
         is_negated = condition.startswith("!") and not condition.startswith("!=")
         if is_negated:
             condition = condition[1:].strip()
-        if not condition.startswith("`") and (found := _COMPARISON.match(condition)):
-            return bool(_SIGNS[found[2]](*_comparable(self._operand(found[1]), self._operand(found[3]))))
+        if not condition.startswith("`") and (match := _COMPARISON.match(condition)):
+            return bool(_SIGNS[match[2]](*_comparable(self._operand(match[1]), self._operand(match[3]))))
         value = self._operand(condition)
         return is_negated ^ (value not in ("", "0", "NULL") and not re.fullmatch(r"0\D.*", value))
 

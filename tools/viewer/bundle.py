@@ -103,10 +103,10 @@ def _compact(text: str, exact: set[tuple[str, str]]) -> str:
         raise GrammarError("the compiler writes JavaScript in another form than tools.viewer expects")
     name, _, *imports = re.findall(r"root\.(\w+)(?: \|\||,|$)", match[1])
     names = [name, *sorted(imports)]  # the compiler's order is not the same on all machines
-    parameters = ", ".join(f"{one}_" for one in names)
-    values = ", ".join(f'file("{one}")' for one in names)
+    parameters = ", ".join(f"{name}_" for name in names)
+    values = ", ".join(f'file("{name}")' for name in names)
     body = _COMMENT.sub("", text[match.end() :])
-    body = _GETTER.sub(lambda found: _getter(found, name, exact), body)
+    body = _GETTER.sub(lambda match: _getter(match, name, exact), body)
     body = body.removesuffix("});\n") + f"}})(KaitaiStream, {values});\n"
     for pattern, replacement in _MARKS:
         body = pattern.sub(replacement, body)
@@ -118,7 +118,7 @@ def _getter(match: re.Match[str], file: str, exact: set[tuple[str, str]]) -> str
     """The getter of a computed value in one line."""
     type_, name, value, condition = match[1], match[2], match["value"].strip(), match["condition"]
     if (file, f"{type_}.{name}") in exact:
-        value = _OPERAND.sub(lambda one: f"BigInt({one[0]})", value)
+        value = _OPERAND.sub(lambda operand: f"BigInt({operand[0]})", value)
         value = f"KaitaiStream.exact({value.replace('Math.floor(', '(').replace('>>>', '>>')})"
     guard = f"if ({condition.strip()}) " if condition else ""
     return f"getter({type_}, '{name}', function() {{ {guard}return {value}; }});\n"
